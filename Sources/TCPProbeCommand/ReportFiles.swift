@@ -22,6 +22,12 @@ struct ReportFiles: ParsableArguments {
         completion: .file())
     var json: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a page for people: each case with its script and a diagram of what happened. One file without scripts.",
+            valueName: "file"), completion: .file(extensions: ["html"]))
+    var html: String?
+
     @Flag(help: "Print annotations for GitHub Actions as well.")
     var github = false
 
@@ -34,7 +40,7 @@ struct ReportFiles: ParsableArguments {
 
     /// The options that write to standard output.
     var ownOutput: [String] {
-        [("--junit", junit), ("--tap", tap), ("--json", json)].filter { $0.1 == "-" }.map(\.0)
+        [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].filter { $0.1 == "-" }.map(\.0)
     }
 
     /// Where the report for people goes: standard error if another one goes to standard output.
@@ -78,6 +84,7 @@ struct ReportFiles: ParsableArguments {
             if let junit { try Self.attach(JUnitRecorder(options: options), to: junit, in: &set) }
             if let tap { try Self.attach(TAPRecorder(options: options), to: tap, in: &set) }
             if let json { try Self.attach(JSONRecorder(options: options), to: json, in: &set) }
+            if let html { try Self.attach(HTMLRecorder(path: html, options: options), to: html, in: &set) }
             for path in matrix {
                 guard let format = MatrixRecorder.Format(path: path) else { continue }
                 try Self.attach(

@@ -204,6 +204,7 @@ struct RunCommand: ParsableCommand {
         var configuration = RunConfiguration.ofThisTool(ports)
         configuration.keep = keep
         configuration.keepsSecrets = !omitsSecrets
+        configuration.keepsTimelines = reports.files.html != nil
         configuration.outputFolder = out
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale

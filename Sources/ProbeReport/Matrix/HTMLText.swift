@@ -5,30 +5,30 @@ import ProbeEvents
 ///
 /// Written here rather than with a template library: the maintained one for Swift, swift-mustache, imports Foundation,
 /// which `tcpprobe run` does not load.
-struct HTMLText {
-    /// Well-formed markup.
-    private(set) var markup: String
+package struct HTMLText: Sendable {
+    /// Well-formed markup, or a part of it while it grows.
+    package private(set) var markup: String
 
     /// - Parameter markup: a literal of this package, without any text from outside.
-    init(markup: StaticString) { self.markup = "\(markup)" }
+    package init(markup: StaticString) { self.markup = "\(markup)" }
 
     private init(safe markup: String) { self.markup = markup }
 
-    static let empty = HTMLText(safe: "")
+    package static let empty = HTMLText(safe: "")
 
     /// A text from outside. Control characters and invisible ones are shown as escapes of the script language; then the
     /// characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
-    static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
+    package static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
     /// A text of several lines in which control characters are escaped already.
-    static func lines(_ text: String) -> HTMLText {
+    package static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { escaped(Escaped.text(String($0))) }.joined(separator: "\n"))
     }
 
     /// An element. The values of its attributes are texts from outside.
-    static func element(
+    package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: HTMLText...
     ) -> HTMLText {
         var markup = open(name, attributes)
@@ -37,13 +37,13 @@ struct HTMLText {
     }
 
     /// An element that has no end tag: `<input …>`
-    static func void(_ name: StaticString, _ attributes: HTMLAttributes = [:]) -> HTMLText {
+    package static func void(_ name: StaticString, _ attributes: HTMLAttributes = [:]) -> HTMLText {
         HTMLText(safe: open(name, attributes))
     }
 
-    static func + (left: HTMLText, right: HTMLText) -> HTMLText { HTMLText(safe: left.markup + right.markup) }
+    package static func + (left: HTMLText, right: HTMLText) -> HTMLText { HTMLText(safe: left.markup + right.markup) }
 
-    static func += (left: inout HTMLText, right: HTMLText) { left.markup += right.markup }
+    package static func += (left: inout HTMLText, right: HTMLText) { left.markup += right.markup }
 
     private static func open(_ name: StaticString, _ attributes: HTMLAttributes) -> String {
         var markup = "<\(name)"
@@ -53,7 +53,26 @@ struct HTMLText {
         return markup + ">"
     }
 
+    // MARK: Large documents
+
+    /// Adds markup, a literal of this package.
+    package mutating func append(_ markup: StaticString) {
+        self.markup += markup.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package mutating func append(number: Int) { markup += String(number) }
+
+    /// Adds a text from outside, for content or for the value of an attribute.
+    package mutating func append(text: String) { markup += HTMLText.escaped(Escaped.text(text)) }
+
+    package mutating func append(_ other: HTMLText) { markup += other.markup }
+
     private static func escaped(_ text: String) -> String {
+        // The usual case; there may be millions of texts.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+            !bytes.contains { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0x27 }
+        }
+        if isPlain == true { return text }
         var result = ""
         result.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -71,14 +90,14 @@ struct HTMLText {
 }
 
 extension Sequence<HTMLText> {
-    var joined: HTMLText { reduce(into: .empty) { $0 += $1 } }
+    package var joined: HTMLText { reduce(into: .empty) { $0 += $1 } }
 }
 
 /// The attributes of an element, in order. Names are literals of this package, values may come from outside.
-struct HTMLAttributes: ExpressibleByDictionaryLiteral {
+package struct HTMLAttributes: ExpressibleByDictionaryLiteral {
     fileprivate var all: [(StaticString, String)]
 
-    init(dictionaryLiteral elements: (StaticString, String)...) { all = elements }
+    package init(dictionaryLiteral elements: (StaticString, String)...) { all = elements }
 
-    mutating func append(_ name: StaticString, _ value: String) { all.append((name, value)) }
+    package mutating func append(_ name: StaticString, _ value: String) { all.append((name, value)) }
 }

@@ -5,9 +5,7 @@ import ProbeScenario
 /// The matrix as one HTML page without other files: scores first, then the table; each cell links to the details of its
 /// result.
 ///
-/// The page has no script, and a policy in its head that forbids scripts and anything loaded from elsewhere. So bytes
-/// from the wire stay text even if one of them were not escaped. Details open and close, and rows are filtered, by
-/// style rules (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
+/// The page has no script (``PageFrame``). Details open and close, and rows are filtered, by style rules (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
 struct MatrixPage {
     let matrix: ResultMatrix
     let summary: RunSummary
@@ -16,21 +14,10 @@ struct MatrixPage {
     let folder: [String]
 
     var text: String {
-        let title = "tcpprobe: \(subjectList)"
-        let head: HTMLText =
-            HTMLText(markup: "<meta charset=\"utf-8\">\n")
-            + HTMLText(
-                markup:
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-            )
-            + HTMLText(markup: "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-            + HTMLText(markup: "<meta name=\"color-scheme\" content=\"light dark\">\n")
-            + .element("title", [:], .text(title)) + HTMLText(markup: "\n") + MatrixStyle.element
         let body: HTMLText =
             header + scores + table
             + .element("section", ["class": "stories", "aria-label": "Cases"], matrix.rows.map(caseSection).joined)
-        return
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
+        return PageFrame.document(title: "tcpprobe: \(subjectList)", styles: [MatrixStyle.rules], body: body)
     }
 
     // MARK: The top
@@ -42,9 +29,9 @@ struct MatrixPage {
     }
 
     private var header: HTMLText {
-        var facts = [MatrixPage.count(matrix.rows.count, "case"), MatrixPage.count(matrix.groups.count, "group")]
-        if matrix.subjectCount > 0 { facts.append(MatrixPage.count(matrix.subjectCount, "transport")) }
-        if let startedAt = options.startedAt { facts.append(MatrixPage.date(startedAt)) }
+        var facts = [ByteText.count(matrix.rows.count, "case"), ByteText.count(matrix.groups.count, "group")]
+        if matrix.subjectCount > 0 { facts.append(ByteText.count(matrix.subjectCount, "transport")) }
+        if let startedAt = options.startedAt { facts.append(PageFrame.date(startedAt)) }
         facts.append(DurationText.rounded(nanoseconds: summary.duration))
         if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
         var header: HTMLText =
@@ -53,7 +40,7 @@ struct MatrixPage {
             )
             + .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], .text($0)) }.joined)
         if let signal = summary.interruptionText {
-            let text = "The run was interrupted by \(signal): \(MatrixPage.count(summary.notRun, "result")) not run."
+            let text = "The run was interrupted by \(signal): \(ByteText.count(summary.notRun, "result")) not run."
             header += .element("p", ["class": "alarm"], .text(text))
         }
         for error in summary.runErrors { header += .element("p", ["class": "alarm"], .text(error)) }
@@ -83,7 +70,7 @@ struct MatrixPage {
         let expected = matrix.rows.count { row in
             if case .expected? = row.cells[subject]?.disposition { true } else { false }
         }
-        if expected > 0 { rest.append(MatrixPage.count(expected, "expected failure")) }
+        if expected > 0 { rest.append(ByteText.count(expected, "expected failure")) }
         return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
     }
 
@@ -153,7 +140,7 @@ struct MatrixPage {
                 "th", ["scope": "rowgroup"],
                 .element(
                     "label", [:], fold, .text(group.name),
-                    .element("small", [:], .text(MatrixPage.count(group.rows.count, "case"))))),
+                    .element("small", [:], .text(ByteText.count(group.rows.count, "case"))))),
             fractions.joined)
         return .element("tbody", [:], head, group.rows.map { row(matrix.rows[$0]) }.joined) + HTMLText(markup: "\n")
     }
@@ -244,15 +231,5 @@ struct MatrixPage {
         if !cell.rerun.isEmpty { links += .element("code", [:], .text(cell.rerun)) }
         if cell.capturePath != nil || !cell.rerun.isEmpty { parts += .element("p", ["class": "links"], links) }
         return .element("article", ["class": "result \(look.kind)", "id": PageAnchor.of(row.id, subject)], parts)
-    }
-
-    // MARK: Words
-
-    private static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
-    /// `2026-11-21 22:10 UTC`
-    private static func date(_ seconds: Int64) -> String {
-        let text = DateText.iso8601(seconds)
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
     }
 }

@@ -1,34 +1,8 @@
-/// The page's style sheet, for light and dark mode, wide and narrow screens, and print.
+/// The style sheet of the matrix's page, for wide and narrow screens, and print; it comes behind ``PageStyle``.
 enum MatrixStyle {
-    static let element = HTMLText(
+    static let rules = HTMLText(
         markup: """
-            <style>
-            :root {
-              color-scheme: light dark;
-              --back: #fbfbfa; --card: #ffffff; --ink: #1c1f23; --soft: #62686f; --line: #e2e4e6; --head: #f1f2f3;
-              --good: #197a4b; --good-back: #e3f4ea; --bad: #b3261e; --bad-back: #fde4e1; --warn: #8a5a00; --amber: #dfa23b; --warn-back: #fdf0d3;
-              --odd: #7a3ea8; --odd-back: #f1e6fa; --new: #0b5fae; --new-back: #e0eefb; --none: #767c83; --none-back: #eceef0;
-              --link: #0b5fae; --shade: rgba(20, 24, 28, .38);
-              --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
-            }
-            @media (prefers-color-scheme: dark) {
-              :root {
-                --back: #14171a; --card: #1c2024; --ink: #e6e8ea; --soft: #9aa2aa; --line: #30363c; --head: #22272c;
-                --good: #5fd394; --good-back: #16352a; --bad: #ff8a80; --bad-back: #4a1f1d; --warn: #f0bf5a; --amber: #b98420; --warn-back: #3d2f10;
-                --odd: #cfa2f2; --odd-back: #372349; --new: #7cb8f5; --new-back: #15304b; --none: #8b939b; --none-back: #2a3036;
-                --link: #7cb8f5; --shade: rgba(0, 0, 0, .6);
-              }
-            }
-            * { box-sizing: border-box; }
-            body { margin: 0 auto; padding: 2rem clamp(.75rem, 3vw, 3rem) 4rem; max-width: 100rem; background: var(--back);
-              color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
-            a { color: var(--link); }
-            h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; letter-spacing: -.01em; overflow-wrap: anywhere; }
-            small { color: var(--soft); font-weight: 400; font-size: .8rem; }
-            code, pre { font-family: var(--mono); font-size: .8rem; }
-            .facts { margin: .35rem 0 0; color: var(--soft); }
-            .facts span + span::before { content: "·"; margin: 0 .5rem; }
-            .alarm { margin: 1rem 0 0; padding: .6rem .9rem; border-left: 4px solid var(--bad); background: var(--bad-back); }
+
 
             .scores { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: .9rem; margin: 1.6rem 0; }
             .scores article { padding: .9rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
@@ -78,23 +52,10 @@ enum MatrixStyle {
             .case th a:hover { text-decoration: underline; }
             .case:hover > * { background: color-mix(in srgb, var(--head) 55%, transparent); }
             .title { display: block; color: var(--soft); font-size: .82rem; }
-            .tag { display: inline-block; margin-left: .45rem; padding: 0 .45rem; border-radius: 4px; background: var(--none-back);
-              color: var(--soft); font-size: .72rem; font-weight: 500; vertical-align: .08em; }
 
-            .cell { display: inline-flex; gap: .3rem; align-items: baseline; padding: .06rem .55rem; border-radius: 99px;
-              font-size: .8rem; font-weight: 500; text-decoration: none; white-space: nowrap; }
-            a.cell:hover { text-decoration: underline; }
-            .cell i { font-style: normal; font-weight: 700; }
             td .cell.passed i { font-size: .95rem; }
-            .cell.passed { color: var(--good); }
             td .cell.passed span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
             td .cell.passed { padding: .06rem 1.2rem; }
-            .cell.failed { color: var(--bad); background: var(--bad-back); }
-            .cell.advisory { color: var(--warn); background: var(--warn-back); }
-            .cell.error, .cell.inconclusive { color: var(--odd); background: var(--odd-back); }
-            .cell.unexpected { color: var(--new); background: var(--new-back); }
-            .cell.expected { color: var(--soft); box-shadow: inset 0 0 0 1px var(--line); }
-            .cell.unsupported, .cell.skipped, .cell.notrun { color: var(--none); }
 
             .story { display: none; }
             .story:target, .story:has(:target) { display: flex; flex-direction: column; position: fixed; inset: 0 0 0 auto; z-index: 10;
@@ -107,7 +68,6 @@ enum MatrixStyle {
             .close { flex: none; width: 2.1rem; height: 2.1rem; border-radius: 99px; display: grid; place-items: center;
               text-decoration: none; color: var(--soft); background: var(--none-back); }
             .headline { font-size: 1.05rem; font-weight: 600; margin: 1rem 0 .4rem; }
-            .about { margin: .4rem 0; max-width: 65ch; }
             .because { margin: .8rem 0 0; color: var(--soft); } .because + ul { margin: .1rem 0 .8rem; padding-left: 1.3rem; }
             .path { color: var(--soft); overflow-wrap: anywhere; }
             .story > * { flex: none; }
@@ -119,15 +79,7 @@ enum MatrixStyle {
             .result .cell { margin-left: -.15rem; }
             .why { margin: .5rem 0; overflow-wrap: anywhere; }
             .known { margin: .4rem 0 0; color: var(--soft); }
-            pre { margin: .6rem 0; padding: .7rem .85rem; overflow: auto; background: var(--back); border: 1px solid var(--line);
-              border-radius: 7px; line-height: 1.45; tab-size: 4; }
             .timeline { max-height: 32rem; }
-            summary { cursor: pointer; color: var(--soft); }
-            .mark, .got { color: var(--bad); } .wanted { color: var(--good); } .hint { color: var(--new); }
-            .blamed { color: var(--bad); font-weight: 700; }
-            .packet { color: var(--new); } .event { color: var(--odd); } .output, .note { color: var(--soft); }
-            .links { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: baseline; margin: .5rem 0 0; }
-            .links code { color: var(--soft); overflow-wrap: anywhere; user-select: all; }
 
             @media (max-width: 52rem) {
               body { padding-top: 1.2rem; }
@@ -160,6 +112,6 @@ enum MatrixStyle {
               .timeline { max-height: none; }
               .cell, .bar, .bar * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
             }
-            </style>
+
             """)
 }

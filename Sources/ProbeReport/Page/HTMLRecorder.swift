@@ -1,0 +1,68 @@
+import ProbeBase
+package import ProbeEvents
+
+/// The run as one HTML page for people: counts, what did not pass, and of each case its script, what happened as a sequence diagram, and why.
+///
+/// The page is complete when the run has ended. Until then the results are held as markup, in bounded memory (``PageCases``).
+package struct HTMLRecorder: Recorder {
+    /// Rounds of a case with the same verdict that are listed, if it did not pass.
+    private static let mostRounds = 20
+
+    private let options: ReportOptions
+    private var cases: PageCases
+    private var overview: RunOverview
+    private var unlistedRounds = 0
+
+    /// - Parameter path: where the page is written; links to captures are relative to it. `-` is standard output.
+    package init(path: String, options: ReportOptions) {
+        self.init(path: path, options: options, limits: PageCases.Limits())
+    }
+
+    init(path: String, options: ReportOptions, limits: PageCases.Limits) {
+        self.options = options
+        cases = PageCases(
+            options: options, folder: RelativePath.folder(of: path == "-" ? "page" : path), limits: limits)
+        overview = RunOverview(options: options)
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .started, .caseStarted: break
+        case .message(let text): overview.note(text)
+        case .caseEnded(let result): add(result)
+        case .ended(let summary): return document(summary)
+        }
+        return []
+    }
+
+    private mutating func add(_ result: CaseResult) {
+        // The first round that passed stands for the others.
+        if result.round != nil {
+            let most = result.verdict < .unsupported ? Self.mostRounds : 1
+            if overview.hasSeen(result.verdict, of: result.key) >= most {
+                unlistedRounds += 1
+                overview.add(result, isListed: false)
+                return
+            }
+        }
+        let isListed = cases.add(result)
+        overview.add(result, isListed: isListed)
+    }
+
+    private mutating func document(_ summary: RunSummary) -> [UInt8] {
+        if unlistedRounds > 0 {
+            overview.note("\(ByteText.count(unlistedRounds, "further round")) with the same verdict only counted")
+        }
+        let top = PageOverview(overview: overview, cases: cases, summary: summary, options: options)
+        var bytes = Array(
+            PageFrame.beginning(
+                title: "tcpprobe: \(top.verdicts)", styles: [RunStyle.rules, SequenceStyle.rules]
+            ).markup.utf8)
+        bytes += Array(top.html.markup.utf8)
+        bytes.append(text: "<main>\n")
+        cases.write(to: &bytes)
+        bytes.append(text: "</main>")
+        bytes += Array(PageFrame.end.markup.utf8)
+        return bytes
+    }
+}

@@ -1,0 +1,235 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+
+/// The results of a page, held as markup, within limits of size.
+///
+/// A page with many results opens slowly, and a run with many would take too much memory. So what matters less is left out first, and the page
+/// says so: diagrams of cases that passed, then their scripts, then diagrams and scripts of the last cases that did not pass.
+struct PageCases: Sendable {
+    enum Section: Int, CaseIterable, Sendable {
+        case bad, passed, other
+
+        /// The heading.
+        var title: String {
+            switch self {
+            case .bad: "Not passed"
+            case .passed: "Passed"
+            case .other: "Skipped and unsupported"
+            }
+        }
+    }
+
+    /// In bytes.
+    struct Limits: Sendable {
+        /// Of everything that can be left out, together with the rest.
+        var all = 24 << 20
+        var passedDiagrams = 6 << 20
+        var passedScripts = 6 << 20
+        /// Of what can't be left out: further results are only counted.
+        var least = 96 << 20
+    }
+
+    private struct Entry: Sendable {
+        var section: Section
+        var beginning: [UInt8]
+        /// Index of a script that passed cases share.
+        var sharedScript: Int?
+        var script: [UInt8]?
+        var diagram: [UInt8]?
+        var end: [UInt8]
+        var lacksScript = false
+        var lacksDiagram = false
+    }
+
+    private struct SharedScript: Sendable {
+        var path: String
+        var bytes: [UInt8]?
+        var users = 0
+    }
+
+    private let options: ReportOptions
+    private let folder: [String]
+    private let limits: Limits
+    private var entries: [Entry] = []
+    private var scripts: [SharedScript] = []
+    private var scriptIndices: [String: Int] = [:]
+    /// What can be left out, the last one first: indices into `entries`.
+    private var badDiagrams: [Int] = []
+    private var badScripts: [Int] = []
+    private var passedDiagrams: [Int] = []
+    /// Bytes.
+    private var size = 0
+    private var least = 0
+    private var passedDiagramSize = 0
+    private var passedScriptSize = 0
+    /// Results that are only counted.
+    private(set) var unlisted = 0
+    private(set) var leftOutDiagrams = 0
+    private(set) var leftOutScripts = 0
+
+    init(options: ReportOptions, folder: [String], limits: Limits = Limits()) {
+        (self.options, self.folder, self.limits) = (options, folder, limits)
+    }
+
+    func count(_ section: Section) -> Int { entries.count { $0.section == section } }
+
+    // MARK: Adding
+
+    /// - Returns: whether the result is listed, so that links to it lead somewhere.
+    @discardableResult
+    mutating func add(_ result: CaseResult) -> Bool {
+        guard least < limits.least else {
+            unlisted += 1
+            return false
+        }
+        let markup = CaseMarkup(result, options: options, folder: folder)
+        let section: Section =
+            result.verdict == .passed ? .passed : result.verdict < .unsupported ? .bad : .other
+        var entry = Entry(
+            section: section, beginning: Array(markup.beginning.markup.utf8), end: Array(markup.end.markup.utf8))
+        let index = entries.count
+        least += entry.beginning.count + entry.end.count
+        size += entry.beginning.count + entry.end.count
+        switch section {
+        case .passed:
+            share(result, markup, &entry)
+            addPassedDiagram(result, markup, index, &entry)
+        case .bad:
+            if let script = markup.script {
+                entry.script = Array(script.markup.utf8)
+                badScripts.append(index)
+            }
+            if let diagram = markup.diagram {
+                entry.diagram = Array(diagram.markup.utf8)
+                badDiagrams.append(index)
+            }
+            size += (entry.script?.count ?? 0) + (entry.diagram?.count ?? 0)
+        case .other: break
+        }
+        entries.append(entry)
+        shrink()
+        return true
+    }
+
+    /// The script of a case that passed is there once for all cases of its file.
+    private mutating func share(_ result: CaseResult, _ markup: CaseMarkup, _ entry: inout Entry) {
+        guard let file = result.sources.files.first else { return }
+        if let known = scriptIndices[result.path] {
+            entry.sharedScript = known
+            scripts[known].users += 1
+            return
+        }
+        var shared = SharedScript(path: result.path, users: 1)
+        if passedScriptSize < limits.passedScripts, size < limits.all {
+            let bytes = Array(ScriptMarkup(file: file).html.markup.utf8)
+            passedScriptSize += bytes.count
+            size += bytes.count
+            shared.bytes = bytes
+        }
+        entry.sharedScript = scripts.count
+        scriptIndices[result.path] = scripts.count
+        scripts.append(shared)
+    }
+
+    private mutating func addPassedDiagram(
+        _ result: CaseResult, _ markup: CaseMarkup, _ index: Int, _ entry: inout Entry
+    ) {
+        if result.timeline.isEmpty { return }
+        guard passedDiagramSize < limits.passedDiagrams, size < limits.all, let diagram = markup.diagram else {
+            entry.lacksDiagram = true
+            leftOutDiagrams += 1
+            return
+        }
+        let bytes = Array(diagram.markup.utf8)
+        entry.diagram = bytes
+        passedDiagramSize += bytes.count
+        size += bytes.count
+        passedDiagrams.append(index)
+    }
+
+    /// Leaves out what matters least until the page is small enough.
+    private mutating func shrink() {
+        while size > limits.all {
+            if let index = passedDiagrams.popLast() {
+                dropDiagram(index)
+            } else if let index = scripts.indices.last(where: { scripts[$0].bytes != nil }) {
+                size -= scripts[index].bytes?.count ?? 0
+                scripts[index].bytes = nil
+            } else if let index = badDiagrams.popLast() {
+                dropDiagram(index)
+            } else if let index = badScripts.popLast() {
+                size -= entries[index].script?.count ?? 0
+                entries[index].script = nil
+                entries[index].lacksScript = true
+                leftOutScripts += 1
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func dropDiagram(_ index: Int) {
+        size -= entries[index].diagram?.count ?? 0
+        entries[index].diagram = nil
+        entries[index].lacksDiagram = true
+        leftOutDiagrams += 1
+    }
+
+    // MARK: Writing
+
+    /// Adds the sections of the page's main part.
+    func write(to bytes: inout [UInt8]) {
+        bytes.reserveCapacity(bytes.count + size + (1 << 16))
+        for section in Section.allCases {
+            let count = count(section)
+            if count == 0 { continue }
+            bytes.append(
+                text: "<section class=\"cases\" id=\"-\(section)\"><h2>\(section.title) <small>\(count)</small></h2>\n")
+            for entry in entries where entry.section == section { write(entry, to: &bytes) }
+            bytes.append(text: "</section>\n")
+        }
+        writeScripts(to: &bytes)
+    }
+
+    private func write(_ entry: Entry, to bytes: inout [UInt8]) {
+        bytes += entry.beginning
+        if let script = entry.script { bytes += script }
+        if let index = entry.sharedScript {
+            let shared = scripts[index]
+            if shared.users > 1 && shared.bytes != nil {
+                bytes.append(text: "<p class=\"soft\"><a href=\"#-script-\(index)\">The script</a></p>")
+            } else if let script = shared.bytes {
+                bytes.append(text: "<h4>Script</h4>")
+                bytes += script
+            } else {
+                bytes.append(text: Self.noScript)
+            }
+        }
+        if entry.lacksScript { bytes.append(text: Self.noScript) }
+        if let diagram = entry.diagram { bytes += diagram }
+        if entry.lacksDiagram {
+            bytes.append(
+                text:
+                    "<p class=\"soft\">The sequence diagram is left out, as the page would be too large; run this case alone.</p>"
+            )
+        }
+        bytes += entry.end
+    }
+
+    private static let noScript = "<p class=\"soft\">The script is left out, as the page would be too large.</p>"
+
+    private func writeScripts(to bytes: inout [UInt8]) {
+        let shared = scripts.indices.filter { scripts[$0].users > 1 && scripts[$0].bytes != nil }
+        if shared.isEmpty { return }
+        bytes.append(text: "<section class=\"cases\" id=\"-scripts\"><h2>Scripts of several cases</h2>\n")
+        for index in shared {
+            bytes.append(text: "<details class=\"case\" id=\"-script-\(index)\"><summary><h3>")
+            bytes.append(text: HTMLText.text(scripts[index].path).markup)
+            bytes.append(text: "</h3></summary><div>")
+            bytes += scripts[index].bytes ?? []
+            bytes.append(text: "</div></details>\n")
+        }
+        bytes.append(text: "</section>\n")
+    }
+}

@@ -1,0 +1,42 @@
+/// What each page of this package is around its body: one file without scripts, and with a policy that forbids them and everything from
+/// elsewhere. So bytes from the wire stay text even if one of them were not escaped.
+package enum PageFrame {
+    /// A whole document.
+    ///
+    /// - Parameters:
+    ///   - title: the text of the window's title.
+    ///   - styles: rules that follow ``PageStyle``.
+    package static func document(title: String, styles: [HTMLText], body: HTMLText) -> String {
+        "\(beginning(title: title, styles: styles).markup)\(body.markup)\(end.markup)"
+    }
+
+    /// What precedes the body's content.
+    package static func beginning(title: String, styles: [HTMLText]) -> HTMLText {
+        var page = HTMLText(
+            markup: """
+                <!DOCTYPE html>
+                <html lang="en">
+                <head>
+                <meta charset="utf-8">
+                <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+                <meta name="viewport" content="width=device-width, initial-scale=1">
+                <meta name="color-scheme" content="light dark">
+
+                """)
+        page += .element("title", [:], .text(title))
+        page.append("\n<style>")
+        page += PageStyle.rules
+        for rules in styles { page += rules }
+        page.append("</style>\n</head>\n<body>\n")
+        return page
+    }
+
+    /// What follows it.
+    package static let end = HTMLText(markup: "\n</body>\n</html>\n")
+
+    /// `2026-11-21 22:10 UTC`
+    package static func date(_ seconds: Int64) -> String {
+        let text = DateText.iso8601(seconds)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+    }
+}

@@ -1,0 +1,73 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+
+/// A script on a page: its lines with their numbers, those at which something failed marked.
+struct ScriptMarkup {
+    /// Lines that are shown of a longer script, around what failed.
+    private static let mostLines = 400
+    /// Bytes of a line.
+    private static let widestLine = 2000
+
+    let file: SourceFile
+    /// What is marked, in this file.
+    var spans: [SourceSpan] = []
+
+    var html: HTMLText {
+        let marked = Dictionary(spans.map { (file.lineAndColumn(at: $0.start).line, $0) }) { first, _ in first }
+        let shown = window(around: marked.keys.min())
+        var numbers = HTMLText.empty
+        var lines = HTMLText.empty
+        for number in shown {
+            numbers.append(number: number)
+            numbers.append("\n")
+            if let span = marked[number] {
+                lines.append("<mark>")
+                append(line: number, span: span, to: &lines)
+                lines.append("</mark>")
+            } else {
+                lines.append(text: text(file.range(ofLine: number)))
+                lines.append("\n")
+            }
+        }
+        var html = HTMLText(markup: "<div class=\"script\" tabindex=\"0\" role=\"group\" aria-label=\"")
+        html.append(text: "script \(file.path)")
+        html.append("\"><pre class=\"no\" aria-hidden=\"true\">")
+        html += numbers
+        html.append("</pre><pre>")
+        html += lines
+        html.append("</pre></div>")
+        if shown.count < file.lineCount {
+            let text = "Lines \(shown.lowerBound) to \(shown.upperBound - 1) of \(file.lineCount)."
+            html += .element("p", ["class": "soft"], .text(text))
+        }
+        return html
+    }
+
+    private func window(around line: Int?) -> Range<Int> {
+        let all = 1..<(file.lineCount + 1)
+        if all.count <= Self.mostLines { return all }
+        let start = max(1, min((line ?? 1) - Self.mostLines / 2, all.upperBound - Self.mostLines))
+        return start..<(start + Self.mostLines)
+    }
+
+    /// The line with the part of it that the finding is about.
+    private func append(line: Int, span: SourceSpan, to html: inout HTMLText) {
+        let range = file.range(ofLine: line)
+        let start = min(max(span.start, range.lowerBound), range.upperBound)
+        let end = min(max(span.end, start), range.upperBound)
+        html.append(text: text(range.lowerBound..<start))
+        html.append("<u>")
+        html.append(text: text(start..<end))
+        html.append("</u>")
+        html.append(text: text(end..<range.upperBound))
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        let shown = range.prefix(Self.widestLine)
+        let bytes = file.bytes[shown.startIndex..<shown.endIndex]
+        // A tab is white space here, not an escape.
+        let parts = bytes.split(separator: 9, omittingEmptySubsequences: false).map { Escaped.text($0) }
+        return parts.joined(separator: "    ") + (shown.count < range.count ? "…" : "")
+    }
+}

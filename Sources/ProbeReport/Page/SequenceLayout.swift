@@ -1,0 +1,186 @@
+import ProbeBase
+
+/// Where each part of a diagram is, in pixels: lifelines across, rows down.
+///
+/// Texts have a font of one width, so that no two of them overlap: a text that has no room is cut, and never runs into another. Time goes
+/// down: rows that are further apart in time have more room between them, and a time in which nothing happens is folded, with its length.
+package struct SequenceLayout: Sendable {
+    /// A row's place: its upper edge, its height and the texts as they are drawn.
+    struct Place: Sendable {
+        var top: Int
+        var height: Int
+        /// Nanoseconds that were folded above the row; nil if none were.
+        var fold: Int64?
+        /// The text, cut to its room.
+        var text: String
+        var remarks: [String] = []
+        /// Of the text of an event or of a message to itself.
+        var side = Side.right
+    }
+
+    enum Side: Sendable { case left, right }
+
+    /// Pixels of a column of the font, with some room for fonts that are wider.
+    private static let column = 7.35
+    static let nameHeight = 22
+    /// The lifelines begin below the names.
+    static let head = 30
+    private static let foldHeight = 26
+    private static let remarkHeight = 15
+    private static let widestName = 26
+    private static let widestLabel = 46
+    private static let widestRemark = 60
+    private static let widestStep = 76
+    private static let widestEvent = 60
+    private static let leastGap = 112
+    /// The most room that a time adds, without being folded.
+    private static let mostStretch = 12
+
+    let diagram: SequenceDiagram
+    /// As ``SequenceDiagram/lifelines``, cut.
+    private(set) var names: [String] = []
+    /// The right edge of the times.
+    private(set) var timeEdge = 0
+    /// Where steps begin.
+    private(set) var left = 0
+    /// Of each lifeline.
+    private(set) var xs: [Int] = []
+    private(set) var places: [Place] = []
+    /// Of everything, with the steps above the lifelines.
+    private(set) var width = 0
+    private(set) var height = 0
+    /// What the steps take, where they have a column of their own at the left.
+    private(set) var stepWidth = 0
+
+    package init(_ diagram: SequenceDiagram) {
+        self.diagram = diagram
+        let longestTime = diagram.rows.map { Self.time($0.time).utf8.count }.max() ?? 0
+        // A folded time, `29.79 ms`, has room there, too.
+        timeEdge = Self.pixels(max(8, longestTime)) + 2
+        left = timeEdge + 12
+        names = diagram.lifelines.map { Columns.cut(Escaped.text($0), to: Self.widestName) }
+        placeLifelines()
+        placeRows()
+    }
+
+    /// Milliseconds, as the margin shows them.
+    static func time(_ nanoseconds: Int64) -> String { DurationText.milliseconds(nanoseconds, width: 0) }
+
+    static func pixels(_ columns: Int) -> Int { Int((Double(columns) * column).rounded(.up)) }
+
+    static func pixels(_ text: String) -> Int { pixels(Columns.width(text)) }
+
+    // MARK: Across
+
+    private mutating func placeLifelines() {
+        guard !names.isEmpty else { return }
+        let halves = names.map { max(14, Self.pixels($0) / 2 + 8) }
+        var gaps = (1..<max(1, names.count)).map { max(Self.leastGap, halves[$0 - 1] + halves[$0] + 8) }
+        // Short spans first: what they need is room for longer ones, too.
+        var needs: [Int: Int] = [:]
+        for row in diagram.rows {
+            guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else { continue }
+            let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
+            let label = min(Columns.width(Escaped.text(arrow.label)), Self.widestLabel)
+            let remark = arrow.remarks.map { min(Columns.width(Escaped.text($0)), Self.widestRemark) }.max() ?? 0
+            let key = low * names.count + high
+            needs[key] = max(needs[key] ?? 0, Self.pixels(max(label, remark)) + 26)
+        }
+        let ordered = needs.map { (low: $0.key / names.count, high: $0.key % names.count, need: $0.value) }
+            .sorted { ($0.high - $0.low, $0.low) < ($1.high - $1.low, $1.low) }
+        for item in ordered {
+            let missing = item.need - gaps[item.low..<item.high].reduce(0, +)
+            if missing > 0 { gaps[item.high - 1] += missing }
+        }
+        // Between the number of a step's line and its text.
+        var x = left + max(halves[0], 22)
+        xs = [x]
+        for gap in gaps {
+            x += gap
+            xs.append(x)
+        }
+        width = x + (halves.last ?? 0) + 2
+    }
+
+    // MARK: Down
+
+    private mutating func placeRows() {
+        let fold = foldThreshold
+        var y = Self.head + 4
+        var last: Int64?
+        places.reserveCapacity(diagram.rows.count)
+        for row in diagram.rows {
+            let passed = last.map { max(0, row.time.subtractingReportingOverflow($0).partialValue) } ?? 0
+            var place = place(of: row)
+            if passed >= fold {
+                place.fold = passed
+                y += Self.foldHeight
+            } else if last != nil {
+                y += Int(Double(Self.mostStretch) * Double(passed) / Double(fold))
+            }
+            place.top = y
+            y += place.height
+            places.append(place)
+            last = max(last ?? .min, row.time)
+        }
+        height = y + 12
+        // The picture ends where its last text does.
+        width = max(width, left + 120)
+    }
+
+    /// Times from this length on are folded: those that are much longer than most, and no shorter than a millisecond.
+    private var foldThreshold: Int64 {
+        var steps: [Int64] = []
+        for (row, next) in zip(diagram.rows, diagram.rows.dropFirst()) {
+            let passed = next.time.subtractingReportingOverflow(row.time).partialValue
+            if passed > 0 { steps.append(passed) }
+        }
+        guard !steps.isEmpty else { return .max }
+        steps.sort()
+        let (product, isTooLong) = steps[steps.count / 2].multipliedReportingOverflow(by: 8)
+        return max(1_000_000, isTooLong ? .max : product)
+    }
+
+    private mutating func place(of row: SequenceDiagram.Row) -> Place {
+        switch row.content {
+        case .step(let text):
+            let text = Columns.cut(Escaped.text(text), to: Self.widestStep)
+            stepWidth = max(stepWidth, Self.pixels(text) + 16)
+            width = max(width, left + Self.pixels(text) + 8)
+            return Place(top: 0, height: 20, text: text)
+        case .note(let text):
+            let text = Columns.cut(Escaped.text(text), to: Self.widestStep)
+            width = max(width, left + Self.pixels(text) + 8)
+            return Place(top: 0, height: 20, text: text)
+        case .event(let lifeline, let text):
+            let (text, side) = beside(lifeline, Escaped.text(text))
+            return Place(top: 0, height: 20, text: text, side: side)
+        case .arrow(let arrow):
+            let remarks = arrow.remarks.map { Columns.cut(Escaped.text($0), to: Self.widestRemark) }
+            let height = 29 + remarks.count * Self.remarkHeight
+            let label = Escaped.text(arrow.label)
+            guard arrow.from == arrow.to else {
+                return Place(
+                    top: 0, height: height, text: Columns.cut(label, to: room(of: arrow)), remarks: remarks)
+            }
+            let (text, side) = beside(arrow.from, label)
+            return Place(top: 0, height: height, text: text, remarks: remarks, side: side)
+        }
+    }
+
+    /// The columns between the lifelines of a message.
+    private func room(of arrow: SequenceDiagram.Arrow) -> Int {
+        let pixels = abs(xs[arrow.from] - xs[arrow.to]) - 18
+        return max(4, Int(Double(pixels) / Self.column))
+    }
+
+    /// A text beside a lifeline, on the side with more room; the picture grows to the right if the text needs it.
+    private mutating func beside(_ lifeline: Int, _ text: String) -> (String, Side) {
+        let text = Columns.cut(text, to: Self.widestEvent)
+        let needed = Self.pixels(text) + 22
+        if xs[lifeline] + needed <= width { return (text, .right) }
+        if lifeline > 0, xs[lifeline] - needed >= left { return (text, .left) }
+        width = xs[lifeline] + needed
+        return (text, .right)
+    }
+}
