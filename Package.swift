@@ -40,7 +40,8 @@ let package = Package(
             dependencies: [
                 "ProbeInspect", "ProbeDesk", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario",
                 "ProbeEvents",
-                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
+                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "ProbeOrigin",
+                "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -48,14 +49,15 @@ let package = Package(
         .executableTarget(
             name: "tcpprobe-subjects",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem",
+                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem", "ProbeOrigin",
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "tcpprobe-crowd",
             dependencies: [
-                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase", "CShims",
+                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase", "ProbeOrigin",
+                "CShims",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings
@@ -146,6 +148,8 @@ let package = Package(
         .target(name: "ProbeTLS", dependencies: ["ProbeBase", "COpenSSL"], swiftSettings: settings),
         .target(name: "ProbeWire", dependencies: ["ProbeBase", "CBytes"], swiftSettings: settings),
         .target(name: "ProbeBase", dependencies: ["CBytes"], swiftSettings: settings),
+        .target(name: "ProbeOrigin", swiftSettings: settings, plugins: ["CommitPlugin"]),
+        .plugin(name: "CommitPlugin", capability: .buildTool()),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),

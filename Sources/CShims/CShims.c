@@ -256,7 +256,19 @@ int probe_release_after_exit(int fd) {
 
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-const char *probe_signal_name(int number) { return sigabbrev_np(number); }
+// sigabbrev_np, which glibc has since 2.32 only: the programs run with 2.31, too.
+const char *probe_signal_name(int number) {
+    static const char *const names[] = {
+        [SIGHUP] = "HUP", [SIGINT] = "INT", [SIGQUIT] = "QUIT", [SIGILL] = "ILL", [SIGTRAP] = "TRAP",
+        [SIGABRT] = "ABRT", [SIGBUS] = "BUS", [SIGFPE] = "FPE", [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
+        [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2", [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
+        [SIGSTKFLT] = "STKFLT", [SIGCHLD] = "CHLD", [SIGCONT] = "CONT", [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP",
+        [SIGTTIN] = "TTIN", [SIGTTOU] = "TTOU", [SIGURG] = "URG", [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",
+        [SIGVTALRM] = "VTALRM", [SIGPROF] = "PROF", [SIGWINCH] = "WINCH", [SIGPOLL] = "POLL", [SIGPWR] = "PWR",
+        [SIGSYS] = "SYS",
+    };
+    return number > 0 && number < (int)(sizeof names / sizeof *names) ? names[number] : NULL;
+}
 
 int probe_unshare(int with_user) { return unshare(CLONE_NEWNET | (with_user ? CLONE_NEWUSER : 0)); }
 

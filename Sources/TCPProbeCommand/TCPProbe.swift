@@ -2,6 +2,7 @@ import ArgumentParser
 import CShims
 import Glibc
 import ProbeEvents
+import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
@@ -33,7 +34,7 @@ struct TCPProbe: ParsableCommand {
               3         error or inconclusive, and nothing failed
               130, 143  interrupted; what was done until then is reported
             """,
-        version: version,
+        version: ProductOrigin.line(program: "tcpprobe", version: version),
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,

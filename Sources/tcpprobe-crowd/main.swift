@@ -1,6 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeNetwork
+import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
@@ -15,7 +16,7 @@ private func fail(_ text: String) -> Never {
 signal(SIGPIPE, SIG_IGN)
 switch ProgramArguments.words.dropFirst().first {
 case nil: break
-case "--version"?: print(ProductVersion.text)
+case "--version"?: print(ProductOrigin.line(program: "tcpprobe-crowd", version: ProductVersion.text))
 default:
     print(
         """

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 import ProbeTransportFlyingSocks
@@ -25,7 +26,7 @@ private let names = factories.map(\.name).joined(separator: ", ")
 private let arguments = ProgramArguments.words.dropFirst()
 switch arguments.first {
 case "--version":
-    print(ProductVersion.text)
+    print(ProductOrigin.line(program: "tcpprobe-subjects", version: ProductVersion.text))
 case "--help", "-h":
     print(
         """
