@@ -204,8 +204,7 @@ struct RunCommand: ParsableCommand {
     ) throws -> RunConfiguration {
         var configuration = RunConfiguration.ofThisTool(ports)
         configuration.keep = keep
-        configuration.keepsSecrets = !omitsSecrets
-        configuration.keepsTimelines = reports.files.html != nil
+        (configuration.keepsSecrets, configuration.keepsTimelines) = (!omitsSecrets, reports.files.html != nil)
         configuration.outputFolder = out
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale

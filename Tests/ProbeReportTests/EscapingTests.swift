@@ -71,7 +71,8 @@ import Testing
         let planned = [PlannedCase(id: text, path: text, subject: text, title: text, because: [text], tags: [text])]
         var reports: [(String, any Recorder)] = [
             ("TAP", TAPRecorder(options: options)), ("JUnit", JUnitRecorder(options: options)),
-            ("JSON", JSONRecorder(options: options)), ("GitHub", GitHubRecorder(options: options, workspace: nil)),
+            ("page", HTMLRecorder(path: "x/r.html", options: options)), ("JSON", JSONRecorder(options: options)),
+            ("GitHub", GitHubRecorder(options: options, workspace: nil)),
             ("expectations", ExpectationsRecorder(planned: planned, options: options, old: nil, filteredAway: [])),
         ]
         for format in MatrixRecorder.Format.allCases {

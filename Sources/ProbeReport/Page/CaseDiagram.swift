@@ -87,10 +87,12 @@ struct CaseDiagram {
         case .step(let span, let text, let values):
             let names = values.isEmpty ? "" : "  (\(values.sentence))"
             diagram.append(
-                .step("\(line(span))  \(text)\(names)"), at: time, tone: StepWords(text).isFault ? .fault : .plain)
+                .step("\(place(line(span)))  \(text)\(names)"), at: time,
+                tone: StepWords(text).isFault ? .fault : .plain)
         case .stepFailed(let span):
-            let word = result.verdict == .failed ? "✗ failed" : "✗ here"
-            diagram.append(.step("\(word)  \(line(span))  \(result.sources.text(of: span))"), at: time, tone: .fault)
+            let word = result.verdict == .failed ? "failed" : "here"
+            diagram.append(
+                .step("\(place("✗"))  \(word): \(result.sources.text(of: span))"), at: time, tone: .fault)
         case .packet(let packet): append(packet, at: time, isCut: cuts.contains(index))
         case .output(let actor, let isError, let bytes):
             let text = Escaped.text(bytes.prefix(200))
@@ -102,6 +104,9 @@ struct CaseDiagram {
         case .note(let text): diagram.append(.note(text), at: time)
         }
     }
+
+    /// In the column where the numbers of steps are (``SequenceLayout/placeColumns``).
+    private func place(_ text: String) -> String { Columns.right(text, to: SequenceLayout.placeColumns) }
 
     private func line(_ span: SourceSpan) -> String {
         let location = result.sources.location(of: span)

@@ -109,18 +109,17 @@ struct CaseMarkup {
     /// What follows the diagram.
     var end: HTMLText {
         var html = HTMLText.empty
-        if result.capturePath != nil || !result.rerun.isEmpty {
+        if let path = result.capturePath {
             html.append("<p class=\"links\">")
-            if let path = result.capturePath {
-                html += .element(
-                    "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], .text("Capture"))
-                html += .element("code", [:], .text(path))
-            }
+            html += .element(
+                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], .text("Capture"))
+            html += .element("code", [:], .text(path))
             html.append("</p>")
-            if !result.rerun.isEmpty {
-                html += .element(
-                    "p", ["class": "links"], .text("Run again: "), .element("code", [:], .text(result.rerun)))
-            }
+        }
+        if !result.rerun.isEmpty {
+            html.append("<p class=\"links\">Run again: <code>")
+            html.append(text: result.rerun)
+            html.append("</code></p>")
         }
         html.append("</div></details>\n")
         return html
@@ -145,12 +144,9 @@ struct CaseMarkup {
         if let subject = result.subject { facts.append(subject) }
         facts.append(result.path)
         if !result.tags.isEmpty { facts.append(result.tags.joined(separator: ", ")) }
-        var html = HTMLText(markup: "<p class=\"facts\">")
-        for fact in facts {
-            html.append("<span>")
-            html.append(text: fact)
-            html.append("</span>")
-        }
+        // One text: a page may have thousands of cases, and each element takes time to be opened.
+        var html = HTMLText(markup: "<p class=\"soft\">")
+        html.append(text: facts.joined(separator: " · "))
         html.append("</p>")
         if let expected = options.rules.expectations[result.key] {
             let why = expected.comment.map { ": \($0)" } ?? ""

@@ -24,7 +24,7 @@ struct PageCases: Sendable {
     struct Limits: Sendable {
         /// Of everything that can be left out, together with the rest.
         var all = 24 << 20
-        var passedDiagrams = 6 << 20
+        var passedDiagrams = 4 << 20
         var passedScripts = 6 << 20
         /// Of what can't be left out: further results are only counted.
         var least = 96 << 20
@@ -211,13 +211,13 @@ struct PageCases: Sendable {
         if entry.lacksDiagram {
             bytes.append(
                 text:
-                    "<p class=\"soft\">The sequence diagram is left out, as the page would be too large; run this case alone.</p>"
+                    "<p class=\"soft\">The diagram is left out: the page would be too large.</p>"
             )
         }
         bytes += entry.end
     }
 
-    private static let noScript = "<p class=\"soft\">The script is left out, as the page would be too large.</p>"
+    private static let noScript = "<p class=\"soft\">The script is left out: the page would be too large.</p>"
 
     private func writeScripts(to bytes: inout [UInt8]) {
         let shared = scripts.indices.filter { scripts[$0].users > 1 && scripts[$0].bytes != nil }

@@ -7,7 +7,7 @@ package enum PageStyle {
               color-scheme: light dark;
               --back: #fbfbfa; --card: #ffffff; --ink: #1c1f23; --soft: #62686f; --line: #e2e4e6; --head: #f1f2f3;
               --good: #197a4b; --good-back: #e3f4ea; --bad: #b3261e; --bad-back: #fde4e1; --warn: #8a5a00; --amber: #dfa23b; --warn-back: #fdf0d3;
-              --odd: #7a3ea8; --odd-back: #f1e6fa; --new: #0b5fae; --new-back: #e0eefb; --none: #767c83; --none-back: #eceef0;
+              --odd: #7a3ea8; --odd-back: #f1e6fa; --new: #0b5fae; --new-back: #e0eefb; --none: #676d74; --none-back: #eceef0;
               --link: #0b5fae; --shade: rgba(20, 24, 28, .38);
               --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
             }

@@ -18,8 +18,9 @@ enum RunStyle {
             .count.error b, .count.inconclusive b { color: var(--odd); }
             .list { margin: .3rem 0; padding: 0; list-style: none; } .list li { margin: .3rem 0; overflow-wrap: anywhere; }
             .title { display: block; color: var(--soft); font-size: .87rem; }
+            .top { margin-top: 1.2rem; }
             .top > details > summary h2 { display: inline; }
-            table { border-collapse: collapse; margin: .4rem 0; font-size: .87rem; }
+            table { border-collapse: collapse; min-width: min(100%, 20rem); margin: .4rem 0; font-size: .87rem; }
             caption { text-align: left; color: var(--soft); padding-bottom: .2rem; }
             th, td { padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: anywhere; }
             tbody th { font-weight: 500; } td { font-variant-numeric: tabular-nums; }
@@ -38,6 +39,7 @@ enum RunStyle {
             .case > div { padding: 0 .9rem .9rem; min-width: 0; }
             summary:focus-visible { outline: 2px solid var(--link); outline-offset: 1px; border-radius: 8px; }
             .finding { margin: .8rem 0; padding: .1rem 0 .1rem .8rem; border-left: 3px solid var(--bad); }
+            .skipped .finding, .unsupported .finding { border-left-color: var(--none); }
             .finding h4 { margin: .2rem 0; font-size: 1rem; }
             .details, .hint { margin: .3rem 0; padding-left: 1.1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
             .script { display: flex; margin: .4rem 0; max-height: 40rem; overflow: auto; background: var(--back); border: 1px solid var(--line);

@@ -22,7 +22,9 @@ package struct SequenceDrawing {
 
     private mutating func draw() {
         let name = "\(diagram.title): \(diagram.summary)"
-        markup.append("<div class=\"sq\" tabindex=\"0\" role=\"group\" aria-label=\"")
+        markup.append("<div class=\"sq")
+        markup.append(widthClass)
+        markup.append("\" tabindex=\"0\" role=\"group\" aria-label=\"")
         markup.append(text: diagram.title)
         markup.append("\"><svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"")
         markup.append(number: layout.width)
@@ -43,6 +45,15 @@ package struct SequenceDrawing {
         markup.append("<g class=\"z\">")
         drawLabels()
         markup.append("</g></svg></div>")
+    }
+
+    /// Says how wide a frame has to be for the steps to have a column of their own.
+    private var widthClass: StaticString {
+        switch layout.width + layout.stepWidth {
+        case ...840: ""
+        case ...1160: " m"
+        default: " n"
+        }
     }
 
     // MARK: Lines
@@ -269,7 +280,10 @@ package enum SequenceStyle {
             .sq .c { color: var(--new); } .sq .u { color: var(--odd); } .sq .f { color: var(--bad); font-weight: 600; }
             .sq .a .f { stroke-width: 2px; }
             @container (min-width: 54rem) {
-              .sq svg { width: calc(var(--w) + var(--s)); } .sq .z { transform: translateX(var(--s)); }
+              .sq:not(.m, .n) svg { width: calc(var(--w) + var(--s)); } .sq:not(.m, .n) .z { transform: translateX(var(--s)); }
+            }
+            @container (min-width: 74rem) {
+              .sq.m svg { width: calc(var(--w) + var(--s)); } .sq.m .z { transform: translateX(var(--s)); }
             }
 
             """)

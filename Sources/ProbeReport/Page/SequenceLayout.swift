@@ -32,6 +32,8 @@ package struct SequenceLayout: Sendable {
     private static let widestRemark = 60
     private static let widestStep = 76
     private static let widestEvent = 60
+    /// A step's text begins with its place in so many columns, and two spaces.
+    package static let placeColumns = 3
     private static let leastGap = 112
     /// The most room that a time adds, without being folded.
     private static let mostStretch = 12
@@ -92,8 +94,8 @@ package struct SequenceLayout: Sendable {
             let missing = item.need - gaps[item.low..<item.high].reduce(0, +)
             if missing > 0 { gaps[item.high - 1] += missing }
         }
-        // Between the number of a step's line and its text.
-        var x = left + max(halves[0], 22)
+        // Between the number of a step's line and its text, where steps run over the lifelines.
+        var x = left + max(halves[0], Self.pixels(Self.placeColumns + 1))
         xs = [x]
         for gap in gaps {
             x += gap

@@ -9,7 +9,7 @@ import Testing
     static var sample: SequenceDiagram {
         var diagram = SequenceDiagram(title: "sequence diagram of crlf")
         let (client, server) = (diagram.lifeline("T"), diagram.lifeline("S"))
-        diagram.append(.step("7  T start"), at: 112_000)
+        diagram.append(.step("  7  T start"), at: 112_000)
         diagram.append(.arrow(.init(from: client, to: server, label: "SYN")), at: 250_000, tone: .turn)
         diagram.append(.arrow(.init(from: server, to: client, label: "SYN ACK")), at: 260_000, tone: .turn)
         diagram.append(.arrow(.init(from: client, to: server, label: "ACK")), at: 270_000, tone: .faint)
@@ -21,7 +21,7 @@ import Testing
                     isLost: true)), at: 61_000_000, tone: .fault)
         diagram.append(.note("retry: attempt 1 failed"), at: 61_100_000)
         diagram.append(.arrow(.init(from: server, to: server, label: "to itself")), at: 61_200_000, tone: .unusual)
-        diagram.append(.step("✗ 10  T expect line \"<220>\""), at: 62_000_000, tone: .fault)
+        diagram.append(.step("  ✗  failed: T expect line \"<220>\""), at: 62_000_000, tone: .fault)
         return diagram
     }
 
