@@ -59,7 +59,7 @@ extension InspectShow {
             inspection, filter: filter,
             options: FlowsPage.Options(
                 name: file == "-" ? "standard input" : file, columns: columns, order: options.sort,
-                version: ProductVersion.text),
+                version: ProductVersion.text, isDecrypted: decryption != nil),
             records: observer.records, remarks: remarks)
         if let failure = write(page, to: report) { return failure }
         if report != nil { tell(inspection.count(filter), observer.records.count, path) }

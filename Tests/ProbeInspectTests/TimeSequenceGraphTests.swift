@@ -40,6 +40,16 @@ import Testing
         }
     }
 
+    /// A flow of a microsecond, and a packet 36 years later, as a damaged file has it.
+    @Test func shortTimesBehindAnEndlessPauseAreShown() {
+        var pauses = TracePauses()
+        for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }
+        let axis = GraphAxis(.time, from: -6000, to: 1 << 60 + 6000, count: 5, folds: pauses.folds)
+        #expect(pauses.folds.count == 1)
+        #expect(axis.ticks.count <= 12)
+        #expect(axis.place(300_000) > 0.5 && axis.place(1 << 60) > axis.place(309_000))
+    }
+
     @Test func graphOfTheGreetingIsTheGoldenOne() throws {
         let graph = try graph(CaptureBuilder.greeting, of: .server)
         #expect(

@@ -25,7 +25,7 @@ package struct GraphAxis: Sendable, Hashable {
     static let foldWidth = 0.035
 
     /// - Parameters:
-    ///   - low: the smallest value that is shown. `high` must not be less.
+    ///   - low: the smallest value that is shown. `high` must not be less, nor more than 2^62 away.
     ///   - count: about how many ticks there are.
     ///   - folds: in their order, inside the range, and apart from each other.
     package init(_ quantity: Quantity, from low: Int64, to high: Int64, count: Int, folds: [Range<Int64>] = []) {
@@ -33,17 +33,19 @@ package struct GraphAxis: Sendable, Hashable {
         // An axis has a length, also if all values are the same.
         self.high = max(high, low + 1)
         self.folds = folds
-        kept = folds.reduce(Double(self.high) - Double(low)) { $0 - (Double($1.upperBound) - Double($1.lowerBound)) }
+        // In whole numbers: the difference of two large times is small, and would be lost among their digits.
+        kept = Double(folds.reduce(self.high - low) { $0 - ($1.upperBound - $1.lowerBound) })
         let (unit, name) = Self.unit(quantity, max(self.low.magnitude, self.high.magnitude))
         let step = Self.step(kept, count, unit)
         let starts = [low] + folds.map(\.upperBound)
         let ends = folds.map(\.lowerBound) + [self.high]
         var ticks: [(place: Double, tick: Tick)] = []
         for (start, end) in zip(starts, ends) {
-            var number = (Double(start) / step).rounded(.up)
-            // There can't be more than twice as many as wanted; a huge number may be the same as the next one.
-            while number * step <= Double(end), ticks.count <= 4 * count {
-                let value = number * step
+            let first = (Double(start) / step).rounded(.up)
+            // There can't be more than twice as many as wanted.
+            for number in 0..<2 * count + 2 {
+                let value = (first + Double(number)) * step
+                guard value <= Double(end), ticks.last?.tick.value != Int64(value) else { break }
                 let label = "\(Self.number(value / unit, step / unit)) \(name)"
                 let tick = Tick(value: Int64(value), label: label)
                 let place = Self.place(tick.value, low, folds, kept)
@@ -51,25 +53,24 @@ package struct GraphAxis: Sendable, Hashable {
                 if folds.isEmpty || ticks.isEmpty || place - ticks[ticks.count - 1].place >= 0.12 {
                     ticks.append((place, tick))
                 }
-                number += 1
             }
         }
         self.ticks = ticks.map(\.tick)
     }
 
     /// Where a value is on the axis: 0 at its low end, 1 at its high end. Values beyond them are at the ends.
-    package func place(_ value: Int64) -> Double { Self.place(value, low, folds, kept) }
+    package func place(_ value: Int64) -> Double { Self.place(min(max(value, low), high), low, folds, kept) }
 
     private static func place(_ value: Int64, _ low: Int64, _ folds: [Range<Int64>], _ kept: Double) -> Double {
-        var length = Double(value) - Double(low)
+        var length = value - low
         var bands = 0.0
         for fold in folds where value > fold.lowerBound {
-            let inside = Double(min(value, fold.upperBound)) - Double(fold.lowerBound)
+            let inside = min(value, fold.upperBound) - fold.lowerBound
             length -= inside
-            bands += foldWidth * inside / (Double(fold.upperBound) - Double(fold.lowerBound))
+            bands += foldWidth * Double(inside) / Double(fold.upperBound - fold.lowerBound)
         }
         let all = 1 - foldWidth * Double(folds.count)
-        return min(max(length / max(kept, 1) * all + bands, 0), 1)
+        return min(max(Double(length) / max(kept, 1) * all + bands, 0), 1)
     }
 
     /// 1, 2 or 5 times a power of ten of the unit, and at least one nanosecond or byte.

@@ -66,25 +66,27 @@ extension TimeSequenceGraph {
 
     // MARK: Words
 
-    /// `SYN`, `FIN` and `RST` beside their marks, as long as there are few.
+    /// `SYN`, `FIN` and `RST` beside their marks, as long as there are few. Marks of a kind that are close to each other share one.
     var labels: HTMLText {
-        var taken: [(x: Double, y: Double)] = []
+        var taken: [(kind: SequenceTrace.Kind, x: Double, y: Double)] = []
         var labels: HTMLText = .empty
         for kind in [SequenceTrace.Kind.syn, .fin, .rst] {
             for bar in drawn(kind).prefix(4) {
                 let x = x(bar.start)
                 let isEnd = x > 560
                 let place = isEnd ? x - 9 : x + 9
-                var y = min(
-                    max(y(bar.high) + (kind == .fin ? 4 : kind == .rst ? 20 : -8), Self.top + 12), Self.bottom - 6)
+                var y = min(max(y(bar.high) + (kind == .syn ? -8 : 5), Self.top + 14), Self.bottom - 6)
+                if taken.contains(where: { $0.kind == kind && abs($0.x - place) < 70 && abs($0.y - y) < 60 }) {
+                    continue
+                }
                 // Beneath another label there is room, unless it is at the bottom.
-                let step = y > (Self.top + Self.bottom) / 2 ? -20.0 : 20.0
+                let step = y > (Self.top + Self.bottom) / 2 ? -26.0 : 26.0
                 var tries = 0
-                while tries < 8, taken.contains(where: { abs($0.x - place) < 60 && abs($0.y - y) < 18 }) {
+                while tries < 8, taken.contains(where: { abs($0.x - place) < 70 && abs($0.y - y) < 24 }) {
                     y += step
                     tries += 1
                 }
-                taken.append((place, y))
+                taken.append((kind, place, y))
                 labels += .element(
                     "text",
                     [
@@ -105,7 +107,7 @@ extension TimeSequenceGraph {
                 .element("path", ["class": style, "d": shape]))
             items += .element("li", [:], swatch, .text(text))
         }
-        for kind in Self.order where trace.count(kind) > 0 {
+        for kind in SequenceTrace.Kind.allCases where trace.count(kind) > 0 {
             let look = Self.look(kind)
             let count = trace.count(kind)
             add(look.style, Self.swatch(kind), "\(look.name) \(NumberText.text(count))")

@@ -8,6 +8,8 @@ struct FlowSection {
     let record: FlowRecord
     /// What is to be said of the flow above all else, such as that it could not be decrypted.
     let remark: String?
+    /// What TLS has encrypted is shown.
+    let isDecrypted: Bool
 
     private var conversation: Conversation { report.conversation }
 
@@ -86,9 +88,8 @@ struct FlowSection {
         }.joined
         if record.lines.isEmpty { lines = .element("li", ["class": "more"], .text("No data.")) }
         if record.hasMoreLines {
-            lines += .element(
-                "li", ["class": "more"],
-                .text("The streams go on. inspect --follow \(report.number) shows all of them."))
+            let command = "inspect --follow \(report.number)" + (isDecrypted ? " --decrypt" : "")
+            lines += .element("li", ["class": "more"], .text("The streams go on. \(command) shows all of them."))
         }
         return .element("h3", [:], .text("How the streams begin")) + .element("ol", ["class": "said"], lines)
     }

@@ -14,15 +14,18 @@ package struct FlowsPage {
         package var order: ConnectionOrder?
         /// Of tcpprobe.
         package var version: String
+        /// What TLS has encrypted is in the records.
+        package var isDecrypted: Bool
 
         package init(
             name: String, columns: [ConnectionColumn] = ConnectionColumn.standard, order: ConnectionOrder? = nil,
-            version: String = ""
+            version: String = "", isDecrypted: Bool = false
         ) {
             self.name = name
             self.columns = columns
             self.order = order
             self.version = version
+            self.isDecrypted = isDecrypted
         }
     }
 
@@ -74,7 +77,11 @@ package struct FlowsPage {
         var main = table
         for number in shown {
             guard let record = records[number] else { continue }
-            main += FlowSection(report: inspection.report(number), record: record, remark: remarks[number]).html
+            main +=
+                FlowSection(
+                    report: inspection.report(number), record: record, remark: remarks[number],
+                    isDecrypted: options.isDecrypted
+                ).html
         }
         let body: HTMLText = header + .element("main", [:], main) + footer
         return

@@ -10,7 +10,7 @@ enum FlowsPageStyle {
               --back: #fbfbfa; --card: #ffffff; --ink: #1c1f23; --soft: #5b6168; --line: #e2e4e6; --head: #f1f2f3;
               --bad: #b3261e; --bad-back: #fde4e1; --warn: #8a5a00; --warn-back: #fdf0d3;
               --client: #0b5fae; --server: #7a3ea8;
-              --data: #0b5fae; --again: #c5221b; --early: #9a6400; --probe: #7a3ea8; --sack: #b05fd6; --ack: #197a4b; --win: #7a8088;
+              --data: #0b5fae; --again: #c5221b; --early: #9a6400; --probe: #7a3ea8; --sack: #9a45c4; --ack: #197a4b; --win: #656b72;
               --link: #0b5fae;
               --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace;
             }
