@@ -26,6 +26,7 @@ struct InspectCommand: ParsableCommand {
               tcpprobe inspect capture.pcapng --follow 3 --times --text
               tcpprobe inspect capture.pcapng --follow 3 --decrypt
               tcpprobe inspect capture.pcapng --extract streams --port 25
+              tcpprobe inspect capture.pcapng --html flows.html --with retransmissions
               tcpprobe inspect capture.pcapng --check "wire client -> server lines crlf" --check "wire no rst"
               zcat big.pcap.gz | tcpprobe inspect - --json
 
@@ -57,6 +58,13 @@ struct InspectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Write a page with the flows, their ladders and time-sequence graphs; - is standard output.",
+            valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Show each message and where segments cut it; with --check, what `messages` counts.", valueName: "framing"))
     var framing: Framing?
 
@@ -80,9 +88,10 @@ struct InspectCommand: ParsableCommand {
         if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows count from 0") }
         let modes = [
             ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),
+            ("--html", html != nil),
         ].filter(\.1).map(\.0)
         if modes.count > 1 { throw ValidationError("\(modes.joined(separator: " and ")) exclude each other") }
-        if framing != nil, follow != nil || extract != nil {
+        if framing != nil, follow != nil || extract != nil || html != nil {
             throw ValidationError("--framing and \(modes.joined()) exclude each other")
         }
         try protobuf.validate(framing: framing, modes: modes)
@@ -90,17 +99,20 @@ struct InspectCommand: ParsableCommand {
         if follow == nil, showing.times || showing.hex || showing.text {
             throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") is for --follow")
         }
-        try decryption.validate(isFollowing: follow != nil, isInput: files.contains("-"))
+        try decryption.validate(isFollowing: follow != nil || html != nil, isInput: files.contains("-"))
         if decryption.decrypt, showing.times || showing.json || packets.bpf != nil {
             let option = showing.times ? "--times" : showing.json ? "--json" : "--bpf"
             throw ValidationError("--decrypt and \(option) exclude each other")
         }
-        let isTable = modes.isEmpty && framing == nil && flow == nil
+        if html != nil, showing.json || showing.width != nil {
+            throw ValidationError("--html and \(showing.json ? "--json" : "--width") exclude each other")
+        }
+        let isTable = html != nil || (modes.isEmpty && framing == nil && flow == nil)
         if !isTable, showing.columns != nil || showing.sort != nil {
             throw ValidationError("\(showing.sort != nil ? "--sort" : "--columns") is for the table of flows")
         }
-        if files.count > 1, flow != nil || follow != nil || extract != nil {
-            let option = extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
+        if files.count > 1, flow != nil || follow != nil || extract != nil || html != nil {
+            let option = html != nil ? "--html" : extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
             throw ValidationError("\(option) is for one file")
         }
         if (files + checks).count(where: { $0 == "-" }) > 1 {
@@ -132,6 +144,8 @@ struct InspectCommand: ParsableCommand {
             let mode: InspectShow.Mode =
                 if !statements.isEmpty {
                     .judge(statements)
+                } else if let html {
+                    .page(html, keyLog: decryption.keyLog, decrypts: decryption.decrypt)
                 } else if let extract, let folder {
                     .extract(folder, path: extract)
                 } else if follow != nil {

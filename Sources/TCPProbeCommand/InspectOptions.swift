@@ -51,11 +51,11 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// What `--follow` does with TLS.
+/// What `--follow` and `--html` do with TLS.
 struct DecryptionOptions: ParsableArguments {
     @Flag(
         help:
-            "With --follow, show what TLS has encrypted. tshark decrypts it, with the secrets in the capture; a run's captures hold them."
+            "With --follow or --html, show what TLS has encrypted. tshark decrypts it, with the secrets in the capture; a run's captures hold them."
     )
     var decrypt = false
 
@@ -66,7 +66,7 @@ struct DecryptionOptions: ParsableArguments {
     var keyLog: String?
 
     func validate(isFollowing: Bool, isInput: Bool) throws {
-        if decrypt, !isFollowing { throw ValidationError("--decrypt is for --follow") }
+        if decrypt, !isFollowing { throw ValidationError("--decrypt is for --follow and --html") }
         if !decrypt, keyLog != nil { throw ValidationError("--key-log is for --decrypt") }
         if decrypt, isInput { throw ValidationError("--decrypt needs a file that can be read again, no pipe") }
     }

@@ -16,11 +16,12 @@ struct InspectShow {
         case extract(Folder, path: String)
         case messages(Framing, protobuf: ProtobufText?)
         case judge([WireCheckList])
+        case page(String, keyLog: String?, decrypts: Bool)
 
         /// Whether packets are shown as they are read.
         var isObserved: Bool {
             switch self {
-            case .table, .judge: false
+            case .table, .judge, .page: false
             case .ladder, .follow, .decrypt, .extract, .messages: true
             }
         }
@@ -41,10 +42,10 @@ struct InspectShow {
     /// Whether this is the last file.
     let isLast: Bool
 
-    private var isJSON: Bool { options.json }
+    var isJSON: Bool { options.json }
 
     /// The packets that are read; nil for all.
-    private var accepts: PacketPredicate? {
+    var accepts: PacketPredicate? {
         packetFilter.map { filter in
             { record, bytes in
                 filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
@@ -52,7 +53,7 @@ struct InspectShow {
         }
     }
 
-    private var name: String { file == "-" ? "standard input" : Escaped.text(file) }
+    var name: String { file == "-" ? "standard input" : Escaped.text(file) }
 
     func run(_ mode: Mode) -> Int32 {
         if hasHeading { output.write("\(name):\n") }
@@ -118,6 +119,8 @@ struct InspectShow {
                 Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
         case .extract(let folder, let path): return extract(source, into: folder, path)
         case .judge(let lists): return judge(source, lists)
+        case .page(let path, let keyLog, let decrypts):
+            return page(source, to: path, decryption: decrypts ? PageDecryption(keyLog: keyLog) : nil)
         }
     }
 
@@ -221,13 +224,13 @@ struct InspectShow {
         return max(code, 3)
     }
 
-    private func end(_ inspection: Inspection) -> Int32 {
+    func end(_ inspection: Inspection) -> Int32 {
         if isJSON { output.write(InspectJSON.summary(inspection, file: file)) }
         guard let problem = inspection.problem else { return 0 }
         return report(problem)
     }
 
-    private func report(_ problem: InspectionProblem) -> Int32 {
+    func report(_ problem: InspectionProblem) -> Int32 {
         output.flush()
         Console.standardError.write("error: \(name): \(problem)\n")
         return problem.isWrongUse ? 2 : 3

@@ -27,10 +27,10 @@ struct CaptureBuilder {
 
     mutating func wait(milliseconds: UInt64) { time += milliseconds * 1_000_000 }
 
-    /// One packet; `skew` moves its sequence number, `cut` bytes at its end are not captured.
+    /// One packet; `skew` moves its sequence number, `cut` bytes at its end are not captured. `options` is a multiple of four bytes.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
-        window: UInt16 = 512, comments: [String] = []
+        window: UInt16 = 512, comments: [String] = [], options: [UInt8] = []
     ) {
         let isClient = side == .client
         let own =
@@ -41,7 +41,7 @@ struct CaptureBuilder {
         let ports = isClient ? [connection.client, connection.server] : [connection.server, connection.client]
         var tcp = ports.flatMap(Self.big16)
         tcp += Self.big32(sequence) + Self.big32(flags & 0x10 == 0 ? 0 : peer)
-        tcp += [0x50, flags] + Self.big16(window) + [0, 0, 0, 0] + payload
+        tcp += [UInt8(0x50 + options.count / 4 * 16), flags] + Self.big16(window) + [0, 0, 0, 0] + options + payload
         let ip: [UInt8] =
             [0x45, 0] + Self.big16(UInt16(20 + tcp.count)) + [0, 1, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
         let frame = [UInt8](repeating: 0, count: 12) + [8, 0] + ip + tcp

@@ -6,6 +6,9 @@ package struct InspectedPacket: Sendable {
     package var summary: PacketSummary
     /// The comments of the file's packet block; a run writes its steps there.
     package var comments: [String]
+    /// What its SACK blocks report, in the peer's sequence numbers relative to the SYN, in their order. Empty for a packet that was
+    /// reassembled from fragments.
+    package var sacks: [Range<Int64>] = []
 }
 
 /// Observes a capture packet by packet. Sees only the flows that the filter includes.
@@ -219,8 +222,13 @@ package struct InspectionPass {
         let parts = handsOut ? analysis.takeParts(of: number, from: summary.side) : []
         guard isShown[number] else { return }
         let conversation = analysis.table.conversations[number]
-        let packet = InspectedPacket(summary: summary, comments: record.comments)
-        observer.see(packet, payload: bytes.extracting(payload(record, bytes)), in: conversation)
+        var packet = InspectedPacket(summary: summary, comments: record.comments)
+        var payload = 0..<0
+        if let segment = segment(record, bytes) {
+            payload = segment.payload
+            packet.sacks = segment.sacks(acknowledging: summary.relativeAcknowledgment)
+        }
+        observer.see(packet, payload: bytes.extracting(payload), in: conversation)
         for part in parts { observer.see(part, from: summary.side, in: conversation) }
     }
 
@@ -233,17 +241,16 @@ package struct InspectionPass {
         }
     }
 
-    /// The range of the payload. For the analysis the packet was decoded before; it is decoded again only for an
-    /// observer.
-    private func payload(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Range<Int> {
+    /// For the analysis the packet was decoded before; it is decoded again only for an observer.
+    private func segment(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> DecodedTCP? {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(
                 bytes, linkType: record.linkType, originalLength: record.originalLength)
-            if case .tcp(let tcp) = decoded { return tcp.payload }
+            if case .tcp(let tcp) = decoded { return tcp }
         } catch {
             // The last fragment of a datagram: its packet alone is no segment.
         }
-        return 0..<0
+        return nil
     }
 
     /// Adds the result of another pass over another share of the same capture. Both must have finished.
@@ -289,5 +296,17 @@ extension CaptureAnalysis {
         let flows = table.conversations.count
         return "\(ByteText.count(unfollowedCount, "packet")) of later flows were not followed: no more than the first "
             + "\(ByteText.count(flows, "flow")) are"
+    }
+}
+
+extension DecodedTCP {
+    /// The SACK blocks as ranges of relative sequence numbers, by the distance to the acknowledgment in the same packet.
+    fileprivate func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
+        guard let relative, !options.sack.isEmpty else { return [] }
+        return options.sack.blocks.compactMap { block in
+            let start = relative + Int64(block.start - acknowledgment)
+            let end = relative + Int64(block.end - acknowledgment)
+            return start < end ? start..<end : nil
+        }
     }
 }

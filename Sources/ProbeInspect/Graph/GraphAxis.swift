@@ -1,0 +1,142 @@
+import ProbeBase
+
+/// An axis of a graph: the range that it shows, and the round numbers that are written at it.
+package struct GraphAxis: Sendable, Hashable {
+    package struct Tick: Sendable, Hashable {
+        package var value: Int64
+        /// With its unit: `200 ms`.
+        package var label: String
+    }
+
+    package enum Quantity: Sendable {
+        /// Nanoseconds.
+        case time
+        case bytes
+    }
+
+    package let low: Int64
+    package let high: Int64
+    package let ticks: [Tick]
+    /// Parts of the range that take a narrow band only, in their order.
+    package let folds: [Range<Int64>]
+    /// The length of the range without the folds.
+    private let kept: Double
+    /// The part of the axis that a fold takes.
+    static let foldWidth = 0.035
+
+    /// - Parameters:
+    ///   - low: the smallest value that is shown. `high` must not be less, nor more than 2^62 away.
+    ///   - count: about how many ticks there are.
+    ///   - folds: in their order, inside the range, and apart from each other.
+    package init(_ quantity: Quantity, from low: Int64, to high: Int64, count: Int, folds: [Range<Int64>] = []) {
+        self.low = low
+        // An axis has a length, also if all values are the same.
+        self.high = max(high, low + 1)
+        self.folds = folds
+        // In whole numbers: the difference of two large times is small, and would be lost among their digits.
+        kept = Double(folds.reduce(self.high - low) { $0 - ($1.upperBound - $1.lowerBound) })
+        let (unit, name) = Self.unit(quantity, max(self.low.magnitude, self.high.magnitude))
+        let step = Self.step(kept, count, unit)
+        let starts = [low] + folds.map(\.upperBound)
+        let ends = folds.map(\.lowerBound) + [self.high]
+        var ticks: [(place: Double, tick: Tick)] = []
+        for (start, end) in zip(starts, ends) {
+            let first = (Double(start) / step).rounded(.up)
+            // There can't be more than twice as many as wanted.
+            for number in 0..<2 * count + 2 {
+                let value = (first + Double(number)) * step
+                guard value <= Double(end), ticks.last?.tick.value != Int64(value) else { break }
+                let label = "\(Self.number(value / unit, step / unit)) \(name)"
+                let tick = Tick(value: Int64(value), label: label)
+                let place = Self.place(tick.value, low, folds, kept)
+                // Behind a fold a label may have no room beside the one before it.
+                if folds.isEmpty || ticks.isEmpty || place - ticks[ticks.count - 1].place >= 0.12 {
+                    ticks.append((place, tick))
+                }
+            }
+        }
+        self.ticks = ticks.map(\.tick)
+    }
+
+    /// Where a value is on the axis: 0 at its low end, 1 at its high end. Values beyond them are at the ends.
+    package func place(_ value: Int64) -> Double { Self.place(min(max(value, low), high), low, folds, kept) }
+
+    private static func place(_ value: Int64, _ low: Int64, _ folds: [Range<Int64>], _ kept: Double) -> Double {
+        var length = value - low
+        var bands = 0.0
+        for fold in folds where value > fold.lowerBound {
+            let inside = min(value, fold.upperBound) - fold.lowerBound
+            length -= inside
+            bands += foldWidth * Double(inside) / Double(fold.upperBound - fold.lowerBound)
+        }
+        let all = 1 - foldWidth * Double(folds.count)
+        return min(max(Double(length) / max(kept, 1) * all + bands, 0), 1)
+    }
+
+    /// 1, 2 or 5 times a power of ten of the unit, and at least one nanosecond or byte.
+    private static func step(_ range: Double, _ count: Int, _ unit: Double) -> Double {
+        let wanted = max(range / Double(max(count, 1)), 1) / unit
+        var power = 1.0
+        while power > wanted { power /= 10 }
+        while power * 10 <= wanted { power *= 10 }
+        let factor = [1.0, 2, 5, 10].first { $0 * power >= wanted * 0.999 } ?? 10
+        // Whole numbers, so that the label says the place.
+        return max((factor * power * unit).rounded(), 1)
+    }
+
+    private static func unit(_ quantity: Quantity, _ largest: UInt64) -> (Double, String) {
+        let units: [(UInt64, Double, String)] =
+            switch quantity {
+            case .time:
+                [
+                    (1000, 1, "ns"), (1_000_000, 1e3, "us"), (1_000_000_000, 1e6, "ms"), (300_000_000_000, 1e9, "s"),
+                    (18_000_000_000_000, 60e9, "min"), (432_000_000_000_000, 3600e9, "h"),
+                ]
+            case .bytes: [(2000, 1, "B"), (2_000_000, 1e3, "kB"), (2_000_000_000, 1e6, "MB")]
+            }
+        let last: (Double, String) = quantity == .time ? (86400e9, "d") : (1e9, "GB")
+        return units.first { largest < $0.0 }.map { ($0.1, $0.2) } ?? last
+    }
+
+    /// As many decimals as the step needs.
+    private static func number(_ value: Double, _ step: Double) -> String {
+        var digits = 0
+        var scaled = step
+        while digits < 6, (scaled - scaled.rounded()).magnitude > 1e-6 * scaled {
+            scaled *= 10
+            digits += 1
+        }
+        return DurationText.fixed(value, digits: digits)
+    }
+}
+
+/// Numbers for people: `4,096`.
+package enum NumberText {
+    package static func text(_ number: Int) -> String {
+        var digits = Array(String(number.magnitude))
+        var place = digits.count - 3
+        while place > 0 {
+            digits.insert(",", at: place)
+            place -= 3
+        }
+        return (number < 0 ? "-" : "") + String(digits)
+    }
+
+    /// `4,096 bytes`, `1 byte`.
+    package static func count(_ number: Int, _ noun: String) -> String {
+        "\(text(number)) \(noun)\(number == 1 ? "" : "s")"
+    }
+}
+
+/// Values in the words of a graph.
+enum GraphText {
+    static func duration(_ nanoseconds: Int64) -> String { DurationText.text(nanoseconds: nanoseconds) }
+
+    /// A coordinate with at most one decimal: `12`, `12.5`.
+    static func coordinate(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        let sign = tenths < 0 ? "-" : ""
+        let rest = tenths.magnitude % 10
+        return "\(sign)\(tenths.magnitude / 10)" + (rest == 0 ? "" : ".\(rest)")
+    }
+}

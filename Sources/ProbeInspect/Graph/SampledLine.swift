@@ -1,0 +1,63 @@
+/// A value over time, as a line of a graph: of bounded size, however many values there were.
+///
+/// Where there are too many, those in one column of time are reduced to the first, the smallest, the largest and the last, so that the
+/// drawn line is the same as that of all of them.
+package struct SampledLine: Sendable, Hashable {
+    package struct Point: Sendable, Hashable {
+        /// Nanoseconds.
+        package var time: Int64
+        package var value: Int64
+    }
+
+    /// In the order of time.
+    package private(set) var points: [Point] = []
+    /// The most points that are kept.
+    private static let limit = 8192
+
+    package init() {}
+
+    package mutating func add(_ value: Int64, at time: Int64) {
+        // A step that does not change needs no further point, but for its end.
+        if points.count >= 2, points[points.count - 1].value == value, points[points.count - 2].value == value,
+            points[points.count - 1].time <= time
+        {
+            points[points.count - 1].time = time
+            return
+        }
+        points.append(Point(time: time, value: value))
+        if let previous = points.dropLast().last, previous.time > time { putInOrder() }
+        if points.count > Self.limit { points = Self.reduced(points, columns: Self.limit / 8) }
+    }
+
+    /// Times may go backwards: the last point moves to its place, behind those of the same time.
+    private mutating func putInOrder() {
+        let point = points.removeLast()
+        let place = points.lastIndex { $0.time <= point.time }.map { $0 + 1 } ?? 0
+        points.insert(point, at: place)
+    }
+
+    /// At most four points for each of the columns.
+    package static func reduced(_ points: [Point], columns: Int) -> [Point] {
+        guard let first = points.first, let last = points.last, points.count > columns * 4 else { return points }
+        let width = max((last.time - first.time) / Int64(max(columns, 1)) + 1, 1)
+        var result: [Point] = []
+        var place = 0
+        while place < points.count {
+            let column = (points[place].time - first.time) / width
+            var end = place
+            var (low, high) = (place, place)
+            while end < points.count, (points[end].time - first.time) / width == column {
+                if points[end].value < points[low].value { low = end }
+                if points[end].value > points[high].value { high = end }
+                end += 1
+            }
+            var kept: [Int] = []
+            for index in [place, min(low, high), max(low, high), end - 1] where kept.last != index {
+                kept.append(index)
+            }
+            result += kept.map { points[$0] }
+            place = end
+        }
+        return result
+    }
+}

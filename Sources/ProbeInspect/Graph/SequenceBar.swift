@@ -1,0 +1,75 @@
+/// A mark of a time-sequence graph: one packet, or several of one kind that lie so close that a drawing can't tell them apart.
+package struct SequenceBar: Sendable, Hashable {
+    /// Of the first packet and the last, in nanoseconds.
+    package var start: Int64
+    package var end: Int64
+    /// The sequence numbers that it covers, relative to the SYN; equal for a packet without a length.
+    package var low: Int64
+    package var high: Int64
+    /// The number of packets.
+    package var count: Int
+
+    package init(time: Int64, low: Int64, high: Int64) {
+        (start, end) = (time, time)
+        self.low = low
+        self.high = max(low, high)
+        count = 1
+    }
+
+    private mutating func add(_ other: SequenceBar) {
+        start = min(start, other.start)
+        end = max(end, other.end)
+        low = min(low, other.low)
+        high = max(high, other.high)
+        count += other.count
+    }
+
+    /// The bars with those joined that lie in the same column of a grid and touch each other there, or are less than a row apart. No
+    /// packet is lost: each is covered by a bar, and the lowest and the highest number stay.
+    ///
+    /// - Parameters:
+    ///   - columns: into how many parts the time from the first bar to the last is divided; at least 1.
+    ///   - rows: the same for the sequence numbers.
+    ///   - limit: the most bars. The grid is made coarser until there are no more.
+    package static func joined(_ bars: [SequenceBar], columns: Int, rows: Int, limit: Int) -> [SequenceBar] {
+        guard let first = bars.first else { return [] }
+        var box = first
+        for bar in bars { box.add(bar) }
+        var (columns, rows) = (max(columns, 1), max(rows, 1))
+        let bars = bars.sorted { ($0.start, $0.low) < ($1.start, $1.low) }
+        while true {
+            let joined = joined(
+                bars, from: box.start, width: grain(box.end, box.start, columns), height: grain(box.high, box.low, rows)
+            )
+            if joined.count <= limit || (columns == 1 && rows == 1) { return joined }
+            if rows > 1 { rows = max(rows / 4, 1) } else { columns = max(columns / 2, 1) }
+        }
+    }
+
+    /// The size of one of so many parts, as a whole number of at least 1.
+    private static func grain(_ end: Int64, _ start: Int64, _ parts: Int) -> Int64 {
+        max(end.subtractingReportingOverflow(start).partialValue / Int64(parts), 1)
+    }
+
+    private static func joined(
+        _ bars: [SequenceBar], from origin: Int64, width: Int64, height: Int64
+    ) -> [SequenceBar] {
+        var result: [SequenceBar] = []
+        var place = 0
+        while place < bars.count {
+            let column = (bars[place].start - origin) / width
+            var end = place
+            while end < bars.count, (bars[end].start - origin) / width == column { end += 1 }
+            // Those of one column, from the lowest.
+            for bar in bars[place..<end].sorted(by: { $0.low < $1.low }) {
+                if let last = result.last, (last.start - origin) / width == column, bar.low - last.high < height {
+                    result[result.count - 1].add(bar)
+                } else {
+                    result.append(bar)
+                }
+            }
+            place = end
+        }
+        return result
+    }
+}

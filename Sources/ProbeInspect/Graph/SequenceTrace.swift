@@ -1,0 +1,140 @@
+import ProbeWire
+
+/// One direction of a flow as its time-sequence graph shows it: what its sender sent, and what the receiver acknowledged and had room
+/// for. Its size is bounded, however many packets there are.
+package struct SequenceTrace: Sendable {
+    /// What a mark stands for.
+    package enum Kind: Int, Sendable, CaseIterable {
+        /// Data for the first time.
+        case data
+        case outOfOrder
+        /// Any kind of retransmission.
+        case retransmission
+        /// Tail-loss probes, keep-alives and zero-window probes.
+        case probe
+        /// A sequence number that no window allows.
+        case outside
+        /// What the receiver reports to have behind a gap.
+        case sack
+        case duplicateAck
+        case shutWindow
+        case syn, fin, rst
+    }
+
+    private var bars = [[SequenceBar]](repeating: [], count: Kind.allCases.count)
+    /// The receiver's acknowledgments.
+    package private(set) var acknowledgments = SampledLine()
+    /// The acknowledgment and the window together: the first sequence number for which the receiver has no room.
+    package private(set) var edges = SampledLine()
+
+    // What was counted, in packets unless it says something else.
+    package private(set) var segmentCount = 0
+    /// Bytes of data, each counted once.
+    package private(set) var byteCount: Int64 = 0
+    package private(set) var counts = [Int](repeating: 0, count: Kind.allCases.count)
+    /// How often the window went from open to shut.
+    package private(set) var shutCount = 0
+    private var isShut = false
+    /// Of the packets of either side.
+    package private(set) var firstTime: Int64?
+    package private(set) var lastTime: Int64?
+
+    private static let mostBars = 6000
+
+    package init() {}
+
+    package func bars(_ kind: Kind) -> [SequenceBar] { bars[kind.rawValue] }
+
+    package func count(_ kind: Kind) -> Int { counts[kind.rawValue] }
+
+    /// Adds a packet of either side of the flow.
+    ///
+    /// - Parameters:
+    ///   - isSent: whether this direction's sender sent it; otherwise it acknowledges what that one sent.
+    ///   - time: in nanoseconds, since any moment.
+    package mutating func add(_ packet: InspectedPacket, isSent: Bool, time: Int64) {
+        firstTime = min(firstTime ?? time, time)
+        lastTime = max(lastTime ?? time, time)
+        if isSent { addSent(packet.summary, time) } else { addReceived(packet, time) }
+    }
+
+    private mutating func addSent(_ summary: PacketSummary, _ time: Int64) {
+        let start = summary.relativeSequence
+        let isSYN = summary.flags.contains(.syn)
+        let isFIN = summary.flags.contains(.fin)
+        // SYN and FIN take up a sequence number each; data follows the SYN's.
+        let length = Int64(summary.payloadLength) + (isSYN ? 1 : 0) + (isFIN ? 1 : 0)
+        if summary.payloadLength > 0 { segmentCount += 1 }
+        switch summary.kind {
+        case .control: break
+        case .new, .outOfOrder:
+            byteCount += Int64(summary.payloadLength)
+            guard summary.payloadLength > 0 else { break }
+            mark(
+                summary.kind == .new ? .data : .outOfOrder, time, start + (isSYN ? 1 : 0), Int64(summary.payloadLength))
+        case .retransmission, .fastRetransmission, .spuriousRetransmission:
+            mark(.retransmission, time, start, length)
+        case .tailLossProbe, .keepAlive, .zeroWindowProbe: mark(.probe, time, start, length)
+        case .outOfWindow: return mark(.outside, time, start, length)
+        }
+        if isSYN { mark(.syn, time, start, 0) }
+        if isFIN { mark(.fin, time, start + length - 1, 0) }
+        if summary.flags.contains(.rst) { mark(.rst, time, start, 0) }
+    }
+
+    private mutating func addReceived(_ packet: InspectedPacket, _ time: Int64) {
+        let summary = packet.summary
+        guard summary.kind != .outOfWindow else { return }
+        if let acknowledgment = summary.relativeAcknowledgment {
+            acknowledgments.add(acknowledgment, at: time)
+            for block in packet.sacks { mark(.sack, time, block.lowerBound, block.upperBound - block.lowerBound) }
+            if summary.isDuplicateAck { mark(.duplicateAck, time, acknowledgment, 0) }
+            addWindow(summary, above: acknowledgment, time)
+        } else if summary.flags.contains(.ack), acknowledgments.points.isEmpty {
+            // Nothing of the sender was captured yet: what comes of it will begin at 1.
+            addWindow(summary, above: 1, time)
+        }
+    }
+
+    private mutating func addWindow(_ summary: PacketSummary, above acknowledgment: Int64, _ time: Int64) {
+        // The window of a reset means nothing.
+        guard !summary.flags.contains(.rst) else { return }
+        edges.add(acknowledgment + Int64(summary.window), at: time)
+        if summary.isZeroWindow {
+            mark(.shutWindow, time, acknowledgment, 0)
+            if !isShut { shutCount += 1 }
+        }
+        isShut = summary.isZeroWindow
+    }
+
+    private mutating func mark(_ kind: Kind, _ time: Int64, _ start: Int64, _ length: Int64) {
+        counts[kind.rawValue] += 1
+        bars[kind.rawValue].append(SequenceBar(time: time, low: start, high: start + length))
+        guard bars[kind.rawValue].count > Self.mostBars else { return }
+        bars[kind.rawValue] = SequenceBar.joined(
+            bars[kind.rawValue], columns: 2048, rows: 1024, limit: Self.mostBars / 2)
+    }
+
+    /// `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never shut`
+    package var summary: String {
+        var parts = [
+            "\(NumberText.count(segmentCount, "segment")), \(NumberText.count(Int(clamping: byteCount), "byte"))"
+                + " in \(GraphText.duration((lastTime ?? 0) - (firstTime ?? 0)))"
+        ]
+        parts.append(
+            count(.retransmission) == 0
+                ? "no retransmission" : NumberText.count(count(.retransmission), "retransmission"))
+        if count(.outOfOrder) > 0 { parts.append("\(NumberText.text(count(.outOfOrder))) out of order") }
+        if count(.probe) > 0 { parts.append(NumberText.count(count(.probe), "probe")) }
+        if count(.outside) > 0 { parts.append("\(NumberText.text(count(.outside))) out of window") }
+        if acknowledgments.points.isEmpty, edges.points.isEmpty {
+            parts.append("nothing of the receiver in the capture")
+        } else {
+            parts.append(
+                shutCount == 0
+                    ? "window never shut"
+                    : shutCount == 1 ? "window shut once" : "window shut \(NumberText.text(shutCount)) times")
+        }
+        return parts.joined(separator: ", ")
+    }
+}

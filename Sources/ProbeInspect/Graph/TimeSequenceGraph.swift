@@ -1,0 +1,195 @@
+import ProbeBase
+package import ProbeReport
+
+/// The time-sequence graph of one direction of a flow, as SVG: time to the right, sequence numbers upwards. Segments are vertical bars, the
+/// receiver's acknowledgments a stepped line below them, its window one above them.
+///
+/// The number of elements is bounded; each kind of mark is one path. Colours come from the page's style sheet.
+package struct TimeSequenceGraph {
+    /// The size of the drawing in its own units; the page scales it.
+    static let width = 720.0
+    static let height = 420.0
+    /// The part of it inside the axes.
+    static let (left, right, top, bottom) = (84.0, 712.0, 14.0, 372.0)
+    /// The most bars of a kind, and the most of which each still has a shape of its own.
+    static let mostBars = 2400
+    static let mostShapes = 300
+
+    let trace: SequenceTrace
+    /// `client to server`
+    let direction: String
+    /// Begins the ids of the graph's elements; unique on the page.
+    let id: String
+    let time: GraphAxis
+    let sequence: GraphAxis
+    /// The highest number for which the receiver had room, if that is too far above the data to be shown.
+    let hiddenEdge: Int64?
+
+    /// - Parameter pauses: of the whole flow, so that both directions have the same axis.
+    package init(_ trace: SequenceTrace, direction: String, id: String, pauses: TracePauses) {
+        self.trace = trace
+        self.direction = direction
+        self.id = id
+        let times = pauses.times
+        let folds = pauses.folds
+        let kept = folds.reduce(times.upperBound - times.lowerBound) { $0 - ($1.upperBound - $1.lowerBound) }
+        time = GraphAxis(
+            .time, from: times.lowerBound - kept / 50, to: times.upperBound + kept / 50, count: 5, folds: folds)
+        let (low, high, hidden) = Self.range(trace)
+        sequence = GraphAxis(.bytes, from: low, to: high, count: 5)
+        hiddenEdge = hidden
+    }
+
+    /// What the vertical axis shows: all that was sent and acknowledged, and the window unless the data would be a line at the bottom
+    /// then.
+    private static func range(_ trace: SequenceTrace) -> (low: Int64, high: Int64, hidden: Int64?) {
+        var (low, high) = (Int64.max, Int64.min)
+        for kind in SequenceTrace.Kind.allCases where kind != .outside && kind != .sack && kind != .rst {
+            for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
+        }
+        for point in trace.acknowledgments.points { (low, high) = (min(low, point.value), max(high, point.value)) }
+        // Only resets, or only what no window allows.
+        if low > high {
+            for kind in SequenceTrace.Kind.allCases {
+                for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
+            }
+        }
+        if low > high { (low, high) = (0, 1) }
+        let room = max(high - low, 10)
+        let edge = trace.edges.points.map(\.value).max() ?? high
+        if edge <= high + 2 * room { return (low - room / 20, max(high, edge) + room / 20, nil) }
+        return (low - room / 20, high + room / 3, edge)
+    }
+
+    func x(_ time: Int64) -> Double { Self.left + self.time.place(time) * (Self.right - Self.left) }
+
+    func y(_ number: Int64) -> Double { Self.bottom - sequence.place(number) * (Self.bottom - Self.top) }
+
+    // MARK: The drawing
+
+    /// The drawing, with a title and a description in words.
+    package var svg: HTMLText {
+        var content: HTMLText =
+            .element("title", ["id": "\(id)-t"], .text("Time and sequence numbers, \(direction)"))
+            + .element("desc", ["id": "\(id)-d"], .text(description))
+        content += axes + bands
+        content += line(.edges, "ts-win") + line(.acknowledgments, "ts-ack")
+        for kind in Self.order where !trace.bars(kind).isEmpty {
+            content += .element("path", ["class": Self.look(kind).style, "d": path(kind)])
+        }
+        content += labels
+        return .element(
+            "svg",
+            [
+                "class": "ts", "viewBox": "0 0 720 420", "role": "img",
+                "aria-labelledby": "\(id)-t", "aria-describedby": "\(id)-d",
+            ], content)
+    }
+
+    /// What the graph shows, in a few sentences.
+    package var description: String {
+        var text = trace.summary + "."
+        text +=
+            " The graph shows \(GraphText.duration(trace.lastTime.map { $0 - (trace.firstTime ?? 0) } ?? 0)) from left to right"
+        text +=
+            " and sequence numbers from \(NumberText.text(Int(sequence.low))) to \(NumberText.text(Int(sequence.high))) upwards."
+        return ([text] + notes).joined(separator: " ")
+    }
+
+    /// What can't be seen in the graph, a sentence each.
+    package var notes: [String] {
+        var notes: [String] = []
+        if !time.folds.isEmpty {
+            let lengths = time.folds.map { GraphText.duration($0.upperBound - $0.lowerBound) }
+            notes.append(
+                "\(lengths.count == 1 ? "A pause" : "Pauses") of \(lengths.joined(separator: ", ")) in which no packet came \(lengths.count == 1 ? "is" : "are") shortened."
+            )
+        }
+        if let hiddenEdge {
+            notes.append(
+                "The window reaches above the graph, up to \(NumberText.text(Int(clamping: hiddenEdge))); there its line is at the upper edge."
+            )
+        }
+        let joined = SequenceTrace.Kind.allCases.filter { trace.count($0) > drawn($0).count }
+        if !joined.isEmpty {
+            let packets = joined.reduce(0) { $0 + trace.count($1) }
+            let bars = joined.reduce(0) { $0 + drawn($1).count }
+            notes.append(
+                "\(NumberText.count(packets, "mark")) are drawn as \(NumberText.text(bars)): those that lie closer together than a point are one."
+            )
+        }
+        if trace.count(.outside) > 0 {
+            notes.append("Numbers out of the window are shown at the edge, wherever they are.")
+        }
+        return notes
+    }
+
+    private var axes: HTMLText {
+        var grid = ""
+        var words: HTMLText = .empty
+        for (index, tick) in sequence.ticks.enumerated() {
+            let y = y(tick.value)
+            grid += "M\(Self.text(Self.left)) \(Self.text(y))H\(Self.text(Self.right))"
+            words += .element(
+                "text",
+                [
+                    "class": index % 2 == 0 ? "ts-y" : "ts-y ts-odd", "x": Self.text(Self.left - 7),
+                    "y": Self.text(max(y + 5, Self.top + 10)), "text-anchor": "end",
+                ], .text(tick.label))
+        }
+        for (index, tick) in time.ticks.enumerated() {
+            let x = x(tick.value)
+            grid += "M\(Self.text(x)) \(Self.text(Self.top))V\(Self.text(Self.bottom + 5))"
+            let anchor = x > 675 ? "end" : "middle"
+            words += .element(
+                "text",
+                [
+                    "class": index % 2 == 0 ? "ts-x" : "ts-x ts-odd", "x": Self.text(x), "y": "398",
+                    "text-anchor": anchor,
+                ], .text(tick.label))
+        }
+        let frame =
+            "M\(Self.text(Self.left)) \(Self.text(Self.top))V\(Self.text(Self.bottom))H\(Self.text(Self.right))"
+        return .element("path", ["class": "ts-grid", "d": grid]) + .element("path", ["class": "ts-axis", "d": frame])
+            + words
+    }
+
+    /// The pauses that are shortened, with their lengths.
+    private var bands: HTMLText {
+        time.folds.map { fold in
+            let (start, end) = (x(fold.lowerBound), x(fold.upperBound))
+            let path =
+                "M\(Self.text(start)) \(Self.text(Self.top))H\(Self.text(end))V\(Self.text(Self.bottom))H\(Self.text(start))z"
+            let (middle, height) = (Self.text((start + end) / 2 + 5), Self.text((Self.top + Self.bottom) / 2))
+            return HTMLText.element("path", ["class": "ts-fold", "d": path])
+                + .element(
+                    "text",
+                    [
+                        "class": "ts-pause", "x": middle, "y": height, "text-anchor": "middle",
+                        "transform": "rotate(-90 \(middle) \(height))",
+                    ], .text(GraphText.duration(fold.upperBound - fold.lowerBound)))
+        }.joined
+    }
+
+    private enum Line { case acknowledgments, edges }
+
+    /// A line in steps: a value holds until the next one.
+    private func line(_ line: Line, _ style: String) -> HTMLText {
+        let points = SampledLine.reduced(
+            line == .edges ? trace.edges.points : trace.acknowledgments.points, columns: 350)
+        guard let first = points.first, let last = points.last else { return .empty }
+        var path = "M\(Self.text(x(first.time))) \(Self.text(y(first.value)))"
+        var at = (x: Self.text(x(first.time)), y: Self.text(y(first.value)))
+        for point in points.dropFirst() {
+            let next = (x: Self.text(x(point.time)), y: Self.text(y(point.value)))
+            if next.x != at.x { path += "H\(next.x)" }
+            if next.y != at.y { path += "V\(next.y)" }
+            at = next
+        }
+        // The last value holds to the end of the flow.
+        if let end = trace.lastTime, end > last.time { path += "H\(Self.text(x(end)))" }
+        return .element("path", ["class": style, "d": path])
+    }
+
+    static func text(_ coordinate: Double) -> String { GraphText.coordinate(coordinate) }
+}

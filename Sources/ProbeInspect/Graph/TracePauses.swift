@@ -1,0 +1,66 @@
+/// The times of a flow's packets, and the longest pauses between them, gathered packet by packet.
+package struct TracePauses: Sendable {
+    private var first: Int64?
+    private var last: Int64 = 0
+    /// The longest pauses, from the longest.
+    private var pauses: [Range<Int64>] = []
+
+    private static let mostPauses = 12
+    /// The most that are shortened.
+    private static let mostFolds = 4
+
+    package init() {}
+
+    /// - Parameter time: in nanoseconds. It may be before an earlier one.
+    package mutating func add(_ time: Int64) {
+        guard let first else {
+            (first, last) = (time, time)
+            return
+        }
+        if time > last {
+            note(last..<time)
+            last = time
+        } else if time < first {
+            note(time..<first)
+            self.first = time
+        } else {
+            // It came in what seemed to be a pause.
+            for index in pauses.indices where pauses[index].lowerBound < time && time < pauses[index].upperBound {
+                let parts = [pauses[index].lowerBound..<time, time..<pauses[index].upperBound]
+                pauses.remove(at: index)
+                for part in parts { note(part) }
+                break
+            }
+        }
+    }
+
+    private mutating func note(_ pause: Range<Int64>) {
+        if pauses.count == Self.mostPauses, let shortest = pauses.last, Self.length(shortest) >= Self.length(pause) {
+            return
+        }
+        let place = pauses.firstIndex { Self.length($0) < Self.length(pause) } ?? pauses.count
+        pauses.insert(pause, at: place)
+        if pauses.count > Self.mostPauses { pauses.removeLast() }
+    }
+
+    private static func length(_ pause: Range<Int64>) -> Int64 { pause.upperBound - pause.lowerBound }
+
+    /// From the first packet to the last.
+    package var times: ClosedRange<Int64> { (first ?? 0)...max(first ?? 0, last) }
+
+    /// The pauses that a graph shortens, in their order: the fewest without which a tenth of the time is left; none if that takes more than
+    /// four. A little of each stays at its ends.
+    package var folds: [Range<Int64>] {
+        let total = times.upperBound - times.lowerBound
+        var chosen: [Range<Int64>] = []
+        var kept = total
+        for pause in pauses.prefix(Self.mostFolds) where kept > total / 10 {
+            chosen.append(pause)
+            kept -= Self.length(pause)
+        }
+        // Pauses of a few nanoseconds are none.
+        guard kept <= total / 10, total > 1000 else { return [] }
+        let margin = max(kept / 30, 1)
+        return chosen.sorted { $0.lowerBound < $1.lowerBound }.map { $0.lowerBound + margin..<$0.upperBound - margin }
+    }
+}

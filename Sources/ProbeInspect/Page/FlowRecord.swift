@@ -1,0 +1,143 @@
+import ProbeBase
+import ProbeReport
+package import ProbeWire
+
+/// What the page shows of one flow, gathered packet by packet; bounded, however many there are.
+package struct FlowRecord {
+    /// A packet of the ladder. Its words are made when they are shown: most packets of a long flow never are.
+    package struct Rung: Sendable {
+        package let packet: InspectedPacket
+        /// In the flow, from 0.
+        package let ordinal: Int
+        /// Nanoseconds since the flow's first packet.
+        package let time: Int64
+        /// How the captured payload begins.
+        private let payload: [UInt8]
+        private let isPayloadWhole: Bool
+
+        fileprivate init(_ packet: InspectedPacket, _ payload: Span<UInt8>, ordinal: Int, time: Int64) {
+            self.packet = packet
+            self.ordinal = ordinal
+            self.time = time
+            let count = min(payload.count, 64)
+            self.payload = [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
+                for index in 0..<count { buffer[index] = payload[index] }
+                length = count
+            }
+            isPayloadWhole = payload.count == count && !packet.summary.payloadIsCut
+        }
+
+        /// It closes the flow, or says that the window is shut.
+        package var isTurn: Bool {
+            packet.summary.isZeroWindow || !packet.summary.flags.isDisjoint(with: [.fin, .rst])
+        }
+
+        /// `P. seq 1 ack 1 win 512 len 7 "220 rea"`
+        package var words: String {
+            let summary = packet.summary
+            var words = "\(summary.flags) seq \(summary.relativeSequence)"
+            if let acknowledgment = summary.relativeAcknowledgment { words += " ack \(acknowledgment)" }
+            words += " win \(summary.window)"
+            if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
+            guard !payload.isEmpty, let text = Escaped.literal(payload.span, width: 40) else { return words }
+            return words + " " + (!isPayloadWhole && text.hasSuffix("\"") ? text.dropLast() + "…" : text)
+        }
+
+        /// What is unusual about it.
+        package var marks: [String] {
+            packet.sacks.isEmpty
+                ? packet.summary.marks
+                : packet.summary.marks
+                    + ["SACK " + packet.sacks.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")]
+        }
+
+        /// The first comments of the packet in the file.
+        package var comments: [String] { packet.comments.prefix(8).map { Columns.cut(Escaped.text($0), to: 200) } }
+    }
+
+    /// A line of what the two sides said.
+    package struct Line: Sendable {
+        package var side: ConversationSide
+        /// In quotes; of a gap in parentheses.
+        package var text: String
+    }
+
+    // The first packets, the unusual ones behind them, and the last ones.
+    private var head: [Rung] = []
+    private var unusual: [Rung] = []
+    private var tail: [Rung] = []
+    private var tailStart = 0
+    package private(set) var fromClient = SequenceTrace()
+    package private(set) var fromServer = SequenceTrace()
+    package private(set) var pauses = TracePauses()
+    package private(set) var lines: [Line] = []
+    /// There was more than is in `lines`.
+    package private(set) var hasMoreLines = false
+    private var lineBytes = 0
+    private var start: UInt64?
+    package private(set) var packetCount = 0
+
+    static let headLength = 120
+    static let unusualLength = 80
+    static let tailLength = 24
+    static let mostLines = 24
+    static let mostLineBytes = 2000
+    static let lineWidth = 240
+    /// Times of a damaged file may be anything: farther away than this, about 36 years, is shown as this.
+    private static let farthest: Int64 = 1 << 60
+
+    package init() {}
+
+    /// - Parameter payload: the captured part of the packet's payload.
+    package mutating func add(_ packet: InspectedPacket, payload: Span<UInt8>) {
+        let summary = packet.summary
+        if start == nil { start = summary.time }
+        let exact = DurationText.difference(from: start ?? summary.time, to: summary.time)
+        let time = min(max(exact, -Self.farthest), Self.farthest)
+        pauses.add(time)
+        fromClient.add(packet, isSent: summary.side == .client, time: time)
+        fromServer.add(packet, isSent: summary.side == .server, time: time)
+        let rung = Rung(packet, payload, ordinal: packetCount, time: time)
+        packetCount += 1
+        if head.count < Self.headLength {
+            head.append(rung)
+        } else if unusual.count < Self.unusualLength,
+            !summary.marks.isEmpty || !summary.flags.isDisjoint(with: [.syn, .fin, .rst])
+        {
+            unusual.append(rung)
+        } else if tail.count < Self.tailLength {
+            tail.append(rung)
+        } else {
+            tail[tailStart] = rung
+            tailStart = (tailStart + 1) % Self.tailLength
+        }
+    }
+
+    /// Whether further lines would not be kept.
+    package var isFull: Bool { lines.count >= Self.mostLines || lineBytes >= Self.mostLineBytes }
+
+    /// A line as `FollowObserver` writes it.
+    package mutating func add(line: String) {
+        guard !isFull else {
+            hasMoreLines = true
+            return
+        }
+        let side: ConversationSide = line.hasPrefix(ConversationSide.client.word) ? .client : .server
+        var text = line.dropFirst(side.word.count).drop { $0 == " " }
+        if text.last == "\n" { text.removeLast() }
+        let shown = Columns.cut(String(text), to: Self.lineWidth)
+        lineBytes += shown.utf8.count
+        lines.append(Line(side: side, text: shown))
+    }
+
+    package mutating func noteMoreLines() { hasMoreLines = true }
+
+    /// The packets of the ladder in the order of the file, each with how many are left out before it.
+    package var rungs: [(omitted: Int, rung: Rung)] {
+        var next = 0
+        return (head + (unusual + tail).sorted { $0.ordinal < $1.ordinal }).map { rung in
+            defer { next = rung.ordinal + 1 }
+            return (rung.ordinal - next, rung)
+        }
+    }
+}

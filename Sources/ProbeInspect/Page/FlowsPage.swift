@@ -1,0 +1,176 @@
+import ProbeBase
+import ProbeReport
+import ProbeWire
+
+/// The flows of a capture as one HTML page without other files and without scripts: a table of them, and for the first ones what was said,
+/// the time-sequence graphs and the ladder.
+package struct FlowsPage {
+    /// What the page shows besides the capture.
+    package struct Options: Sendable {
+        /// The name of the capture, for the title.
+        package var name: String
+        package var columns: [ConnectionColumn]
+        /// Nil for the order of the capture.
+        package var order: ConnectionOrder?
+        /// Of tcpprobe.
+        package var version: String
+        /// What TLS has encrypted is in the records.
+        package var isDecrypted: Bool
+
+        package init(
+            name: String, columns: [ConnectionColumn] = ConnectionColumn.standard, order: ConnectionOrder? = nil,
+            version: String = "", isDecrypted: Bool = false
+        ) {
+            self.name = name
+            self.columns = columns
+            self.order = order
+            self.version = version
+            self.isDecrypted = isDecrypted
+        }
+    }
+
+    /// The most flows that are shown in full, and in the table.
+    package static let mostFlows = 50
+    package static let mostRows = 5000
+
+    private let inspection: Inspection
+    private let filter: ConnectionFilter
+    private let options: Options
+    private let records: [Int: FlowRecord]
+    /// What is to be said of a flow, by its number.
+    private let remarks: [Int: String]
+    /// The numbers of the flows in the order of the page.
+    private let numbers: [Int]
+
+    package init(
+        _ inspection: Inspection, filter: ConnectionFilter, options: Options, records: [Int: FlowRecord],
+        remarks: [Int: String] = [:]
+    ) {
+        self.inspection = inspection
+        self.filter = filter
+        self.options = options
+        self.records = records
+        self.remarks = remarks
+        numbers = Self.numbers(inspection, filter, options.order)
+    }
+
+    /// The flows that the filter includes, in the order of the page.
+    package static func numbers(
+        _ inspection: Inspection, _ filter: ConnectionFilter, _ order: ConnectionOrder?
+    ) -> [Int] {
+        let conversations = inspection.analysis.table.conversations
+        let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
+        return order?.sorted(numbers, of: conversations) ?? numbers
+    }
+
+    package var text: String {
+        let head: HTMLText =
+            HTMLText(markup: "<meta charset=\"utf-8\">\n")
+            + HTMLText(
+                markup:
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+            )
+            + HTMLText(markup: "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+            + HTMLText(markup: "<meta name=\"color-scheme\" content=\"light dark\">\n")
+            + .element("title", [:], .text("\(options.name): TCP flows")) + HTMLText(markup: "\n")
+            + FlowsPageStyle.element
+        var main = table
+        for number in shown {
+            guard let record = records[number] else { continue }
+            main +=
+                FlowSection(
+                    report: inspection.report(number), record: record, remark: remarks[number],
+                    isDecrypted: options.isDecrypted
+                ).html
+        }
+        let body: HTMLText = header + .element("main", [:], main) + footer
+        return
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
+    }
+
+    /// The flows in full.
+    private var shown: [Int] { numbers.filter { records[$0] != nil } }
+
+    private var header: HTMLText {
+        var header: HTMLText =
+            .element("h1", [:], .text(options.name))
+            + .element("p", ["class": "sum"], .text(ConnectionTableText.summary(inspection, shown: numbers.count)))
+        if let problem = inspection.problem {
+            header += .element(
+                "p", ["class": "alarm"], .text("\(problem). What was read before that is below."))
+        }
+        if let unfollowed = inspection.unfollowed(filter) {
+            header += .element("p", ["class": "alarm"], .text(unfollowed))
+        }
+        return .element("header", [:], header)
+    }
+
+    private var footer: HTMLText {
+        .element(
+            "footer", [:],
+            .element(
+                "p", [:],
+                .text(
+                    "Written by tcpprobe inspect --html\(options.version.isEmpty ? "" : ", tcpprobe \(options.version)")."
+                )))
+    }
+
+    // MARK: The table
+
+    private var table: HTMLText {
+        let conversations = inspection.analysis.table.conversations
+        var rows: HTMLText = .empty
+        for number in numbers.prefix(Self.mostRows) {
+            let counts =
+                number < inspection.anomalies.count ? inspection.anomalies[number] : ConnectionAnomalies()
+            var cells: HTMLText = .empty
+            for column in options.columns {
+                var bytes: [UInt8] = []
+                column.append(conversations[number], counts, to: &bytes)
+                let text = HTMLText.text(String(decoding: bytes, as: UTF8.self))
+                let isLink = column == options.columns.first && records[number] != nil
+                let content =
+                    isLink
+                    ? HTMLText.element(
+                        "a", ["href": "#\(FlowSection.anchor(number))", "aria-label": "Flow \(number)"], text) : text
+                cells += .element(
+                    "td",
+                    ["role": "cell", "class": column.isRightAligned ? "right" : "left", "data-label": column.title],
+                    content)
+            }
+            rows += .element("tr", ["role": "row"], cells) + HTMLText(markup: "\n")
+        }
+        var content: HTMLText = .element("h2", ["id": "flows"], .text("Flows"))
+        content += .element("p", ["class": "sum"], .text(extent))
+        guard !numbers.isEmpty else { return .element("section", ["aria-labelledby": "flows"], content) }
+        let heads = options.columns.map { column in
+            HTMLText.element(
+                "th",
+                ["scope": "col", "role": "columnheader", "class": column.isRightAligned ? "right" : "left"],
+                .text(column.title))
+        }.joined
+        content += .element(
+            "table", ["class": "flows", "role": "table"],
+            .element("caption", [:], .text("The flows of the capture; a number leads to the flow")),
+            .element("thead", ["role": "rowgroup"], .element("tr", ["role": "row"], heads)),
+            .element("tbody", ["role": "rowgroup"], rows))
+        return .element("section", ["aria-labelledby": "flows"], content)
+    }
+
+    /// Which flows are in full, and which are in the table.
+    private var extent: String {
+        if numbers.isEmpty {
+            return inspection.analysis.table.conversations.isEmpty
+                ? "There is no TCP flow in the capture."
+                : "No flow of the capture was asked for: none is \(filter.text)."
+        }
+        let full = shown.count
+        if full == numbers.count { return "Each flow is shown in full below." }
+        var text = "\(NumberText.count(full, "flow")) \(full == 1 ? "is" : "are") shown in full below"
+        text += ", the other \(NumberText.text(numbers.count - full)) only here"
+        if numbers.count > Self.mostRows {
+            text += "; the table ends after \(NumberText.text(Self.mostRows))"
+        }
+        return text + ". --flow, --port, --with and --sort choose others."
+    }
+}
