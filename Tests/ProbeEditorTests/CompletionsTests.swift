@@ -34,6 +34,8 @@ struct CompletionsTests {
         Case(typed: "W start { connect; repeat { ", has: ["send", "wait"], lacks: ["together"]),
         Case(typed: "W start { connect }\n", has: ["wire"], lacks: ["repeat"]),
         Case(typed: "C stop ", has: ["reading"], lacks: ["stop reading", "send"]),
+        Case(typed: "C start sending \"a\" ", has: ["in", "every"], lacks: ["start sending"]),
+        Case(typed: "C expect send failed ", has: ["reset"]),
         Case(typed: "C expect ", has: ["line", "eof", "body", "u16"], lacks: ["expect", "send", "login"]),
         Case(typed: "W expect ", has: ["connected", "done"], lacks: ["eof"]),
         Case(typed: "C expect nothing for ", has: ["200ms"], lacks: ["line"]),
@@ -72,6 +74,9 @@ struct CompletionsTests {
         Case(typed: "timeout ", has: ["5s"]),
         Case(typed: "server Q with ", has: ["receive-buffer", "nodelay"]),
         Case(typed: "server Q tls cert ", has: ["expired", "unknown-ca"]),
+        Case(typed: "server Q on ", has: ["link", "unix"]),
+        Case(typed: "subject T -> S\nT start\nT expect stopped ", has: ["eof", "too-long"], lacks: ["server"]),
+        Case(typed: "subject T -> S\nT start\nT expect message ", has: ["as", "within"]),
         Case(typed: "define d { S ", has: ["accept"], lacks: ["server"]),
     ])
     func headersHaveTheirOwn(_ one: Case) throws {

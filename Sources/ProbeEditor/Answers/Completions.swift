@@ -251,16 +251,25 @@ struct Completions: Sendable {
 
     private func addClauses(of entry: ListedEntry, _ texts: ArraySlice<String>, to items: inout CompletionItems) {
         let typed = Set(texts).union(entry.category == .expectation ? ["expect"] : [])
-        for row in entry.entry.rows {
+        for row in entry.entry.rows + Self.rows(like: entry) {
             for word in row.forms.flatMap(ClauseWords.words) where !typed.contains(word) {
                 items.add(CompletionItem(word, .keyword, detail: row.meaning.replacing("\\|", with: "|")))
             }
+        }
+        if entry.category == .expectation, ["line", "message"].contains(entry.entry.spelling), !typed.contains("as") {
+            items.add(words: ["as"])
         }
         if let timing = entry.entry.timing {
             if case .judged = timing.within, !typed.contains("within") { items.add(CompletionItem("within", .keyword)) }
             if case .judged = timing.after, !typed.contains("after") { items.add(CompletionItem("after", .keyword)) }
         }
         if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
+    }
+
+    /// The clauses of a `start sending` are those of `send`, and say so there.
+    private static func rows(like entry: ListedEntry) -> [LanguageEntry.Row] {
+        guard entry.entry.spelling == "start sending" else { return [] }
+        return LanguageTable.find("send").first { $0.kind == .connection }?.entry.rows ?? []
     }
 
     // MARK: Names

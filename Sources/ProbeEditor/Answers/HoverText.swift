@@ -49,6 +49,7 @@ struct HoverText: Sendable {
         let kinds = analysis
         let match = statement.flatMap { StatementEntry(outline: outline, kindOf: { kinds.kind(of: $0) }).match($0) }
         if let match, match.words.contains(index) { return ([explained(match.entry)], span) }
+        if token.kind == .hexDigits, let hex = LanguageTable.find("hex").first { return ([explained(hex)], span) }
         if token.kind == .word, let function = function(at: index) { return ([explained(function)], span) }
         if let use = places.name(at: offset), let found = places.binding(of: use) {
             return (described(found), use.span)

@@ -17,6 +17,11 @@ package enum OperandWords {
         case "set", "with":
             return kind == .subject || words.contains("subject")
                 ? [] : ["receive-buffer", "send-buffer", "nodelay", "keepalive"]
+        case "on" where words.first == "server": return ["link", "unix"]
+        case "stopped" where kind == .subject: return SubjectExpectation.stopReasons
+        case "lost" where kind == .subject: return SubjectExpectation.lossReasons
+        case "attempt-failed" where kind == .subject: return SubjectExpectation.attemptReasons
+        case "failed" where words.suffix(2) == ["send", "failed"]: return ConnectionExpectation.sendFailures
         case "prefer": return ["ipv4", "ipv6"]
         case "strip": return StrippedOption.allCases.map(\.rawValue)
         case _ where PacketFault.words.contains(last) && words.first == "link":
