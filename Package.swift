@@ -38,8 +38,8 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeInspect", "ProbeDesk", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario",
-                "ProbeEvents",
+                "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
+                "ProbeScenario", "ProbeEvents",
                 "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "ProbeOrigin",
                 "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -103,6 +103,7 @@ let package = Package(
             name: "ProbeDesk",
             dependencies: ["ProbeExplore", "ProbeScenario", "ProbeSystem", "ProbeBase", "CEditline", "CShims"],
             swiftSettings: settings),
+        .target(name: "ProbeEditor", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
         .target(
             name: "ProbeExplore",
             dependencies: ["ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
@@ -176,6 +177,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ProbeDeskTests", dependencies: ["ProbeDesk", "ProbeScenario", "ProbeSystem", "ProbeBase"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProbeEditorTests", dependencies: ["ProbeEditor", "ProbeScenario", "ProbeBase"],
             swiftSettings: settings),
         .testTarget(
             name: "ProbeExploreTests",

@@ -30,7 +30,7 @@ struct ExplainCommand: ParsableCommand {
         }
         let wanted = words.joined(separator: " ")
         if let id = DiagnosticID(rawValue: wanted) {
-            Console.standardOutput.write(Self.text(of: id))
+            Console.standardOutput.write(DiagnosticExplanation.page(of: id))
             return
         }
         let found = LanguageTable.find(wanted)
@@ -66,22 +66,5 @@ struct ExplainCommand: ParsableCommand {
             sentence.append(character)
         }
         return sentence.hasSuffix(":") ? String(sentence.dropLast()) + "." : sentence
-    }
-
-    private static func text(of id: DiagnosticID) -> String {
-        let explanation = DiagnosticExplanation.of(id)
-        var text = "\(id.rawValue)\n\n\(explanation.meaning)\n"
-        let examples = [explanation.wrong, explanation.right].compactMap { $0 }
-        if examples.contains(where: { !$0.hasPrefix("scenario") }) {
-            text += "\nThe examples stand in a scenario in which S is a server, C its client, and both are connected.\n"
-        }
-        if let wrong = explanation.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
-        if let right = explanation.right { text += "\nRight:\n\n\(indented(right))" }
-        return text
-    }
-
-    private static func indented(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "\n" : "    \(Escaped.text($0.utf8))\n" }.joined()
     }
 }

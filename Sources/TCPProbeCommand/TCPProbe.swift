@@ -41,7 +41,7 @@ struct TCPProbe: ParsableCommand {
             ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
             WatchCommand.self, ProxyCommand.self, RecordCommand.self, ConnectCommand.self, ListenCommand.self,
-            AdapterCommand.self, BenchCommand.self,
+            LSPCommand.self, AdapterCommand.self, BenchCommand.self,
             GenerateCommand.self,
         ]
     )

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What a kind of diagnostic means, for someone who meets it for the first time.
 package struct DiagnosticExplanation: Sendable {
     /// A few sentences.
@@ -33,5 +35,23 @@ package struct DiagnosticExplanation: Sendable {
             CrowdDiagnosticKind.explanations, ValueDiagnosticKind.explanations,
             StructureDiagnosticKind.explanations,
         ]
+    }
+
+    /// What `tcpprobe explain ID` prints.
+    package static func page(of id: DiagnosticID) -> String {
+        let explanation = of(id)
+        var text = "\(id.rawValue)\n\n\(explanation.meaning)\n"
+        let examples = [explanation.wrong, explanation.right].compactMap { $0 }
+        if examples.contains(where: { !$0.hasPrefix("scenario") }) {
+            text += "\nThe examples stand in a scenario in which S is a server, C its client, and both are connected.\n"
+        }
+        if let wrong = explanation.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
+        if let right = explanation.right { text += "\nRight:\n\n\(indented(right))" }
+        return text
+    }
+
+    private static func indented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "\n" : "    \(Escaped.text($0.utf8))\n" }.joined()
     }
 }

@@ -1,5 +1,5 @@
 /// What a string can take of an actor: `${S.port}`.
-struct ActorProperty: Sendable {
+package struct ActorProperty: Sendable {
     /// As the reference shows them.
     var forms: [String]
     var separator = " "
@@ -35,8 +35,8 @@ struct ActorProperty: Sendable {
             meaning: "the file with the certificate (PEM) of the run's authority, which signs those of `tls`"),
     ]
 
-    /// The properties of such an actor, for messages.
-    static func choices(of kind: ActorKind) -> [String] {
+    /// The properties of such an actor, for messages and editors.
+    package static func choices(of kind: ActorKind) -> [String] {
         switch kind {
         case .process: ["port", "address", "port.2", "… up to port.\(mostPorts)"]
         // A server stands for the connection that it has accepted.

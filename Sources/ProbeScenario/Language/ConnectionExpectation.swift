@@ -280,7 +280,7 @@ extension ConnectionExpectation {
         }
     }
 
-    private static let sendFailures = ["reset", "broken-pipe", "timeout"]
+    static let sendFailures = ["reset", "broken-pipe", "timeout"]
 
     var bindings: Bindings {
         switch self {

@@ -1,6 +1,6 @@
 /// A word of the script: what it is and where.
-struct Token: Sendable {
-    enum Kind: UInt8, Sendable {
+package struct Token: Sendable {
+    package enum Kind: UInt8, Sendable {
         case word, number, string, rawString, regex
         /// What stands between the parentheses of `hex(…)`.
         case hexDigits
@@ -20,11 +20,12 @@ struct Token: Sendable {
         var isPartOfCommand: Bool { self == .shellWord }
     }
 
-    var kind: Kind
-    var start: UInt32
-    var end: UInt32
+    package var kind: Kind
+    /// Offsets into the file: half-open.
+    package var start: UInt32
+    package var end: UInt32
     /// White space (or the start of a line) stands before it.
-    var isSpaced: Bool
+    package var isSpaced: Bool
 
     init(_ kind: Kind, _ start: Int, _ end: Int, isSpaced: Bool) {
         self.kind = kind
@@ -35,11 +36,11 @@ struct Token: Sendable {
 }
 
 /// The words of a file and the comments between them.
-struct TokenList: Sendable {
+package struct TokenList: Sendable {
     /// Ends with one of kind `end`.
-    var tokens: [Token]
+    package var tokens: [Token]
     /// Each from its `#` to the end of its line, in order.
-    var comments: [Range<Int>]
+    package var comments: [Range<Int>]
     var diagnostics: [Diagnostic]
     /// There is no sense in parsing: the file is no text.
     var isUnreadable = false

@@ -40,7 +40,7 @@ package enum LoadError: Error, Sendable, Equatable {
 }
 
 /// Operations on paths as text, without system calls.
-enum ScriptPath {
+package enum ScriptPath {
     /// The folder of a file: `a/b.scn` gives `a`, `b.scn` gives the empty path.
     static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
@@ -59,7 +59,7 @@ enum ScriptPath {
     ///   - file: the path of the file in which it stands: the script's, or ``ScriptFile/shown`` of an include.
     ///   - script: the script's path.
     /// - Returns: nil for what is outside the script's folder.
-    static func file(_ path: String, saidIn file: String, of script: String) -> ScriptFile? {
+    package static func file(_ path: String, saidIn file: String, of script: String) -> ScriptFile? {
         guard path.utf8.first != UInt8(ascii: "/") else { return nil }
         let root = folder(of: script)
         // The folder of an include is the script's, or one below it.
@@ -71,7 +71,7 @@ enum ScriptPath {
     }
 
     /// Without `.`, `..` and empty parts, as far as the text tells.
-    static func normalized(_ path: String) -> String {
+    package static func normalized(_ path: String) -> String {
         var parts: [Substring] = []
         for part in path.split(separator: "/") where part != "." {
             if part == "..", let last = parts.last, last != ".." {

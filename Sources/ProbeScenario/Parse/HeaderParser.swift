@@ -44,9 +44,12 @@ struct HeaderParser: GrammarPart {
         }
     }
 
+    /// What can be required.
+    static let requirements = ["capture", "ipv6", "link", "tls", "root", "command", "localhost", "subject"]
+
     func parseRequirement() throws(Abandoned) {
         let first = cursor.lastWord
-        let choices = ["capture", "ipv6", "link", "tls", "root", "command", "localhost", "subject"]
+        let choices = Self.requirements
         let what = try cursor.parseName(
             "a requirement (\(choices.joined(separator: ", ")))", "require command redis-server")
         let kind: Requirement.Kind

@@ -1,0 +1,51 @@
+import ProbeBase
+import ProbeScenario
+
+/// Something that can be typed at a place.
+struct CompletionItem: Sendable {
+    /// As the protocol numbers them.
+    enum Kind: Int, Sendable {
+        case function = 3
+        case variable = 6
+        case actor = 7
+        case property = 10
+        case unit = 11
+        case value = 12
+        case keyword = 14
+        case reference = 18
+    }
+
+    var label: String
+    var kind: Kind
+    /// A few words behind the label.
+    var detail: String?
+    var documentation: String?
+
+    init(_ label: String, _ kind: Kind, detail: String? = nil, documentation: String? = nil) {
+        self.label = label
+        self.kind = kind
+        self.detail = detail
+        self.documentation = documentation
+    }
+
+    /// What is left of an entry's words.
+    init(_ label: String, _ entry: ListedEntry) {
+        self.init(
+            label, entry.category == .function ? .function : .keyword,
+            detail: entry.entry.meaning.replacing("\\|", with: "|"), documentation: EntryExplanation.text(of: entry))
+    }
+}
+
+/// Items without doubles, in the order in which they came.
+struct CompletionItems: Sendable {
+    private(set) var all: [CompletionItem] = []
+    private var labels: Set<String> = []
+
+    mutating func add(_ item: CompletionItem) {
+        if labels.insert(item.label).inserted { all.append(item) }
+    }
+
+    mutating func add(words: some Sequence<String>, _ kind: CompletionItem.Kind = .keyword) {
+        for word in words { add(CompletionItem(word, kind)) }
+    }
+}

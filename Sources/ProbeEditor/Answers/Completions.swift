@@ -1,0 +1,323 @@
+import ProbeBase
+import ProbeScenario
+
+/// What can be typed at a place, by the table of the language, the words before it and the names of the script.
+///
+/// The words of a step that has already been typed decide; the check says later whether the whole is right.
+struct Completions: Sendable {
+    let analysis: ScriptAnalysis
+    let offset: Int
+    /// The text before the place, so that what stands behind does not matter.
+    private let before: ScriptOutline
+
+    init(_ analysis: ScriptAnalysis, at offset: Int) {
+        self.analysis = analysis
+        self.offset = offset
+        before = ScriptOutline(Array(analysis.document.text.bytes[..<offset]))
+    }
+
+    /// The items, and the bytes that they replace.
+    func answer() -> (items: [CompletionItem], replaced: Range<Int>) {
+        let nothing = offset..<offset
+        if isInComment { return ([], nothing) }
+        let tokens = before.tokens.filter { $0.start < offset || ![.newline, .end].contains($0.kind) }
+        if let last = tokens.last, Int(last.end) == offset {
+            switch last.kind {
+            case .number: return units(behind: last)
+            case .string, .rawString, .regex: return ([], nothing)
+            case .invalid, .shellWord: return interpolation(in: Int(last.start)..<Int(last.end))
+            default: break
+            }
+        }
+        let statement = lastStatement(of: tokens)
+        var words = statement.tokens
+        var replaced = nothing
+        if let last = words.last, last.kind == .word, Int(last.end) == offset {
+            replaced = Int(last.start)..<offset
+            words.removeLast()
+        }
+        if let last = words.last, last.kind == .dot, Int(last.end) == offset || replaced.lowerBound == Int(last.end) {
+            return (functionsOfWebSocket(), replaced)
+        }
+        return (items(behind: words, opener: statement.opener, closed: statement.closed), replaced)
+    }
+
+    /// A comment goes up to the end of its line.
+    private var isInComment: Bool {
+        guard let last = before.comments.last else { return false }
+        return last.upperBound == offset && last.lowerBound < offset
+    }
+
+    /// What stands behind the last end of a statement; `closed` is the statement whose block has ended right before it.
+    private func lastStatement(of tokens: [Token]) -> (tokens: [Token], opener: Int?, closed: Int?) {
+        var openers: [Int?] = []
+        var closed: Int?
+        var depth = 0
+        var start = 0
+        for (index, token) in tokens.enumerated() {
+            switch token.kind {
+            case .leftParenthesis: depth += 1
+            case .rightParenthesis: depth = max(0, depth - 1)
+            case .newline, .semicolon, .end:
+                start = index + 1
+                depth = 0
+                closed = nil
+            case .leftBrace where depth == 0:
+                closed = nil
+                openers.append(before.statements.firstIndex { $0.tokens.upperBound == index })
+                start = index + 1
+            case .rightBrace where depth == 0:
+                closed = openers.popLast() ?? nil
+                start = index + 1
+            default: break
+            }
+        }
+        return (Array(tokens[start...]), openers.last ?? nil, closed)
+    }
+
+    // MARK: Strings and numbers
+
+    /// `200` and `200m`: with each unit.
+    private func units(behind number: Token) -> (items: [CompletionItem], replaced: Range<Int>) {
+        let digits = before.text(of: number).prefix { $0.isNumber || $0 == "_" || $0 == "." }
+        let items = OperandWords.units.map { CompletionItem(digits + $0, .unit, detail: "\(digits) \($0)") }
+        return (items, Int(number.start)..<offset)
+    }
+
+    /// In a string that is not closed yet, or in the command of a process: names behind `${`, properties behind `${S.`.
+    private func interpolation(in span: Range<Int>) -> (items: [CompletionItem], replaced: Range<Int>) {
+        let bytes = before.bytes
+        var start = offset
+        while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        var path: [String] = []
+        var index = start
+        while index > span.lowerBound, bytes[index - 1] == UInt8(ascii: ".") {
+            let end = index - 1
+            index = end
+            while index > span.lowerBound, Self.isOfName(bytes[index - 1]) { index -= 1 }
+            path.insert(String(decoding: bytes[index..<end], as: UTF8.self), at: 0)
+        }
+        guard index - 2 >= span.lowerBound, bytes[index - 1] == UInt8(ascii: "{"), bytes[index - 2] == UInt8(ascii: "$")
+        else { return ([], offset..<offset) }
+        var items = CompletionItems()
+        guard let actor = path.first else {
+            addNames(to: &items)
+            addActors(to: &items)
+            items.add(words: ["dir", "ca"], .value)
+            return (items.all, start..<offset)
+        }
+        let said = path.dropFirst().joined(separator: ".")
+        for property in analysis.kind(of: actor).map(ActorProperty.choices) ?? [] {
+            let rest =
+                said.isEmpty
+                ? property : property.hasPrefix(said + ".") ? String(property.dropFirst(said.count + 1)) : ""
+            if !rest.isEmpty, !rest.contains(" ") { items.add(CompletionItem(rest, .property)) }
+        }
+        return (items.all, start..<offset)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...122).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-")
+    }
+
+    private func functionsOfWebSocket() -> [CompletionItem] {
+        var items = CompletionItems()
+        for entry in StatementEntry.entries(.function) where entry.entry.spelling.hasPrefix("ws.") {
+            items.add(CompletionItem(String(entry.entry.spelling.dropFirst(3)), entry))
+        }
+        return items.all
+    }
+
+    // MARK: Statements
+
+    private func items(behind words: [Token], opener: Int?, closed: Int?) -> [CompletionItem] {
+        let texts = words.map { $0.kind == .word ? before.text(of: $0) : "" }
+        var items = CompletionItems()
+        if texts.isEmpty, let closed, ["either", "or"].contains(firstWord(of: closed)) { items.add(words: ["or"]) }
+        if OperandWords.takesDuration(texts) {
+            for duration in OperandWords.durations { items.add(CompletionItem(duration, .unit)) }
+            return items.all
+        }
+        let kinds = analysis
+        let isOfMember = StatementEntry(outline: before, kindOf: { kinds.kind(of: $0) }).isOfMember(opener)
+        guard let first = texts.first else {
+            addStarts(to: &items, opener: opener, isOfMember: isOfMember)
+            return items.all
+        }
+        let operands = OperandWords.behind(texts.filter { !$0.isEmpty }, of: kindOfStatement(first))
+        if OperandWords.isClosed(texts) {
+            items.add(words: operands, .value)
+            return items.all
+        }
+        if isOfMember {
+            add(StatementEntry.entries(.member), behind: texts[...], to: &items)
+        } else if let kind = analysis.kind(of: first), !ReservedNames.contains(first) {
+            addActs(of: kind, texts, to: &items)
+        } else {
+            addOther(first, words, texts, isHeader: opener == nil, to: &items)
+        }
+        items.add(words: operands, .value)
+        return items.all
+    }
+
+    private func firstWord(of statement: Int) -> String {
+        before.statements[statement].tokens.first.map { before.text(of: before.tokens[$0]) } ?? ""
+    }
+
+    /// Of the actor that acts, or of the one that is declared.
+    private func kindOfStatement(_ first: String) -> ActorKind? {
+        analysis.kind(of: first) ?? ActorKind(rawValue: first)
+    }
+
+    /// What a statement can begin with.
+    private func addStarts(to items: inout CompletionItems, opener: Int?, isOfMember: Bool) {
+        if isOfMember {
+            for entry in StatementEntry.entries(.member) { items.add(CompletionItem(Self.beginning(of: entry), entry)) }
+            return
+        }
+        addActors(to: &items)
+        let isHeader = opener == nil && before.firstStep == nil
+        for category in isHeader ? [ListedEntry.Category.header, .step] : [.step] {
+            for entry in StatementEntry.entries(category) { items.add(CompletionItem(entry.entry.spelling, entry)) }
+        }
+    }
+
+    private func addActs(of kind: ActorKind, _ texts: [String], to items: inout CompletionItems) {
+        let rest = texts.dropFirst()
+        if rest.first == "expect" {
+            add(StatementEntry.expectations(of: kind), behind: rest.dropFirst(), to: &items)
+            if rest.count == 1 { addValues(to: &items) }
+        } else {
+            add(StatementEntry.verbs(of: kind), behind: rest, to: &items)
+        }
+    }
+
+    /// A statement of the header, or a step that begins with no actor.
+    private func addOther(
+        _ first: String, _ words: [Token], _ texts: [String], isHeader: Bool, to items: inout CompletionItems
+    ) {
+        let arrow = words.firstIndex { $0.kind == .arrow || $0.kind == .doubleArrow }
+        switch first {
+        case "do" where texts.count == 1: return addBindings(to: &items, .reference) { $0 == .definition }
+        case "each", "for":
+            if texts.last == "in" { return addBindings(to: &items, .reference) { $0 == .table } }
+            if texts.last != "", !texts.contains("in") { return items.add(words: ["in"]) }
+        case "whenever" where texts.count == 1, "link" where arrow == nil: return addActors(to: &items)
+        case "wire" where arrow == nil:
+            if texts.count == 1 || ["from", "by", "to"].contains(texts.last ?? "") { addActors(to: &items) }
+            return add(StatementEntry.entries(.wire).filter { !$0.isDirected }, behind: texts.dropFirst(), to: &items)
+        case "wire", "link":
+            guard let arrow, arrow < words.count - 1 else { return addActors(to: &items) }
+            let entries = StatementEntry.entries(first == "wire" ? .wire : .link).filter {
+                first == "link" || $0.isDirected
+            }
+            return add(entries, behind: texts[min(arrow + 2, texts.count)...], to: &items)
+        case _ where words.last?.kind == .arrow: return addActors(to: &items)
+        default: break
+        }
+        let categories: [ListedEntry.Category] =
+            isHeader && before.firstStep == nil ? [.header, .step] : [.step, .header]
+        for category in categories {
+            let entries = StatementEntry.entries(category).filter { $0.entry.spelling == first }
+            add(entries, behind: texts[...], to: &items)
+            if !entries.isEmpty { return }
+        }
+    }
+
+    // MARK: Entries
+
+    /// The words of an entry that are left behind those that are typed; its clauses where all are there.
+    private func add(_ entries: [ListedEntry], behind texts: ArraySlice<String>, to items: inout CompletionItems) {
+        for entry in entries {
+            let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
+            guard texts.count < own.count, own.starts(with: texts) else { continue }
+            items.add(CompletionItem(own.dropFirst(texts.count).joined(separator: " "), entry))
+        }
+        let complete = entries.filter { entry in
+            let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
+            return texts.starts(with: own)
+        }
+        let longest = complete.map { Self.beginning(of: $0).count }.max()
+        for entry in complete where Self.beginning(of: entry).count == longest {
+            addClauses(of: entry, texts, to: &items)
+        }
+    }
+
+    /// Up to what is a value.
+    private static func beginning(of entry: ListedEntry) -> String {
+        entry.entry.spelling.split(separator: " ").prefix { $0 != "…" }.joined(separator: " ")
+    }
+
+    private func addClauses(of entry: ListedEntry, _ texts: ArraySlice<String>, to items: inout CompletionItems) {
+        let typed = Set(texts).union(entry.category == .expectation ? ["expect"] : [])
+        for row in entry.entry.rows + Self.rows(like: entry) {
+            for word in row.forms.flatMap(ClauseWords.words) where !typed.contains(word) {
+                items.add(CompletionItem(word, .keyword, detail: row.meaning.replacing("\\|", with: "|")))
+            }
+        }
+        if entry.category == .expectation, ["line", "message"].contains(entry.entry.spelling), !typed.contains("as") {
+            items.add(words: ["as"])
+        }
+        if let timing = entry.entry.timing {
+            if case .judged = timing.within, !typed.contains("within") { items.add(CompletionItem("within", .keyword)) }
+            if case .judged = timing.after, !typed.contains("after") { items.add(CompletionItem("after", .keyword)) }
+        }
+        if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
+    }
+
+    /// The clauses of a `start sending` are those of `send`, and say so there.
+    private static func rows(like entry: ListedEntry) -> [LanguageEntry.Row] {
+        guard entry.entry.spelling == "start sending" else { return [] }
+        return LanguageTable.find("send").first { $0.kind == .connection }?.entry.rows ?? []
+    }
+
+    // MARK: Names
+
+    private func addValues(to items: inout CompletionItems) {
+        addNames(to: &items)
+        for entry in StatementEntry.entries(.function) { items.add(CompletionItem(entry.entry.spelling, entry)) }
+    }
+
+    private func addNames(to items: inout CompletionItems) { addBindings(to: &items, .variable) { $0 == .value } }
+
+    private func addActors(to items: inout CompletionItems) {
+        addBindings(to: &items, .actor) { if case .actor = $0 { true } else { false } }
+    }
+
+    private func addBindings(
+        to items: inout CompletionItems, _ kind: CompletionItem.Kind, _ isMeant: (ScriptOutline.Role) -> Bool
+    ) {
+        for (index, file) in analysis.files.enumerated() {
+            // A name that is only being typed is none yet.
+            for binding in file.outline.bindings where isMeant(binding.role) {
+                if index == 0, binding.span.lowerBound < offset, offset <= binding.span.upperBound { continue }
+                items.add(CompletionItem(binding.name, kind, detail: binding.role.phrase))
+            }
+        }
+    }
+}
+
+/// The words of the language in a form of the reference: without names, numbers and strings.
+enum ClauseWords {
+    static func words(of form: String) -> [String] {
+        let outline = ScriptOutline(Array(form.replacing("\\|", with: "|").utf8))
+        return outline.tokens.enumerated().filter { index, token in
+            // A function is offered with its own entry; a name of the example is none of the language.
+            token.kind == .word && !isOperand(outline, index)
+        }.map { outline.text(of: $0.element) }
+    }
+
+    private static func isOperand(_ outline: ScriptOutline, _ index: Int) -> Bool {
+        let text = outline.text(of: outline.tokens[index])
+        if text.count == 1 || text.contains(where: \.isUppercase) { return true }
+        if index + 1 < outline.tokens.count, outline.tokens[index + 1].kind == .leftParenthesis { return true }
+        return !Self.known.contains(text)
+    }
+
+    /// Those that an editor marks.
+    private static let known: Set<String> = Set(
+        EditorWords.lists.filter { $0.name != "functions" }.flatMap(\.words).flatMap {
+            $0.split(separator: " ").map(String.init)
+        })
+}

@@ -1,0 +1,65 @@
+import ProbeBase
+import ProbeScenario
+
+/// The diagnostics of a document as the protocol has them: what `tcpprobe check` says, with its notes as related information.
+struct DiagnosticMessage: Sendable {
+    let analysis: ScriptAnalysis
+    let uri: String
+    let abilities: ClientAbilities
+    /// The URIs of files that are open.
+    let uriOfPath: [String: String]
+
+    var values: [JSONValue] { analysis.diagnostics.map(value) }
+
+    /// Of a document that is not kept.
+    static let tooLarge: JSONValue = .object([
+        ("range", ProtocolValue.range(0..<0, in: DocumentText([]), .utf16)), ("severity", .integer(1)),
+        ("code", .string(DiagnosticID.tooLarge.rawValue)), ("source", .string("tcpprobe")),
+        ("message", .string("this is not checked: a script has 64 MiB at most, and all that are open 256 MiB")),
+    ])
+
+    private func value(_ diagnostic: Diagnostic) -> JSONValue {
+        let message = diagnostic.kind.message
+        var text = Escaped.text(message.text)
+        if diagnostic.span.file != 0 { text = "\(shownPlace(diagnostic.span)): \(text)" }
+        if let hint = message.hint { text += "\nhint: \(Escaped.text(hint))" }
+        var related = diagnostic.notes.map { (text: Escaped.text($0.text), span: $0.span) }
+        if diagnostic.span.file != 0 { related.insert(("the place in the included file", diagnostic.span), at: 0) }
+        if !abilities.hasRelatedInformation {
+            for note in diagnostic.notes { text += "\nnote: \(shownPlace(note.span)): \(Escaped.text(note.text))" }
+        }
+        let span = analysis.spanInDocument(of: diagnostic.span) ?? 0..<0
+        var members: [JSONValue.Member] = [
+            ("range", ProtocolValue.range(span, in: analysis.document.text, abilities.encoding)),
+            ("severity", .integer(diagnostic.severity == .error ? 1 : 2)), ("code", .string(message.id.rawValue)),
+            ("source", .string("tcpprobe")), ("message", .string(text)),
+        ]
+        let places = related.compactMap { information($0.text, $0.span) }
+        if abilities.hasRelatedInformation, !places.isEmpty { members.append(("relatedInformation", .array(places))) }
+        return .object(members)
+    }
+
+    private func information(_ text: String, _ span: SourceSpan) -> JSONValue? {
+        guard analysis.files.indices.contains(span.file) else { return nil }
+        let file = analysis.files[span.file]
+        let place = span.file == 0 ? uri : Self.uri(of: file.path, uriOfPath)
+        let location = ProtocolValue.location(
+            place, span.start..<max(span.start, span.end), in: file.text, abilities.encoding)
+        return .object([("location", location), ("message", .string(text))])
+    }
+
+    /// `common.scn:3:5`; of the document itself the line and column alone.
+    private func shownPlace(_ span: SourceSpan) -> String {
+        guard analysis.files.indices.contains(span.file) else { return "" }
+        let file = analysis.files[span.file]
+        let (line, column) = SourceFile(path: file.path, bytes: file.text.bytes).lineAndColumn(at: span.start)
+        return span.file == 0
+            ? "line \(line), column \(column)" : "\(Escaped.text(analysis.lastPart(of: file.path))):\(line):\(column)"
+    }
+
+    /// Of a file that may be open under a URI of the client's own.
+    static func uri(of path: String, _ open: [String: String]) -> String {
+        let path = ScriptPath.normalized(path)
+        return open[path] ?? DocumentPath.uri(of: path)
+    }
+}

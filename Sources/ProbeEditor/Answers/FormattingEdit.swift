@@ -1,0 +1,55 @@
+import ProbeScenario
+
+/// The change that `tcpprobe fmt` would make: one edit, of the lines that differ.
+enum FormattingEdit {
+    struct Edit: Equatable, Sendable {
+        /// In bytes.
+        var range: Range<Int>
+        var text: [UInt8]
+    }
+
+    /// - Returns: nil for a text that is laid out already, and for one that can't be read.
+    static func edit(path: String, bytes: [UInt8]) -> Edit? {
+        guard case .formatted(let new) = ScenarioFormatter.format(path: path, bytes: bytes), new != bytes else {
+            return nil
+        }
+        var prefix = 0
+        while prefix < bytes.count, prefix < new.count, bytes[prefix] == new[prefix] { prefix += 1 }
+        var suffix = 0
+        while suffix < bytes.count - prefix, suffix < new.count - prefix,
+            bytes[bytes.count - 1 - suffix] == new[new.count - 1 - suffix]
+        {
+            suffix += 1
+        }
+        // Whole lines: no edit begins inside of a character, or between CR and LF.
+        while prefix > 0, bytes[prefix - 1] != 0x0A { prefix -= 1 }
+        while suffix > 0, bytes.count - suffix > prefix, bytes[bytes.count - suffix - 1] != 0x0A { suffix -= 1 }
+        return Edit(range: prefix..<bytes.count - suffix, text: Array(new[prefix..<new.count - suffix]))
+    }
+}
+
+/// What a lens above the title runs.
+struct RunLens: Equatable, Sendable {
+    /// Lenses of single cases.
+    static let mostCases = 5
+
+    var title: String
+    /// The label of a case; nil: all of them.
+    var label: String?
+
+    /// Of a script that checks; none of one that does not, as nothing of it can run.
+    static func lenses(of analysis: ScriptAnalysis) -> [RunLens] {
+        guard analysis.caseCount > 0 else { return [] }
+        let all = RunLens(title: analysis.caseCount == 1 ? "▶ run" : "▶ run \(analysis.caseCount) cases", label: nil)
+        let labels = analysis.labels.prefix(mostCases).filter { !$0.isEmpty }
+        return [all] + labels.map { RunLens(title: "▶ \($0)", label: $0) }
+    }
+
+    /// Where they stand: the line of `scenario`.
+    static func place(in outline: ScriptOutline) -> Range<Int>? {
+        let title = outline.statements.indices.first { index in
+            outline.statements[index].tokens.first.map { outline.text(of: outline.tokens[$0]) } == "scenario"
+        }
+        return title.map { outline.span(of: $0) }
+    }
+}

@@ -1,0 +1,110 @@
+import ProbeScenario
+
+/// What a place of a document says: a name, a path, or words of the language.
+struct NamedPlace: Sendable {
+    /// A name as it stands there.
+    struct NameUse: Sendable {
+        var name: String
+        var span: Range<Int>
+        /// `do NAME`, `define NAME`: what has a name space of its own.
+        var isOfDefinition = false
+    }
+
+    /// A place at which a name is given.
+    struct Found: Sendable {
+        /// As an index into the files of the analysis.
+        var file: Int
+        var binding: ScriptOutline.Binding
+    }
+
+    let analysis: ScriptAnalysis
+
+    private var outline: ScriptOutline { analysis.document.outline }
+
+    // MARK: Names
+
+    /// The name at an offset: a word, or what stands in a `${…}` of a string.
+    func name(at offset: Int) -> NameUse? {
+        guard !outline.isInComment(offset), let index = outline.token(at: offset) else { return nil }
+        let token = outline.tokens[index]
+        switch token.kind {
+        case .word:
+            let before = index > 0 ? outline.tokens[index - 1] : nil
+            let keyword = before.map { $0.kind == .word ? outline.text(of: $0) : "" } ?? ""
+            return NameUse(
+                name: outline.text(of: token), span: Int(token.start)..<Int(token.end),
+                isOfDefinition: keyword == "do" || keyword == "define")
+        case .string, .rawString, .shellWord, .regex, .invalid:
+            return interpolated(at: offset, in: Int(token.start)..<Int(token.end))
+        default: return nil
+        }
+    }
+
+    /// The first name of `${S.port}` around the offset, or the one that the offset is at in `${n + m}`; else a group of a regex.
+    private func interpolated(at offset: Int, in span: Range<Int>) -> NameUse? {
+        let bytes = outline.bytes
+        var start = min(offset, span.upperBound)
+        while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        var end = min(offset, span.upperBound)
+        while end < span.upperBound, Self.isOfName(bytes[end]) { end += 1 }
+        // From a property back to whose it is.
+        while start > span.lowerBound, bytes[start - 1] == UInt8(ascii: ".") {
+            end = start - 1
+            start = end
+            while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        }
+        guard start < end else { return nil }
+        let use = NameUse(name: String(decoding: bytes[start..<end], as: UTF8.self), span: start..<end)
+        var index = start
+        while index > span.lowerBound, bytes[index - 1] != UInt8(ascii: "}") {
+            if bytes[index - 1] == UInt8(ascii: "{"), index - 1 > span.lowerBound, bytes[index - 2] == UInt8(ascii: "$")
+            {
+                return use
+            }
+            index -= 1
+        }
+        return outline.bindings.contains { $0.span == use.span } ? use : nil
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...122).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-")
+    }
+
+    /// Where a name is given: the last place before its use, else the first one, in the document and then in what it includes.
+    func binding(of use: NameUse) -> Found? {
+        for (file, content) in analysis.files.enumerated() {
+            let fitting = content.outline.bindings.filter {
+                $0.name == use.name && ($0.role == .definition) == use.isOfDefinition
+            }
+            let before = file == 0 ? fitting.last { $0.span.lowerBound <= use.span.lowerBound } : nil
+            if let binding = before ?? fitting.first { return Found(file: file, binding: binding) }
+        }
+        return nil
+    }
+
+    // MARK: Files
+
+    /// The path that stands at an offset, behind `include` or in `file(…)`.
+    func file(at offset: Int) -> String? {
+        guard
+            let reference = outline.files.first(where: {
+                $0.span.lowerBound - 1 <= offset && offset <= $0.span.upperBound + 1
+            })
+        else { return nil }
+        return analysis.path(of: reference, in: 0)
+    }
+
+    // MARK: Words
+
+    /// A word at an offset in a comment or outside of the language: for ids of diagnostics.
+    func word(at offset: Int) -> String? {
+        let bytes = outline.bytes
+        guard offset <= bytes.count else { return nil }
+        var start = offset
+        while start > 0, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        var end = offset
+        while end < bytes.count, Self.isOfName(bytes[end]) { end += 1 }
+        return start < end ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
+    }
+}

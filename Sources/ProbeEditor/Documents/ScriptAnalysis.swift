@@ -1,0 +1,86 @@
+import ProbeBase
+import ProbeScenario
+
+/// What was found out about a document: its diagnostics, its cases, and the names of it and of the files that it includes.
+struct ScriptAnalysis: Sendable {
+    /// A file of the scenario: the document itself, then what it includes.
+    struct File: Sendable {
+        /// As messages show it; absolute where the document's is.
+        var path: String
+        var text: DocumentText
+        var outline: ScriptOutline
+    }
+
+    /// Labels that are kept.
+    static let mostLabels = 8
+
+    var files: [File]
+    var diagnostics: [Diagnostic]
+    /// What the cases are called, of the first few; one empty label without `each`.
+    var labels: [String] = []
+    var caseCount = 0
+
+    /// - Parameters:
+    ///   - path: of the document, or its URI where it has none.
+    ///   - text: as it stands in the editor.
+    init(path: String, text: DocumentText, allowing targets: AllowedTargets, loader: @escaping FileLoader) {
+        let result = ScenarioCompiler.compile(path: path, bytes: text.bytes, allowing: targets, loader: loader)
+        diagnostics = result.diagnostics
+        files = result.sources.files.enumerated().map { index, file in
+            File(
+                path: file.path, text: index == 0 ? text : DocumentText(file.bytes),
+                outline: ScriptOutline(file.bytes))
+        }
+        if let plan = result.plan {
+            caseCount = plan.cases.count
+            labels = plan.cases.prefix(Self.mostLabels).map(\.label)
+        }
+    }
+
+    var document: File { files[0] }
+
+    /// The kind of an actor, wherever it is declared.
+    func kind(of actor: String) -> ActorKind? {
+        for file in files {
+            if let kind = file.outline.kind(of: actor) { return kind }
+        }
+        return nil
+    }
+
+    /// The place in the document at which an error of any file is shown: its own, or that of the `include` that leads to it.
+    ///
+    /// - Returns: nil if no `include` leads there.
+    func spanInDocument(of span: SourceSpan) -> Range<Int>? {
+        if span.file == 0 { return span.start..<max(span.start, span.end) }
+        guard files.indices.contains(span.file) else { return nil }
+        var wanted = files[span.file].path
+        // A file is included by one that was read before it.
+        for index in stride(from: span.file - 1, through: 0, by: -1) {
+            let file = files[index]
+            for reference in file.outline.files where reference.isInclude {
+                guard self.path(of: reference, in: index) == wanted else { continue }
+                if index == 0 { return reference.span }
+                wanted = file.path
+                break
+            }
+        }
+        return nil
+    }
+
+    /// The path of a file that one of the files names; nil if it is outside of the script's folder.
+    func path(of reference: ScriptOutline.FileReference, in file: Int) -> String? {
+        ScriptPath.file(reference.path, saidIn: files[file].path, of: files[0].path)?.shown
+    }
+
+    /// The files that it includes or would, by their paths.
+    var includedPaths: Set<String> {
+        var paths: Set<String> = []
+        for (index, file) in files.enumerated() {
+            if index > 0 { paths.insert(ScriptPath.normalized(file.path)) }
+            for reference in file.outline.files where reference.isInclude {
+                if let path = path(of: reference, in: index) { paths.insert(ScriptPath.normalized(path)) }
+            }
+        }
+        return paths
+    }
+}

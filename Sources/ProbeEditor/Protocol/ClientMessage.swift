@@ -1,0 +1,99 @@
+import ProbeBase
+
+/// A message of the client (JSON-RPC 2.0).
+enum ClientMessage: Sendable {
+    case request(id: JSONValue, method: String, params: JSONValue)
+    case notification(method: String, params: JSONValue)
+    /// The answer to a request: the server asks nothing.
+    case response
+    /// What is to be answered with an error.
+    case malformed(id: JSONValue, ResponseError)
+
+    init(_ bytes: [UInt8]) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONParser.parse(bytes.span)
+        } catch {
+            self = .malformed(id: .null, ResponseError(.parseError, "the message is no JSON: \(error.text)"))
+            return
+        }
+        guard case .object = value else {
+            self = .malformed(id: .null, ResponseError(.invalidRequest, "a message is an object, not \(value.kind)"))
+            return
+        }
+        self.init(object: value)
+    }
+
+    private init(object: JSONValue) {
+        let id = object["id"]
+        let isID = id.map { if case .string = $0 { true } else { $0.kind == "a number" } } ?? false
+        let answered: JSONValue = if isID, let id { id } else { .null }
+        guard object["jsonrpc"]?.text == "2.0" else {
+            self = .malformed(id: answered, ResponseError(.invalidRequest, "a message says \"jsonrpc\": \"2.0\""))
+            return
+        }
+        guard let member = object["method"] else {
+            let isAnswer = object["result"] != nil || object["error"] != nil
+            self =
+                isAnswer
+                ? .response : .malformed(id: answered, ResponseError(.invalidRequest, "a request names a method"))
+            return
+        }
+        guard let method = member.text else {
+            self = .malformed(
+                id: answered, ResponseError(.invalidRequest, "a method is a string, not \(member.kind)"))
+            return
+        }
+        let params = object["params"] ?? .null
+        guard let id else {
+            self = .notification(method: method, params: params)
+            return
+        }
+        self =
+            isID
+            ? .request(id: id, method: method, params: params)
+            : .malformed(
+                id: .null, ResponseError(.invalidRequest, "an id is a number or a string, not \(id.kind)"))
+    }
+}
+
+/// Why a request has no result.
+struct ResponseError: Error, Sendable {
+    enum Code: Int, Sendable {
+        case parseError = -32700
+        case invalidRequest = -32600
+        case methodNotFound = -32601
+        case invalidParams = -32602
+        case notInitialized = -32002
+        case cancelled = -32800
+    }
+
+    var code: Code
+    var message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// What the server writes.
+enum ServerMessage {
+    static func result(_ value: JSONValue, id: JSONValue) -> JSONValue {
+        .object([("jsonrpc", .string("2.0")), ("id", id), ("result", value)])
+    }
+
+    static func error(_ error: ResponseError, id: JSONValue) -> JSONValue {
+        .object([
+            ("jsonrpc", .string("2.0")), ("id", id),
+            ("error", .object([("code", .integer(error.code.rawValue)), ("message", .string(error.message))])),
+        ])
+    }
+
+    static func notification(_ method: String, _ params: JSONValue) -> JSONValue {
+        .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
+    }
+
+    /// The value of an id, to compare ids.
+    static func key(of id: JSONValue) -> [UInt8] { id.encoded() }
+}

@@ -1,0 +1,128 @@
+import ProbeBase
+
+/// The base protocol of language servers: each message behind a header with its length.
+///
+/// Takes bytes in any pieces, and never traps. What is kept is bounded by ``largestHeader`` and ``largestMessage``.
+package struct MessageFraming: Sendable {
+    /// Why what comes is no stream of messages: what follows can't be read either.
+    package struct Failure: Error, Equatable, Sendable {
+        /// What is wrong and what is wanted, as a clause.
+        package var text: String
+    }
+
+    /// Bytes of a header, with the empty line behind it.
+    package static let largestHeader = 8 << 10
+    /// Bytes of a message: a script of the largest size, with escapes.
+    package static let largestMessage = 192 << 20
+
+    private var bytes: [UInt8] = []
+    /// What is taken already.
+    private var start = 0
+    /// Where the search for the end of the header goes on.
+    private var searched = 0
+    /// The length that the header said; nil while it is not complete.
+    private var length: Int?
+
+    package init() {}
+
+    /// Whether a part of a message has come, and not the rest.
+    package var isInside: Bool { length != nil || start < bytes.count }
+
+    package mutating func append(_ chunk: Span<UInt8>) {
+        if start > 0, start == bytes.count || start > 1 << 16 {
+            bytes.removeFirst(start)
+            searched = max(0, searched - start)
+            start = 0
+        }
+        chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    /// The next whole message; nil where it has not come yet.
+    ///
+    /// - Throws: where the header is none.
+    package mutating func next() throws(Failure) -> [UInt8]? {
+        if length == nil {
+            guard let end = try endOfHeader() else { return nil }
+            length = try Self.length(in: bytes[start..<end])
+            start = end
+        }
+        guard let count = length, bytes.count - start >= count else { return nil }
+        let message = Array(bytes[start..<start + count])
+        start += count
+        searched = start
+        length = nil
+        return message
+    }
+
+    /// A message with its header.
+    package static func framed(_ message: [UInt8]) -> [UInt8] {
+        Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
+    }
+
+    // MARK: The header
+
+    /// Behind the empty line that ends the header.
+    private mutating func endOfHeader() throws(Failure) -> Int? {
+        var index = max(start, searched)
+        while index < bytes.count {
+            guard index - start < Self.largestHeader else { throw Failure(text: "a header is longer than 8 KiB") }
+            let byte = bytes[index]
+            if byte == 0x0A {
+                guard index > start, bytes[index - 1] == 0x0D else {
+                    throw Failure(
+                        text: "a line of a header ends without a carriage return: \(Self.shown(bytes[start..<index]))")
+                }
+                if index - start == 1 || index - start > 2 && bytes[index - 2] == 0x0A {
+                    searched = index + 1
+                    return index + 1
+                }
+            } else if byte >= 0x7F || byte < 0x20 && byte != 0x0D && byte != 0x09 {
+                throw Failure(text: "a header has a byte that is no text: \(Self.shown(bytes[start...index]))")
+            }
+            index += 1
+        }
+        searched = index
+        return nil
+    }
+
+    private static func length(in header: ArraySlice<UInt8>) throws(Failure) -> Int {
+        var found: Int?
+        for line in header.split(separator: 0x0A).map({ $0.dropLast() }) where !line.isEmpty {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+                throw Failure(text: "\(shown(line)) is no field of a header: Content-Length: N is wanted")
+            }
+            let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+            let value = trimmed(line[(colon + 1)...])
+            if name == "content-length" {
+                guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }),
+                    let number = Int(String(decoding: value, as: UTF8.self)), found == nil || found == number
+                else { throw Failure(text: "\(shown(line)) is no length of a message") }
+                guard number <= largestMessage else {
+                    throw Failure(text: "a message of \(number) bytes is announced; 192 MiB is the limit")
+                }
+                found = number
+            } else if name == "content-type" {
+                let text = String(decoding: value, as: UTF8.self).lowercased().replacing("\"", with: "")
+                guard let charset = text.split(separator: "charset=").dropFirst().first else { continue }
+                guard charset.hasPrefix("utf-8") || charset.hasPrefix("utf8") else {
+                    throw Failure(text: "messages in \(shown(line)) are not read: only UTF-8 is")
+                }
+            }
+        }
+        guard let found else {
+            throw Failure(text: "a header says no length: Content-Length: N is wanted")
+        }
+        return found
+    }
+
+    private static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var value = value.drop { $0 == 0x20 || $0 == 0x09 }
+        while let last = value.last, last == 0x20 || last == 0x09 { value = value.dropLast() }
+        return value
+    }
+
+    /// The beginning of a text, safe on a terminal.
+    private static func shown(_ text: some Collection<UInt8>) -> String {
+        "`\(Escaped.text(text.prefix(60)))\(text.count > 60 ? "…" : "")`"
+    }
+}

@@ -1,0 +1,78 @@
+import ProbeBase
+
+/// The words that can stand behind some words of the language, where they are a closed list.
+package enum OperandWords {
+    /// - Parameters:
+    ///   - words: of the statement so far, in order.
+    ///   - kind: of the actor that acts or is declared; nil where there is none.
+    package static func behind(_ words: [String], of kind: ActorKind?) -> [String] {
+        guard let last = words.last else { return [] }
+        switch last {
+        case "framing": return Framing.allCases.map(\.rawValue)
+        case "level" where words.count == 1: return Scenario.Level.allCases.map(\.rawValue)
+        case "require" where words.count == 1: return HeaderParser.requirements
+        case "subject" where words == ["require", "subject"]: return TransportCapability.allCases.map(\.rawValue)
+        case "localhost" where words.first == "require": return ["ipv6"]
+        case "nodelay", "keepalive": return ["on", "off"]
+        case "set", "with":
+            return kind == .subject || words.contains("subject")
+                ? [] : ["receive-buffer", "send-buffer", "nodelay", "keepalive"]
+        case "on" where words.first == "server": return ["link", "unix"]
+        case "stopped" where kind == .subject: return SubjectExpectation.stopReasons
+        case "lost" where kind == .subject: return SubjectExpectation.lossReasons
+        case "attempt-failed" where kind == .subject: return SubjectExpectation.attemptReasons
+        case "failed" where words.suffix(2) == ["send", "failed"]: return ConnectionExpectation.sendFailures
+        case "prefer": return ["ipv4", "ipv6"]
+        case "strip": return StrippedOption.allCases.map(\.rawValue)
+        case _ where PacketFault.words.contains(last) && words.first == "link":
+            return PacketKind.allCases.map(\.rawValue)
+        default: return words.contains("tls") && words.first != "require" ? ofTLS(behind: last, kind) : []
+        }
+    }
+
+    private static func ofTLS(behind word: String, _ kind: ActorKind?) -> [String] {
+        switch word {
+        case "cert": kind == .client ? ["run"] : TLSOptions.Flaw.allCases.map(\.rawValue) + ["for"]
+        case "ca": ["run"]
+        case "version": TLSVersion.allCases.map(\.rawValue)
+        case "client-cert": TLSOptions.ClientCertificate.allCases.map(\.rawValue)
+        default: TLSParser.options(of: kind ?? .connection)
+        }
+    }
+
+    /// Whether nothing else can stand behind these words; an empty text is no word.
+    package static func isClosed(_ words: [String]) -> Bool {
+        switch words.last {
+        case "framing", "strip", "cert", "prefer", "nodelay": true
+        case "level", "require": words.count == 1
+        case "subject": words == ["require", "subject"]
+        default: false
+        }
+    }
+
+    /// Whether a duration stands behind these words; an empty text is no word.
+    package static func takesDuration(_ words: [String]) -> Bool {
+        switch words.last {
+        case "within", "after", "every", "wait": true
+        case "timeout", "case-timeout": words.count == 1
+        // `for i in 1..3` has a name there.
+        case "for": words.count > 1
+        default: false
+        }
+    }
+
+    /// Some durations, to begin with.
+    package static let durations = ["50ms", "200ms", "1s", "5s"]
+
+    /// The units of numbers, as they are written behind the digits.
+    package static let units = [
+        "us", "ms", "s", "min", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "B/s", "kB/s", "KiB/s", "MiB/s",
+    ]
+}
+
+extension PacketFault {
+    /// Of the language.
+    fileprivate static let words = [
+        "drop", "duplicate", "swap", "break-checksum", "alter", "hold", "delay", "truncate", "unreachable", "behind",
+    ]
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Glibc
+import ProbeBase
+import ProbeEditor
+import ProbeEngine
+import ProbeSystem
+
+struct LSPCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lsp",
+        abstract:
+            "Serve an editor: diagnostics, hovers, completions and formatting of scenarios, over stdin and stdout.",
+        discussion: """
+            An editor starts it and speaks the Language Server Protocol 3.17 with it. It runs no scenario and opens no socket. docs/editors.md says how VS Code, Neovim and others are told of it.
+
+            Exit code 0 after the editor has said shutdown and exit, 1 when the editor is gone without them, 2 when what comes is not the protocol.
+
+            EXAMPLES:
+              tcpprobe lsp
+            """)
+
+    @OptionGroup var targets: TargetOptions
+
+    /// Many clients add it to every server.
+    @Flag(help: "Speak over standard input and output: what is done anyway.")
+    var stdio = false
+
+    /// Reads so many times before it answers, while the client goes on writing.
+    private static let mostReads = 32
+
+    func run() throws {
+        if isatty(0) == 1 {
+            Console.standardError.write(
+                "tcpprobe lsp: an editor starts this, and speaks the protocol with it; see docs/editors.md\n")
+        }
+        var server = EditorServer(
+            version: TCPProbe.version, allowing: try targets.targets(), loader: FileAccess.load)
+        var reads = 0
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while server.exitCode == nil {
+            let count = try Self.read(into: &buffer)
+            if count == 0 { break }
+            do throws(MessageFraming.Failure) {
+                try server.receive(buffer.span.extracting(first: count))
+            } catch {
+                try Self.write(server.settle())
+                throw Failure.wrongUse("what came on standard input is not the Language Server Protocol: \(error.text)")
+            }
+            reads += 1
+            // Several messages at once: what a later one makes needless is not computed.
+            if reads < Self.mostReads, server.pendingCount < EditorServer.mostPending, Self.hasMoreInput { continue }
+            reads = 0
+            try Self.write(server.settle())
+        }
+        try Self.write(server.settle())
+        if let code = server.exitCode {
+            if code != 0 { throw ExitCode(code) }
+            return
+        }
+        if server.isInsideMessage {
+            Console.standardError.write("error: standard input has ended in the middle of a message\n")
+        }
+        if server.codeAtEnd != 0 || server.isInsideMessage { throw ExitCode(1) }
+    }
+
+    private static var hasMoreInput: Bool {
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        return poll(&input, 1, 0) == 1
+    }
+
+    /// The number of bytes; 0 at the end of the input.
+    private static func read(into buffer: inout [UInt8]) throws -> Int {
+        while true {
+            let count = Glibc.read(0, &buffer, buffer.count)
+            if count >= 0 { return count }
+            if errno == EAGAIN {
+                var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+                _ = poll(&input, 1, -1)
+            } else if errno != EINTR {
+                Console.standardError.write(
+                    "error: standard input can't be read: \(String(cString: strerror(errno)))\n")
+                throw ExitCode(3)
+            }
+        }
+    }
+
+    /// Not by the console: it changes what a runner of CI would take for a command.
+    private static func write(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var output = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&output, 1, -1)
+            } else if errno != EINTR {
+                // The editor is gone.
+                if errno == EPIPE { throw ExitCode(1) }
+                Console.standardError.write(
+                    "error: standard output can't be written: \(String(cString: strerror(errno)))\n")
+                throw ExitCode(3)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ProbeBase
+import ProbeScenario
+import Testing
+
+@testable import ProbeEditor
+
+struct AnswersTests {
+    private static let script = """
+        scenario "a"
+        each n = 1, 2
+        server S
+        client C -> S
+        define login { C send "${n}" }
+        C connect
+        S accept as A
+        do login
+        A expect line /^(?<word>.*)$/
+        C expect "${word}${S.port}" within 2s
+        C send sized(u16, ws.text("a"))
+        wire S -> C gap 1 >= 25ms
+        C sned "a" # unknown-variable
+        """
+
+    /// The first line of what is explained, or the beginning of what is said of a name.
+    @Test(arguments: [
+        (0, 2, "scenario: a statement of the header"), (3, 7, "C: a client, bound in line 4"),
+        (3, 12, "S: a server, bound in line 3"),
+        (4, 1, "define: a statement of the header"), (4, 25, "n: a value, bound in line 2"),
+        (5, 3, "connect: what a client does"),
+        (6, 12, "A: an accepted connection, bound in line 7"), (7, 4, "login: a block of steps, bound in line 5"),
+        (8, 11, "expect line: what can be expected of a connection"), (8, 20, "word: a value, bound in line 9"),
+        (9, 13, "word: a value, bound in line 9"), (9, 20, "S: a server, bound in line 3"),
+        (9, 23, "S: a server, bound in line 3"),
+        (9, 32, "expect: what a connection"), (10, 8, "sized: a function of values"),
+        (10, 22, "ws.text: a function of values"),
+        (11, 13, "wire gap: a statement about what was captured"), (12, 4, "unknown-verb"),
+        (12, 15, "unknown-variable"),
+    ])
+    func hoversSayWhatIsThere(_ line: Int, _ character: Int, _ beginning: String) throws {
+        var server = try EditorHarness()
+        _ = try server.open(Self.script)
+        let text = try server.ask("hover", line: line, character: character)["contents"]?["value"]?.text ?? ""
+        #expect(text.hasPrefix(beginning), "\(text)")
+    }
+
+    @Test(arguments: [
+        (3, 12, 2, 7), (4, 25, 1, 5), (6, 0, 2, 7), (7, 4, 4, 7), (8, 0, 6, 12), (9, 13, 8, 19), (9, 20, 2, 7),
+        (11, 10, 3, 7),
+    ])
+    func namesAreFound(_ line: Int, _ character: Int, _ toLine: Int, _ toCharacter: Int) throws {
+        var server = try EditorHarness()
+        _ = try server.open(Self.script)
+        let start = try server.ask("definition", line: line, character: character)["range"]?["start"]
+        #expect(start?["line"]?.integer == toLine)
+        #expect(start?["character"]?.integer == toCharacter)
+    }
+
+    @Test(arguments: ["", "```", "a ````` b"])
+    func aFenceHoldsItsText(_ text: String) {
+        let lines = HoverText.fenced(text, "scn").split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 3 && lines[0] == lines[2] + "scn" && !text.contains(lines[2]))
+    }
+
+    @Test func namesOfAScriptAreNoMarkdown() throws {
+        let text = HoverText.text([.sentence("a_b: [x](y)")], isMarkdown: true)
+        #expect(text == "a\\_b: \\[x\\](y)")
+    }
+
+    @Test(arguments: [
+        "scenario \"a\"\nserver   S\nclient C -> S\nC connect\nS accept\n",
+        "scenario \"a\"\r\nserver S\r\nclient C -> S\r\nC connect\r\n",
+        "scenario \"é😀\"\n\n\n\nserver S", "scenario  \"a\"\n", "scenario \"a\"\nserver S\n\n\n",
+    ])
+    func anEditIsWhatFmtDoes(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard case .formatted(let wanted) = ScenarioFormatter.format(path: "a", bytes: bytes) else {
+            Issue.record("it can't be read")
+            return
+        }
+        var changed = bytes
+        if let edit = FormattingEdit.edit(path: "a", bytes: bytes) {
+            changed.replaceSubrange(edit.range, with: edit.text)
+        }
+        #expect(changed == wanted)
+        #expect(FormattingEdit.edit(path: "a", bytes: changed) == nil)
+    }
+
+    @Test func whatCanNotBeReadIsLeftAsItIs() {
+        #expect(FormattingEdit.edit(path: "a", bytes: Array("scenario  \"a\nserver S".utf8)) == nil)
+        #expect(FormattingEdit.edit(path: "a", bytes: [0xFF, 0, 1]) == nil)
+    }
+
+    @Test func lensesRunAllAndEach() throws {
+        var server = try EditorHarness()
+        let each = "scenario \"a\"\neach n = 1..9\nserver S\nclient C -> S\nC connect\nS accept\n"
+        for (text, titles) in [
+            (each, ["▶ run 9 cases", "▶ [n=1]", "▶ [n=2]", "▶ [n=3]", "▶ [n=4]", "▶ [n=5]"]),
+            (each.replacing("each n = 1..9\n", with: ""), ["▶ run"]), (each + "oops", []),
+        ] {
+            _ = try server.open(text)
+            let answer = try server.request(
+                "textDocument/codeLens", "{\"textDocument\":{\"uri\":\"\(EditorHarness.uri)\"}}")
+            guard case .array(let lenses) = answer else { continue }
+            #expect(lenses.map { $0["command"]?["title"]?.text } == titles)
+        }
+        #expect(RunLens.id(of: "/x/a b.scn", label: "[n=1]") == "a b[n=1]")
+    }
+}
