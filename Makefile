@@ -29,14 +29,24 @@ FUZZ_FLAGS      ?=
 PREFIX          ?= /usr/local
 # The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` beside it; if none is given, all are built.
 INSTALL_TOOL    ?=
+# The folder that packages are written to, and the build whose objects are in them; if none is given, it is the release build.
+PACKAGES        ?= .build-packages
+PACKAGE_BUILD   ?=
+# For `test-packages`: the releases of Debian that the tarball is used on. The Debian package is used on bookworm.
+PACKAGE_SYSTEMS ?= bookworm bullseye
+# Of the Debian package; gzip is faster.
+COMPRESSION     ?= xz
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
-LINTED       = Sources Tests Examples Fuzz Package.swift
+LINTED       = Sources Plugins Tests Examples Fuzz Package.swift
+SHELL_SCRIPTS = Scripts/install-libraries Scripts/install Scripts/commit .ci/run Tests/Packages/run \
+	$(addprefix Packaging/,check-portable deb epoch link mirror programs sysroot tarball version)
+PACKAGED     = $(or $(PACKAGE_BUILD),$(RELEASE_SCRATCH)/release)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore delays test-tsan
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore delays test-tsan deb tarball sbom test-packages
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -96,7 +106,7 @@ editors: build ## Generate the editors' grammars, the reference's tables and the
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
-	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
+	@if command -v shellcheck >/dev/null 2>&1; then shellcheck $(SHELL_SCRIPTS); \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
 format: ## Format the sources as lint requires
@@ -117,9 +127,23 @@ install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): th
 uninstall: ## Remove the files that install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
+deb: $(if $(PACKAGE_BUILD),,release) ## Make the Debian package, into .build-packages (needs dpkg-dev)
+	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
+	COMPRESSION=$(COMPRESSION) SWIFT=$(SWIFT) Packaging/deb $(PACKAGED) $(MANUAL) $(PACKAGES)
+
+tarball: $(if $(PACKAGE_BUILD),,release) ## Make tcpprobe-VERSION-linux-ARCH.tar.gz for any glibc from 2.31 on, into .build-packages (needs apt)
+	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
+	SWIFT=$(SWIFT) Packaging/tarball $(PACKAGED) $(MANUAL) $(PACKAGES)
+
+sbom: $(if $(PACKAGE_BUILD),,release) ## Write tcpprobe.spdx.json, THIRD-PARTY-LICENSES and copyright, into .build-packages/bill
+	SWIFT=$(SWIFT) Packaging/bill-of-materials $(PACKAGED) $(PACKAGES)/bill --linked shared
+
+test-packages: deb tarball ## Install both packages on a bare Debian 12 and use them there, as root and as a user (needs root and debootstrap)
+	Tests/Packages/run $(PACKAGES) $(PACKAGE_SYSTEMS)
+
 fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
 clean: ## Remove the builds and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) $(PACKAGES) tcpprobe-out

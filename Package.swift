@@ -40,7 +40,8 @@ let package = Package(
             dependencies: [
                 "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
                 "ProbeScenario", "ProbeEvents",
-                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "ProbeOrigin",
+                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase",
+                "ProbeOrigin",
                 "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -56,7 +57,8 @@ let package = Package(
         .executableTarget(
             name: "tcpprobe-crowd",
             dependencies: [
-                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase", "ProbeOrigin",
+                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase",
+                "ProbeOrigin",
                 "CShims",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

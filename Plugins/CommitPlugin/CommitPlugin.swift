@@ -14,7 +14,9 @@ struct CommitPlugin: BuildToolPlugin {
                 displayName: "The commit of the sources",
                 executable: root.appending(path: "Scripts/commit"),
                 arguments: ["--write", output.path(percentEncoded: false)],
-                environment: ProcessInfo.processInfo.environment.filter { ["PATH", "TCPPROBE_COMMIT"].contains($0.key) },
+                environment: ProcessInfo.processInfo.environment.filter {
+                    ["PATH", "TCPPROBE_COMMIT"].contains($0.key)
+                },
                 outputFilesDirectory: output)
         ]
     }

@@ -47,6 +47,34 @@ package struct Expression: Sendable, Equatable {
     }
 }
 
+extension AddressExpression {
+    /// Whether it is on loopback, with a port that belongs to an actor: `127.0.0.1:(int("${P.port}"))`. The actor listens there, or what it
+    /// has started does.
+    package var isOfThisRun: Bool {
+        let isLoopback = host.hasPrefix("127.") || host == "::1" || host == "localhost"
+        return isLoopback && port?.namesPort == true
+    }
+}
+
+extension Expression {
+    /// Whether it is computed from a port of an actor, as `int("${P.port}") + 1` is.
+    package var namesPort: Bool {
+        switch kind {
+        case .string(let pieces):
+            pieces.contains { piece in
+                guard case .property(_, let property) = piece else { return false }
+                return property.value == "port" || property.value.hasPrefix("port.")
+            }
+        case .call(_, let arguments): arguments.contains { $0.value.namesPort }
+        case .multiply(let left, let right), .add(let left, let right), .subtract(let left, let right),
+            .divide(let left, let right):
+            left.namesPort || right.namesPort
+        case .parenthesized(let inner): inner.namesPort
+        case .integer, .variable, .hex, .webSocket, .protobuf: false
+        }
+    }
+}
+
 /// A part of a string literal.
 package enum StringPiece: Sendable, Equatable {
     case text([UInt8])

@@ -92,16 +92,21 @@ package struct Scenario: Sendable {
     }
 
     /// The first place that names an address to connect to: it may be that of a server outside of the run. Of a client whose steps say
-    /// where it connects to, its declaration. Nil where everything that is connected to is an actor.
+    /// where it connects to, its declaration. Nil where everything that is connected to is an actor, or an address with the port of one.
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {
             case .subject(.address(let address)?, _) where address.hostName != nil: continue
+            case .client(.address(let address)?, _) where address.isOfThisRun: continue
+            case .subject(.address(let address)?, _) where address.isOfThisRun: continue
+            case .proxy(.address(let address)) where address.isOfThisRun: continue
             case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
             case .client(nil, _): return actor.span
             case .proxy(.address(let address)): return address.span
             case .crowd(let crowd):
-                if case .clients(.address(let address)) = crowd.role { return address.span }
+                if case .clients(.address(let address)) = crowd.role, !address.isOfThisRun {
+                    return address.span
+                }
             case .server, .client, .subject, .process, .proxy: continue
             }
         }

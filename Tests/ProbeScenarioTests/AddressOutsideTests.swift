@@ -1,0 +1,23 @@
+import ProbeScenario
+import Testing
+
+/// Which scripts may need a server from before the run, and so get no network namespace by themselves.
+struct AddressOutsideTests {
+    @Test(
+        arguments: [
+            ("client C -> S", false),
+            ("client C -> 127.0.0.1:7000", true),
+            ("client C -> 127.0.0.1:(int(\"${S.port}\"))", false),
+            ("client C -> 127.0.0.1:(int(\"${S.port}\") + 1)", false),
+            ("client C -> [::1]:(int(\"${S.port}\"))", false),
+            ("client C -> localhost:(int(\"${S.port}\"))", false),
+            ("client C -> 127.0.0.1:(int(\"7000\"))", true),
+            ("client C -> 192.0.2.1:(int(\"${S.port}\"))", true),
+        ])
+    func aPortOfAnActorIsInside(client: String, isOutside: Bool) throws {
+        let text = "scenario \"x\"\nserver S\n\(client)\nC connect\nC close\n"
+        let result = compile(text)
+        #expect(!result.hasErrors, "\(result.rendered)")
+        #expect(try (#require(result.plan?.scenario).addressOutside != nil) == isOutside)
+    }
+}
