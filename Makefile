@@ -16,6 +16,8 @@ END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
 # For `mutants`: the names of some, or --all.
 MUTANT_FLAGS    ?=
+# For `slurm`: folders of scenarios, instead of some of the conformance suite.
+SLURM_FLAGS     ?=
 # For `explore`: the names of some, --seeds 7,1,2,3,4,5.
 EXPLORE_FLAGS   ?=
 # For `fuzz`. For its target `verdicts` also the tool (the release build if none is given), a seed, and a pair to run again.
@@ -36,7 +38,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore delays test-tsan
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore slurm delays test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -87,6 +89,9 @@ mutants: build ## Run the conformance suite with broken transports: each must be
 explore: build ## Find the planted bugs of Tests/Explore, and nothing in the programs without (EXPLORE_FLAGS=quit-first is only one)
 	Tests/Explore/run $(abspath $(TOOL)) $(EXPLORE_FLAGS)
 
+slurm: build ## Run shards and shares of a crowd on a Slurm of three nodes that the test starts here (SLURM_FLAGS=FOLDER is another suite)
+	Tests/Slurm/run $(abspath $(TOOL)) $(SLURM_FLAGS)
+
 delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
 	Tests/Delays/run $(abspath $(TOOL)) --whole
 
@@ -96,7 +101,7 @@ editors: build ## Generate the editors' grammars, the reference's tables and the
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
-	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
+	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run Examples/scale/*.sh; \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
 format: ## Format the sources as lint requires
