@@ -16,6 +16,8 @@ END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
 # For `mutants`: the names of some, or --all.
 MUTANT_FLAGS    ?=
+# For `slurm`: folders of scenarios, instead of some of the conformance suite.
+SLURM_FLAGS     ?=
 # For `explore`: the names of some, --seeds 7,1,2,3,4,5.
 EXPLORE_FLAGS   ?=
 # For `fuzz`. For its target `verdicts` also the tool (the release build if none is given), a seed, and a pair to run again.
@@ -42,11 +44,11 @@ RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Plugins Tests Examples Fuzz Package.swift
 SHELL_SCRIPTS = Scripts/install-libraries Scripts/install Scripts/commit .ci/run Tests/Packages/run \
-	$(addprefix Packaging/,check-portable deb epoch link mirror programs sysroot tarball version)
+	$(addprefix Packaging/,check-portable deb epoch link mirror programs sysroot tarball version) $(wildcard Examples/scale/*.sh)
 PACKAGED     = $(or $(PACKAGE_BUILD),$(RELEASE_SCRATCH)/release)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore delays test-tsan deb tarball sbom test-packages
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore slurm delays test-tsan deb tarball sbom test-packages
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -96,6 +98,9 @@ mutants: build ## Run the conformance suite with broken transports: each must be
 
 explore: build ## Find the planted bugs of Tests/Explore, and nothing in the programs without (EXPLORE_FLAGS=quit-first is only one)
 	Tests/Explore/run $(abspath $(TOOL)) $(EXPLORE_FLAGS)
+
+slurm: build ## Run shards and shares of a crowd on a Slurm of three nodes that the test starts here (SLURM_FLAGS=FOLDER is another suite)
+	Tests/Slurm/run $(abspath $(TOOL)) $(SLURM_FLAGS)
 
 delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
 	Tests/Delays/run $(abspath $(TOOL)) --whole

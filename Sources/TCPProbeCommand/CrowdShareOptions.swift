@@ -52,7 +52,8 @@ struct CrowdShareOptions: ParsableArguments {
             throw Failure.wrongUse("--crowd-share auto: \(error.description)")
         }
         throw Failure.wrongUse(
-            "--crowd-share auto: no variables of an engine say which of several shares this is; --crowd-share 3/8 says it")
+            "--crowd-share auto: no variables of an engine say which of several shares this is; --crowd-share 3/8 says it"
+        )
     }
 
     /// The first line of the report.

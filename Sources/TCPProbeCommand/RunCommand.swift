@@ -95,7 +95,8 @@ struct RunCommand: ParsableCommand {
 
     func validate() throws {
         if shards.shard != nil, crowds.text != nil {
-            throw ValidationError("--shard and --crowd-share exclude each other: of a crowd's shares each runs every case")
+            throw ValidationError(
+                "--shard and --crowd-share exclude each other: of a crowd's shares each runs every case")
         }
         if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
