@@ -60,7 +60,7 @@ import Testing
         #expect(
             graph.description == """
                 3 segments, 11 bytes in 60.09 ms, no retransmission, window never shut. The graph shows 60.09 ms from left to right \
-                and sequence numbers from 0 to 17 upwards. Pauses of 30 ms, 30 ms in which no packet came are shortened. The window reaches above the graph, up to 525; there its line is at the \
+                and sequence numbers from 0 to 17 upwards. Pauses of 30 ms and 30 ms in which no packet came are shortened. The window reaches above the graph, up to 525; there its line is at the \
                 upper edge.
                 """)
     }
@@ -79,6 +79,10 @@ import Testing
         for time in stride(from: 30_000, to: 0, by: -5000) as StrideTo<Int64> { pauses.add(time * 1_000_000) }
         #expect(pauses.folds.isEmpty)
         #expect(pauses.times == 0...60_001_000_000)
+        // Where nothing but pauses is, none is folded.
+        var few = TracePauses()
+        for time in [0, 16_000, 213_000_000, 312_000_000] as [Int64] { few.add(time) }
+        #expect(few.folds.isEmpty)
     }
 
     @Test func retransmissionHasAShapeOfItsOwn() throws {

@@ -101,9 +101,11 @@ package struct TimeSequenceGraph {
         var notes: [String] = []
         if !time.folds.isEmpty {
             let lengths = time.folds.map { GraphText.duration($0.upperBound - $0.lowerBound) }
+            let (first, last) = (lengths.dropLast().joined(separator: ", "), lengths[lengths.count - 1])
             notes.append(
-                "\(lengths.count == 1 ? "A pause" : "Pauses") of \(lengths.joined(separator: ", ")) in which no packet came \(lengths.count == 1 ? "is" : "are") shortened."
-            )
+                first.isEmpty
+                    ? "A pause of \(last) in which no packet came is shortened."
+                    : "Pauses of \(first) and \(last) in which no packet came are shortened.")
         }
         if let hiddenEdge {
             notes.append(

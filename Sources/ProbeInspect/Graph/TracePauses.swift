@@ -2,6 +2,7 @@
 package struct TracePauses: Sendable {
     private var first: Int64?
     private var last: Int64 = 0
+    private var count = 0
     /// The longest pauses, from the longest.
     private var pauses: [Range<Int64>] = []
 
@@ -13,6 +14,7 @@ package struct TracePauses: Sendable {
 
     /// - Parameter time: in nanoseconds. It may be before an earlier one.
     package mutating func add(_ time: Int64) {
+        count += 1
         guard let first else {
             (first, last) = (time, time)
             return
@@ -49,7 +51,7 @@ package struct TracePauses: Sendable {
     package var times: ClosedRange<Int64> { (first ?? 0)...max(first ?? 0, last) }
 
     /// The pauses that a graph shortens, in their order: the fewest without which a tenth of the time is left; none if that takes more than
-    /// four. A little of each stays at its ends.
+    /// four, or if there are fewer than four packets for each. A little of each stays at its ends.
     package var folds: [Range<Int64>] {
         let total = times.upperBound - times.lowerBound
         var chosen: [Range<Int64>] = []
@@ -58,8 +60,8 @@ package struct TracePauses: Sendable {
             chosen.append(pause)
             kept -= Self.length(pause)
         }
-        // Pauses of a few nanoseconds are none.
-        guard kept <= total / 10, total > 1000 else { return [] }
+        // Pauses of a few nanoseconds are none, and between a few packets there is nothing else.
+        guard kept <= total / 10, total > 1000, chosen.count * 4 <= count else { return [] }
         let margin = max(kept / 30, 1)
         return chosen.sorted { $0.lowerBound < $1.lowerBound }.map { $0.lowerBound + margin..<$0.upperBound - margin }
     }

@@ -121,11 +121,14 @@ enum FlowsPageStyle {
             @media (max-width: 40rem) {
               body { padding-top: 1.2rem; }
               main > section { padding: .8rem .7rem; }
-              .ladder, .ladder tbody { display: block; }
+              .ladder, .ladder tbody, .ladder thead { display: block; }
               .ladder thead tr, .ladder tbody tr { display: flex; flex-wrap: wrap; }
+              .ladder tbody tr { border-left: 2px solid var(--client); border-right: 2px solid var(--server); }
               .ladder th:not(.ends) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
               .ladder .ends, .ladder td:nth-child(3) { flex: 1 0 100%; }
-              .ladder td { padding-left: .5rem; }
+              .ladder td { padding-left: .8rem; } .ladder td:nth-child(3) { border: 0; }
+              .ladder .server { justify-content: flex-end; } .ladder .ends span { font-size: .78rem; max-width: 50%; }
+              .ladder tbody .more td { flex: 1 0 100%; }
             }
             @media print { body { background: none; } main > section { border: 0; padding: 0; } }
             </style>
