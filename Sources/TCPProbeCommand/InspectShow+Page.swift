@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ProbeBase
 import ProbeInspect
 import ProbeReport
@@ -19,14 +20,10 @@ extension InspectShow {
     /// first flows of the capture are shown in full, in whatever order the table is.
     func page(_ source: consuming CaptureSource, to path: String, decryption: PageDecryption?) -> Int32 {
         if let code = refusal(of: path, source.isRegular, decryption) { return code }
-        let report: ReportFile?
-        do throws(ReportFileError) {
-            report = path == "-" ? nil : try ReportFile(path, keepsOld: true, isReadByRunner: Console.isReadByRunner)
-        } catch {
-            output.flush()
-            Console.standardError.write("error: --html \(error); another path\n")
-            return 2
-        }
+        // Told before a large file is read. A pipe is opened once only: its reader would take the first close for the end.
+        let isOrdinary =
+            path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
+        if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); another path", code: 2) }
         let isRegular = source.isRegular
         let observer = FlowsPageObserver(limit: FlowsPage.mostFlows, decrypts: decryption != nil)
         let inspection: Inspection
@@ -61,8 +58,8 @@ extension InspectShow {
                 name: file == "-" ? "standard input" : file, columns: columns, order: options.sort,
                 version: ProductVersion.text, isDecrypted: decryption != nil),
             records: observer.records, remarks: remarks)
-        if let failure = write(page, to: report) { return failure }
-        if report != nil { tell(inspection.count(filter), observer.records.count, path) }
+        if let failure = write(page, to: path) { return failure }
+        if isOrdinary { tell(inspection.count(filter), observer.records.count, path) }
         return max(code, end(inspection))
     }
 
@@ -130,21 +127,39 @@ extension InspectShow {
         return end
     }
 
+    /// Opens the page's file. What is at the path stays until the page is complete.
+    private func open(_ path: String) -> (report: ReportFile?, failure: ReportFileError?) {
+        do throws(ReportFileError) {
+            return (try ReportFile(path, keepsOld: true, isReadByRunner: Console.isReadByRunner), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    /// The temporary file is there for a moment only, so that nothing stays of an inspection that is interrupted.
+    ///
     /// - Returns: the exit code if it could not be written.
-    private func write(_ page: FlowsPage, to report: ReportFile?) -> Int32? {
-        guard let report else {
-            output.write(Array(page.text.utf8))
+    private func write(_ page: FlowsPage, to path: String) -> Int32? {
+        let bytes = Array(page.text.utf8)
+        if path == "-" {
+            output.write(bytes)
             return nil
         }
+        let opened = open(path)
+        if let failure = opened.failure { return fail(page: "\(failure)", code: 3) }
         do throws(ReportFileError) {
-            try report.append(Array(page.text.utf8))
-            try report.finish()
+            try opened.report?.append(bytes)
+            try opened.report?.finish()
             return nil
         } catch {
-            output.flush()
-            Console.standardError.write("error: --html \(error)\n")
-            return 3
+            return fail(page: "\(error)", code: 3)
         }
+    }
+
+    private func fail(page text: String, code: Int32) -> Int32 {
+        output.flush()
+        Console.standardError.write("error: --html \(text)\n")
+        return code
     }
 
     private func tell(_ flows: Int, _ full: Int, _ path: String) {

@@ -91,6 +91,18 @@ import Testing
         #expect(!graph.path(.data).contains("l8 8"))
     }
 
+    @Test func overtakenAcknowledgmentIsNotDrawn() {
+        var trace = SequenceTrace()
+        for (time, acknowledgment) in [(1, 100), (2, 50), (3, 200)] as [(Int64, Int64)] {
+            trace.add(
+                packet(.server, acknowledgment: acknowledgment, window: acknowledgment == 50 ? 0 : 10), isSent: false,
+                time: time)
+        }
+        #expect(trace.acknowledgments.points.map(\.value) == [100, 200])
+        #expect(trace.edges.points.map(\.value) == [110, 210])
+        #expect(trace.shutCount == 0)
+    }
+
     /// A long flow has a small graph, and in it each retransmission and the window that shut.
     @Test func longFlowIsDrawnSmall() throws {
         var trace = SequenceTrace()

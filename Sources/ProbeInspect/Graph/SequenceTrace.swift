@@ -35,6 +35,7 @@ package struct SequenceTrace: Sendable {
     /// How often the window went from open to shut.
     package private(set) var shutCount = 0
     private var isShut = false
+    private var highestAcknowledgment = Int64.min
     /// Of the packets of either side.
     package private(set) var firstTime: Int64?
     package private(set) var lastTime: Int64?
@@ -86,6 +87,9 @@ package struct SequenceTrace: Sendable {
         let summary = packet.summary
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
+            // An older one that was overtaken says nothing new, and its window is old as well (RFC 9293 3.10.7.4).
+            guard acknowledgment >= highestAcknowledgment else { return }
+            highestAcknowledgment = acknowledgment
             acknowledgments.add(acknowledgment, at: time)
             for block in packet.sacks { mark(.sack, time, block.lowerBound, block.upperBound - block.lowerBound) }
             if summary.isDuplicateAck { mark(.duplicateAck, time, acknowledgment, 0) }
