@@ -113,8 +113,10 @@ class Chromium:
         return result["result"].get("value")
 
     def picture(self, path):
-        """Writes the whole page as PNG."""
-        data = self.page("Page.captureScreenshot", captureBeyondViewport=True, format="png")["data"]
+        """Writes the whole page as PNG, or as much of it as the browser can draw at once."""
+        width, height = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12_000), "scale": 1}
+        data = self.page("Page.captureScreenshot", captureBeyondViewport=True, format="png", clip=clip)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 

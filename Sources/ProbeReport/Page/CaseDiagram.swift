@@ -63,7 +63,8 @@ struct CaseDiagram {
                 guard let segment = packet.segment, segment.payloadLength > 0 else { continue }
                 let flow = Flow(from: segment.from, to: segment.to)
                 let send = sends[segment.from, default: 0]
-                if let before = last[flow], before.send == send, before.end == segment.sequence {
+                // A program's bytes were not cut by a step.
+                if let before = last[flow], send > 0, before.send == send, before.end == segment.sequence {
                     cuts.insert(before.index)
                 }
                 let isSmall = segment.payloadLength < Self.smallestMSS

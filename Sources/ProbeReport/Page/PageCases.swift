@@ -58,6 +58,8 @@ struct PageCases: Sendable {
     private var badDiagrams: [Int] = []
     private var badScripts: [Int] = []
     private var passedDiagrams: [Int] = []
+    /// Indices into `scripts`.
+    private var passedScripts: [Int] = []
     /// Bytes.
     private var size = 0
     private var least = 0
@@ -95,21 +97,30 @@ struct PageCases: Sendable {
         case .passed:
             share(result, markup, &entry)
             addPassedDiagram(result, markup, index, &entry)
-        case .bad:
-            if let script = markup.script {
-                entry.script = Array(script.markup.utf8)
-                badScripts.append(index)
-            }
-            if let diagram = markup.diagram {
-                entry.diagram = Array(diagram.markup.utf8)
-                badDiagrams.append(index)
-            }
-            size += (entry.script?.count ?? 0) + (entry.diagram?.count ?? 0)
+        case .bad: addBad(markup, index, &entry)
         case .other: break
         }
         entries.append(entry)
         shrink()
         return true
+    }
+
+    private mutating func addBad(_ markup: CaseMarkup, _ index: Int, _ entry: inout Entry) {
+        // Nothing that matters less could be left out instead.
+        if size >= limits.all, passedDiagrams.isEmpty, passedScripts.isEmpty {
+            (entry.lacksScript, entry.lacksDiagram) = (true, true)
+            (leftOutScripts, leftOutDiagrams) = (leftOutScripts + 1, leftOutDiagrams + 1)
+            return
+        }
+        if let script = markup.script {
+            entry.script = Array(script.markup.utf8)
+            badScripts.append(index)
+        }
+        if let diagram = markup.diagram {
+            entry.diagram = Array(diagram.markup.utf8)
+            badDiagrams.append(index)
+        }
+        size += (entry.script?.count ?? 0) + (entry.diagram?.count ?? 0)
     }
 
     /// The script of a case that passed is there once for all cases of its file.
@@ -126,6 +137,7 @@ struct PageCases: Sendable {
             passedScriptSize += bytes.count
             size += bytes.count
             shared.bytes = bytes
+            passedScripts.append(scripts.count)
         }
         entry.sharedScript = scripts.count
         scriptIndices[result.path] = scripts.count
@@ -153,7 +165,7 @@ struct PageCases: Sendable {
         while size > limits.all {
             if let index = passedDiagrams.popLast() {
                 dropDiagram(index)
-            } else if let index = scripts.indices.last(where: { scripts[$0].bytes != nil }) {
+            } else if let index = passedScripts.popLast() {
                 size -= scripts[index].bytes?.count ?? 0
                 scripts[index].bytes = nil
             } else if let index = badDiagrams.popLast() {

@@ -168,7 +168,7 @@ package struct SequenceDrawing {
             case .step: text(place.text, x: layout.left, y: place.top + 14, row.tone)
             case .note:
                 markup.append("<g class=\"n\">")
-                text(place.text, x: layout.left, y: place.top + 14, row.tone)
+                text(place.text, x: layout.noteLeft, y: place.top + 14, row.tone)
                 markup.append("</g>")
             case .arrow, .event: break
             }
@@ -184,7 +184,7 @@ package struct SequenceDrawing {
                 besides.append(index)
                 continue
             }
-            let middle = (layout.xs[arrow.from] + layout.xs[arrow.to]) / 2
+            let middle = layout.middle(of: arrow, place)
             text(place.text, x: middle, y: place.top + 15, row.tone)
             for (line, remark) in place.remarks.enumerated() {
                 text(remark, x: middle, y: place.top + 35 + 15 * line, .fault)

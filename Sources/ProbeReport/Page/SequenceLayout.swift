@@ -152,7 +152,8 @@ package struct SequenceLayout: Sendable {
             return Place(top: 0, height: 20, text: text)
         case .note(let text):
             let text = Columns.cut(Escaped.text(text), to: Self.widestStep)
-            width = max(width, left + Self.pixels(text) + 8)
+            stepWidth = max(stepWidth, noteLeft - left + Self.pixels(text) + 16)
+            width = max(width, noteLeft + Self.pixels(text) + 8)
             return Place(top: 0, height: 20, text: text)
         case .event(let lifeline, let text):
             let (text, side) = beside(lifeline, Escaped.text(text))
@@ -174,6 +175,20 @@ package struct SequenceLayout: Sendable {
     private func room(of arrow: SequenceDiagram.Arrow) -> Int {
         let pixels = abs(xs[arrow.from] - xs[arrow.to]) - 18
         return max(4, Int(Double(pixels) / Self.column))
+    }
+
+    /// Where notes begin: below the texts of steps.
+    var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
+
+    /// Where the texts of a message are centred: between two neighbours if they have room there, so that no lifeline crosses them.
+    func middle(of arrow: SequenceDiagram.Arrow, _ place: Place) -> Int {
+        let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
+        let needed = ([place.text] + place.remarks).map { Self.pixels($0) }.max() ?? 0
+        let gaps = (low..<high).map { (left: xs[$0], right: xs[$0 + 1]) }
+        // At the sender's side, as far as that is possible.
+        let ordered = arrow.from == low ? gaps : gaps.reversed()
+        if let gap = ordered.first(where: { $0.right - $0.left >= needed + 8 }) { return (gap.left + gap.right) / 2 }
+        return (xs[low] + xs[high]) / 2
     }
 
     /// A text beside a lifeline, on the side with more room; the picture grows to the right if the text needs it.

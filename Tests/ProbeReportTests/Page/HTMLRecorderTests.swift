@@ -160,6 +160,20 @@ import Testing
         #expect(page.contains("115 further rounds"))
     }
 
+    @Test func tenThousandResultsAreLessThanThirtyMegabytes() {
+        var recorder = HTMLRecorder(path: "report.html", options: .sample())
+        var failed = Samples.failedBytes
+        failed.timeline += Self.withPackets.timeline
+        for index in 0..<10_000 {
+            var result = index % 8 == 0 ? failed : Self.withPackets
+            (result.id, result.path) = ("suite/group/a-case-\(index)", "Scenarios/suite/group/a-case-\(index).scn")
+            result.about = "Clients that look for a bare LF pass every other test."
+            _ = recorder.record(.caseEnded(result), at: 0)
+        }
+        let page = recorder.record(.ended(RunSummary()), at: 0)
+        #expect(page.count > 5_000_000 && page.count < 30_000_000, "\(page.count) bytes")
+    }
+
     @Test func leavesOutWhatMattersLeast() {
         var results: [CaseResult] = []
         for index in 0..<200 {

@@ -86,7 +86,8 @@ import Testing
                 for remark in place.remarks { #expect(SequenceLayout.pixels(remark) <= room) }
             case .arrow(let arrow): expectInside(layout.xs[arrow.from], size + 18, place, layout)
             case .event(let at, _): expectInside(layout.xs[at], size + 10, place, layout)
-            case .step, .note: #expect(layout.left + size <= layout.width)
+            case .step: #expect(layout.left + size <= layout.width)
+            case .note: #expect(layout.noteLeft + size <= layout.width)
             }
         }
         #expect(bottom <= layout.height)
