@@ -77,6 +77,9 @@ struct CompletionsTests {
         Case(typed: "server Q on ", has: ["link", "unix"]),
         Case(typed: "subject T -> S\nT start\nT expect stopped ", has: ["eof", "too-long"], lacks: ["server"]),
         Case(typed: "subject T -> S\nT start\nT expect message ", has: ["as", "within"]),
+        Case(typed: "proxy X -> S\nX accept\nX reset ", has: ["client", "server"]),
+        Case(typed: "proxy X -> S\nX accept\nX expect line \"a\" ", has: ["from"]),
+        Case(typed: "proxy X -> S\nX accept\nX expect line \"a\" from ", has: ["client", "server"]),
         Case(typed: "define d { S ", has: ["accept"], lacks: ["server"]),
     ])
     func headersHaveTheirOwn(_ one: Case) throws {

@@ -188,6 +188,7 @@ struct Completions: Sendable {
         if rest.first == "expect" {
             add(StatementEntry.expectations(of: kind), behind: rest.dropFirst(), to: &items)
             if rest.count == 1 { addValues(to: &items) }
+            if kind == .proxy, rest.count > 1, !rest.contains("from") { items.add(words: ["from"]) }
         } else {
             add(StatementEntry.verbs(of: kind), behind: rest, to: &items)
         }

@@ -17,6 +17,9 @@ package enum OperandWords {
         case "set", "with":
             return kind == .subject || words.contains("subject")
                 ? [] : ["receive-buffer", "send-buffer", "nodelay", "keepalive"]
+        case "from", "to", "close", "half-close", "reset",
+            "vanish" where kind == .proxy:
+            return ["client", "server"]
         case "on" where words.first == "server": return ["link", "unix"]
         case "stopped" where kind == .subject: return SubjectExpectation.stopReasons
         case "lost" where kind == .subject: return SubjectExpectation.lossReasons
