@@ -84,7 +84,7 @@ enum JSONEncoding {
                 ])
     }
 
-    private static func value(of exploration: Exploration) -> JSONValue {
+    static func value(of exploration: Exploration) -> JSONValue {
         var members: [JSONValue.Member] = []
         if let counts = exploration.counts {
             members = [

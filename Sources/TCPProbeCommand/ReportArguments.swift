@@ -27,9 +27,17 @@ struct ReportArguments: ParsableArguments {
         completion: .file())
     var writeExpectations: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write all of the run, or of its shard, for `tcpprobe merge` and --timings (docs/results.schema.json).",
+            valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var results: String?
+
     /// The options that write to standard output.
     private var ownOutput: [String] {
         files.ownOutput + (writeExpectations == "-" ? ["--write-expectations"] : [])
+            + (results == "-" ? ["--results"] : [])
     }
 
     /// Where the report for people goes: standard error if another one goes to standard output.
@@ -102,11 +110,12 @@ struct ReportArguments: ParsableArguments {
     /// - Parameters:
     ///   - division: the cases, and the shard that they are of.
     /// - filteredAway: ids of cases that `--filter` or `--tag` excluded.
+    ///   - head: what `--results` says before the cases; nil without it.
     ///   - rerun: returns the command that runs one case again.
     /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
     func recorders(
         _ division: RunDivision, filteredAway: Set<String>, expected: Expected, options: ReportOptions,
-        rerun: (RunJob) -> String
+        head: ResultsHead?, rerun: (RunJob) -> String
     ) throws -> RecorderSet {
         let planned = division.jobs.map { PlannedCase($0, rerun: rerun($0)) }
         // What is said of a case in another shard is not stale.
@@ -119,9 +128,17 @@ struct ReportArguments: ParsableArguments {
         set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) { [console] in console.write($0) }
         try files.attach(to: &set, planned: planned, options: options)
         do throws(ReportFileError) {
+            if let results, let head {
+                let recorder = ResultsRecorder(head: head, planned: planned, rules: options.rules)
+                try ReportFiles.attach(recorder, to: results, in: &set)
+            }
             if let path = writeExpectations {
+                let own = Set(planned.map(\.key))
+                // Lines of cases in other shards stay.
+                let elsewhere = whole.filter { !own.contains($0.key) }.map(\.id)
                 let recorder = ExpectationsRecorder(
-                    planned: planned, options: options, old: expected.old, filteredAway: filteredAway)
+                    planned: planned, options: options, old: expected.old,
+                    filteredAway: filteredAway.union(elsewhere))
                 try ReportFiles.attach(recorder, to: path, keepsOld: true, in: &set)
             }
         } catch {

@@ -169,7 +169,7 @@ struct RunCommand: ParsableCommand {
             throw Failure.wrongUse(failure)
         }
         try crowds.waitForMoment(orUntilReadable: interrupts, otherwise: endResources)
-        let division = RunDivision(selected, shard)
+        let division = try division(selected, shard)
         notes.release(behind: division.firstLine)
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
@@ -178,7 +178,8 @@ struct RunCommand: ParsableCommand {
         options.startedAt = probe_realtime_ns() / 1_000_000_000
         let output = RunOutput(
             try reports.recorders(
-                division, filteredAway: picked.filteredAway, expected: expected, options: options, rerun: rerun))
+                division, filteredAway: picked.filteredAway, expected: expected, options: options,
+                head: resultsHead(division, options), rerun: rerun))
 
         let reactor: Reactor
         do {
@@ -277,7 +278,7 @@ struct RunCommand: ParsableCommand {
         SubjectIntroductions(sources).wait(orUntilReadable: -1)
         defer { endResources() }
         if let failure = sources.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
-        let division = RunDivision(subjects.multiply(jobs, by: sources), shard)
+        let division = try division(subjects.multiply(jobs, by: sources), shard)
         notes.release(behind: division.firstLine)
         var shown: Set<String> = []
         CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)

@@ -19,6 +19,13 @@ struct ShardOptions: ParsableArguments {
     @Flag(name: .customLong("no-shard"), help: "Run all cases, whatever the engine's variables say.")
     var ignoresEngine = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Results of an earlier run (--results): shards are divided so that they take the same time. All shards need the same files. May be given more than once.",
+            valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var timings: [String] = []
+
     func validate() throws {
         guard let shard else { return }
         if ignoresEngine { throw ValidationError("--shard and --no-shard exclude each other") }
@@ -79,9 +86,13 @@ struct RunDivision {
     let share: Share
     /// The first line of the report; nil if the run is not divided.
     private(set) var firstLine: String?
+    /// See ``ResultsHead/division``.
+    private(set) var division = ResultsHead.whole
 
-    /// - Parameter whole: all cases of the plan, each with its subject, which must have introduced itself.
-    init(_ whole: [RunJob], _ choice: ShardOptions.Choice?) {
+    /// - Parameters:
+    ///   - whole: all cases of the plan, each with its subject, which must have introduced itself.
+    ///   - times: how long cases took before; nil: not known.
+    init(_ whole: [RunJob], _ choice: ShardOptions.Choice?, times: CaseTimes? = nil) {
         self.whole = whole
         guard let choice else {
             (jobs, places) = (whole, Array(1...max(1, whole.count)))
@@ -89,7 +100,10 @@ struct RunDivision {
             return
         }
         share = choice.share
-        let shards = ShardAssignment.byHash(whole.map(\.key), total: choice.share.total)
+        let keys = whole.map(\.key)
+        let byTime = times.flatMap { ShardAssignment.byTime(keys, times: $0, total: choice.share.total) }
+        let shards = byTime ?? ShardAssignment.byHash(keys, total: choice.share.total)
+        division = byTime.map { "times \(PlanDigest.text(of: $0))" } ?? "hash"
         for (index, shard) in shards.enumerated() where shard == share.index {
             jobs.append(whole[index])
             places.append(index + 1)
@@ -97,6 +111,8 @@ struct RunDivision {
         firstLine =
             "shard \(share.index) of \(share.total), by \(choice.origin): "
             + "\(jobs.count) of \(ByteText.count(whole.count, "case"))"
+            + (byTime != nil ? ", divided by their times" : "")
+            + (times != nil && byTime == nil ? " (--timings knows none of them)" : "")
             + (jobs.isEmpty ? "; there is nothing to run here" : "")
     }
 }

@@ -18,6 +18,7 @@ struct TCPProbe: ParsableCommand {
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
+              tcpprobe merge results/*.json            the reports of all shards
               tcpprobe check Scenarios                 parse and check, open no socket
               tcpprobe list Scenarios                  ids, levels and tags of the cases
               tcpprobe inspect capture.pcapng          the flows of a capture
@@ -35,7 +36,8 @@ struct TCPProbe: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
+            RunCommand.self, CheckCommand.self, MergeCommand.self, FmtCommand.self, ListCommand.self,
+            ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
             WatchCommand.self, ProxyCommand.self, RecordCommand.self, ConnectCommand.self, ListenCommand.self,
             AdapterCommand.self, BenchCommand.self,

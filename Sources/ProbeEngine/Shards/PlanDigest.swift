@@ -75,6 +75,13 @@ package struct PlanDigest: Sendable {
             }, as: UTF8.self)
     }
 
+    /// 32 hexadecimal digits, by which lists of numbers are told apart.
+    package static func text(of numbers: [Int]) -> String {
+        var digest = PlanDigest()
+        for number in numbers { digest.add(bytes(of: UInt64(truncatingIfNeeded: number))) }
+        return digest.text
+    }
+
     private static func bytes(of number: UInt64) -> [UInt8] {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
     }

@@ -1,0 +1,150 @@
+import ProbeEvents
+
+/// The results of one case whose crowds were divided among several processes, as one result.
+///
+/// The verdict is the worst one. Counts add up, samples by their times, and the waits in histograms, from which the percentiles are
+/// computed again: percentiles themselves do not add up.
+struct CrowdShareMerge {
+    struct Part {
+        var result: CaseResult
+        var share: Share?
+    }
+
+    private(set) var result: CaseResult
+
+    /// - Parameter parts: at least one, in the order of their shares.
+    init(_ parts: [Part]) {
+        let ordered = parts.enumerated().sorted { left, right in
+            (left.element.result.verdict, left.offset) < (right.element.result.verdict, right.offset)
+        }.map(\.element)
+        result = ordered[0].result
+        result.findings = ordered.flatMap { part in
+            part.result.findings.map { finding in
+                var finding = finding
+                if let share = part.share { finding.details.append("in crowd share \(share.index) of \(share.total)") }
+                return finding
+            }
+        }
+        result.duration = parts.map(\.result.duration).max() ?? 0
+        result.isInterrupted = parts.contains { $0.result.isInterrupted }
+        result.crowds = CrowdShareMerge.crowds(parts.map(\.result.crowds))
+        // The command of one share alone would run a part of the crowd.
+        if let share = ordered[0].share {
+            let option = " --crowd-share \(share)"
+            if let range = result.rerun.firstRange(of: option) { result.rerun.removeSubrange(range) }
+        }
+    }
+
+    /// A crowd that was started several times has one result for each start; they belong together by their order.
+    private static func crowds(_ shares: [[CrowdResult]]) -> [CrowdResult] {
+        (0..<(shares.map(\.count).max() ?? 0)).map { index in
+            let parts = shares.compactMap { $0.indices.contains(index) ? $0[index] : nil }
+            var crowd = parts[0]
+            for part in parts.dropFirst() where part.name == crowd.name { add(part, to: &crowd) }
+            if parts.count > 1 {
+                crowd.samples = samples(parts.map(\.samples))
+                for index in crowd.latencies.indices { compute(&crowd.latencies[index]) }
+            }
+            return crowd
+        }
+    }
+
+    private static func add(_ part: CrowdResult, to crowd: inout CrowdResult) {
+        crowd.members = sum(crowd.members, part.members)
+        for (name, count) in part.counts {
+            if let known = crowd.counts.firstIndex(where: { $0.name == name }) {
+                crowd.counts[known].count = sum(crowd.counts[known].count, count)
+            } else {
+                crowd.counts.append((name, count))
+            }
+        }
+        crowd.failures += part.failures.filter { !crowd.failures.contains($0) }
+        for latency in part.latencies {
+            guard let known = crowd.latencies.firstIndex(where: { $0.wait == latency.wait }) else {
+                crowd.latencies.append(latency)
+                continue
+            }
+            crowd.latencies[known].count = sum(crowd.latencies[known].count, latency.count)
+            crowd.latencies[known].failed = sum(crowd.latencies[known].failed, latency.failed)
+            crowd.latencies[known].buckets = merged(crowd.latencies[known].buckets, latency.buckets)
+            for value in latency.percentiles
+            where !crowd.latencies[known].percentiles.contains(where: { $0.name == value.name }) {
+                crowd.latencies[known].percentiles.append(value)
+            }
+        }
+    }
+
+    private static func merged(
+        _ left: [(upTo: Int64, count: Int)], _ right: [(upTo: Int64, count: Int)]
+    ) -> [(upTo: Int64, count: Int)] {
+        var counts: [Int64: Int] = [:]
+        for bucket in left + right { counts[bucket.upTo] = sum(counts[bucket.upTo] ?? 0, bucket.count) }
+        return counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    // MARK: Percentiles
+
+    /// Computes the percentiles from the buckets. Waits that failed count as longer than all others.
+    private static func compute(_ latency: inout CrowdResult.Latency) {
+        let ended = latency.buckets.reduce(0) { sum($0, $1.count) }
+        let total = max(latency.count, sum(ended, latency.failed))
+        for index in latency.percentiles.indices {
+            guard let percent = percent(latency.percentiles[index].name) else { continue }
+            // A product such as 99.9 / 100 * 1000 may be a little more than the number that is meant.
+            let rank = max(1, Int((percent / 100 * Double(total) - 1e-6).rounded(.up)))
+            var seen = 0
+            var time: Int64?
+            for bucket in latency.buckets {
+                seen = sum(seen, bucket.count)
+                if seen >= rank {
+                    time = bucket.upTo
+                    break
+                }
+            }
+            latency.percentiles[index].time = time
+        }
+    }
+
+    /// `p99.9`, or `max`, which is 100.
+    private static func percent(_ name: String) -> Double? {
+        if name == "max" { return 100 }
+        guard name.hasPrefix("p"), let value = Double(String(name.dropFirst())), (0...100).contains(value) else {
+            return nil
+        }
+        return value
+    }
+
+    // MARK: Samples
+
+    /// At each time at which one share has a sample, the sum of what every share had reached by then.
+    private static func samples(_ shares: [[CrowdResult.Sample]]) -> [CrowdResult.Sample] {
+        let times = Set(shares.flatMap { $0.map(\.time) }).sorted()
+        var places = [Int](repeating: 0, count: shares.count)
+        var all: [CrowdResult.Sample] = []
+        for time in times {
+            var total = CrowdResult.Sample(time: time, connected: 0, done: 0, failed: 0, sent: 0, received: 0)
+            for (index, samples) in shares.enumerated() {
+                while places[index] < samples.count, samples[places[index]].time <= time { places[index] += 1 }
+                guard places[index] > 0 else { continue }
+                let sample = samples[places[index] - 1]
+                total.connected = sum(total.connected, sample.connected)
+                total.done = sum(total.done, sample.done)
+                total.failed = sum(total.failed, sample.failed)
+                total.sent = sum(total.sent, sample.sent)
+                total.received = sum(total.received, sample.received)
+            }
+            all.append(total)
+        }
+        // Shares sample at times of their own, so that the sum would have many times as many.
+        let most = max(1, shares.map(\.count).max() ?? 1)
+        let step = (all.count + most - 1) / most
+        return step <= 1
+            ? all
+            : all.enumerated().filter { $0.offset % step == step - 1 || $0.offset == all.count - 1 }.map(\.element)
+    }
+
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,270 @@
+import ProbeBase
+package import ProbeEvents
+import ProbeScenario
+
+/// A file of results that was read: what it says of its run, and its cases.
+///
+/// The cases that passed without more to tell are held as values of a few words, the others are read again from the bytes when they are
+/// needed: a large run with many timelines would otherwise take many times the memory of its file.
+package struct ResultsFile: Sendable {
+    /// A result. What is known of its case before it runs is in ``ResultsFile/planned``.
+    struct Entry: Sendable {
+        /// An index into ``ResultsFile/planned``.
+        var item: Int
+        /// 0 for a case that runs once.
+        var round: Int
+        var verdict: Verdict
+        var duration: Int64
+        var capturePath: String?
+        /// An index into ``ResultsFile/maps``.
+        var sources: Int
+        /// Of the bytes; nil: there is nothing more to read.
+        var range: Range<Int>?
+    }
+
+    private struct EntryID: Hashable {
+        var item: Int
+        var round: Int
+    }
+
+    /// As the user wrote it.
+    package let path: String
+    package private(set) var head = ResultsHead(planHash: "", planCases: 0, places: [])
+    private(set) var end = ResultsEnd()
+    private(set) var messages: [String] = []
+    /// Every case of the shard, also those that were not run.
+    private(set) var planned: [(place: Int, item: PlannedCase)] = []
+    private(set) var entries: [Entry] = []
+    private(set) var expectations: [ExpectedVerdict] = []
+    private var maps: [SourceMap] = []
+    private var bytes: [UInt8]
+    private var indices: [Int: Int] = [:]
+
+    /// `results/3.json`, escaped.
+    package var name: String { Escaped.text(path) }
+
+    /// - Throws: what is wrong with the file, as a sentence that begins with its name.
+    package init(path: String, bytes: [UInt8]) throws(ResultsProblem) {
+        (self.path, self.bytes) = (path, bytes)
+        do throws(ResultsProblem) {
+            try read(bytes.span)
+        } catch {
+            throw ResultsProblem("\(Escaped.text(path)): \(error)")
+        }
+    }
+
+    /// Whether another file has the same bytes.
+    func isCopy(of other: ResultsFile) -> Bool { bytes == other.bytes }
+
+    package var caseTimes: [(key: CaseKey, time: Int64)] {
+        // What was left out took no time, and an interrupted case less than it needs.
+        entries.filter { $0.verdict <= .inconclusive || $0.verdict == .passed }.map {
+            (planned[$0.item].item.key, $0.duration)
+        }
+    }
+
+    /// - Throws: if the bytes are not those of a result.
+    func result(_ entry: Entry) throws(ResultsProblem) -> CaseResult {
+        let item = planned[entry.item].item
+        let sources = maps.indices.contains(entry.sources) ? maps[entry.sources] : SourceMap([])
+        guard let range = entry.range else {
+            var result = CaseResult(
+                item, verdict: entry.verdict, sources: sources, duration: entry.duration,
+                capturePath: entry.capturePath)
+            result.round = entry.round > 0 ? entry.round : nil
+            return result
+        }
+        return try ResultsDecoding.result(
+            ResultsFields(ResultsFile.value(range, in: bytes.span)), item, sources: sources)
+    }
+
+    // MARK: Reading
+
+    private mutating func read(_ bytes: Span<UInt8>) throws(ResultsProblem) {
+        let members: (fields: ResultsFields, cases: [Range<Int>])
+        do throws(JSONError) {
+            members = try ResultsFile.members(bytes)
+        } catch {
+            throw ResultsProblem(
+                error.reason == .unexpectedEnd
+                    ? "it is cut off: the JSON has no end (\(ByteText.count(bytes.count, "byte")))"
+                    : "it is no file of results: \(error.text)")
+        }
+        let fields = members.fields
+        guard fields["format"]?.text == ResultsHead.format else {
+            throw ResultsProblem(
+                "it is no file of results: `format` is not `\(ResultsHead.format)`; `tcpprobe run --results` writes them"
+            )
+        }
+        let version = try fields.integer("version")
+        guard version == ResultsHead.formatVersion else {
+            throw ResultsProblem(
+                "its format is version \(version), and this tool reads version \(ResultsHead.formatVersion); use the tool that wrote it"
+                    + (fields["toolVersion"]?.text.map { " (tcpprobe \(Escaped.text(String($0.prefix(40)))))" } ?? ""))
+        }
+        head = try ResultsDecoding.head(fields, mostPlaces: 1 + bytes.count / 16)
+        end = try ResultsDecoding.end(fields.object("run"))
+        messages = try fields.texts("messages")
+        try readSources(fields)
+        for (index, range) in members.cases.enumerated() {
+            do throws(ResultsProblem) {
+                try add(range, in: bytes)
+            } catch {
+                throw ResultsProblem("case \(index + 1) of `cases`: \(error)")
+            }
+        }
+        for value in try fields.list("notRun") {
+            let item = try ResultsFields(value)
+            _ = try place(item)
+        }
+        try requireAllCases()
+    }
+
+    private mutating func readSources(_ fields: ResultsFields) throws(ResultsProblem) {
+        var files: [SourceFile] = []
+        for value in try fields.list("sources") { files.append(try ResultsDecoding.file(ResultsFields(value))) }
+        for value in try fields.list("sourceMaps") {
+            guard case .array(let list) = value else {
+                throw ResultsProblem("`sourceMaps` must have arrays of numbers")
+            }
+            let indices = try ResultsDecoding.numbers(value, list.count, "sourceMaps")
+            guard indices.allSatisfy(files.indices.contains) else {
+                throw ResultsProblem("`sourceMaps` has a number that is none of `sources`")
+            }
+            maps.append(SourceMap(indices.map { files[$0] }))
+        }
+    }
+
+    /// Adds a result, which is read as a whole, so that whatever is wrong with it is told before a report is written.
+    private mutating func add(_ range: Range<Int>, in bytes: Span<UInt8>) throws(ResultsProblem) {
+        let fields = try ResultsFields(ResultsFile.value(range, in: bytes))
+        let index = try place(fields)
+        let item = planned[index].item
+        let result = try ResultsDecoding.result(fields, item, sources: SourceMap([]))
+        if fields["expectation"] != nil {
+            expectations.append(try ResultsDecoding.expectation(fields.object("expectation"), of: item.key))
+        }
+        let isShort =
+            result.findings.isEmpty && result.timeline.isEmpty && result.crowds.isEmpty && !result.isInterrupted
+            && result.alone == nil && result.exploration == nil
+        entries.append(
+            Entry(
+                item: index, round: result.round ?? 0, verdict: result.verdict, duration: result.duration,
+                capturePath: result.capturePath, sources: try fields.integer("sources"), range: isShort ? nil : range))
+    }
+
+    /// The index of a case among those of the file, to which it is added if it is new.
+    private mutating func place(_ fields: ResultsFields) throws(ResultsProblem) -> Int {
+        let place = try fields.integer("place", 1...max(1, head.planCases))
+        if let known = indices[place] {
+            let item = planned[known].item
+            guard fields["id"]?.text == item.id, fields["subject"]?.text == item.subject else {
+                throw ResultsProblem("place \(place) has another case: \(Escaped.text(item.id))")
+            }
+            return known
+        }
+        planned.append((place, try ResultsDecoding.planned(fields)))
+        indices[place] = planned.count - 1
+        return planned.count - 1
+    }
+
+    /// A file from which cases were taken, or to which some were added, is not what its run wrote.
+    private func requireAllCases() throws(ResultsProblem) {
+        let missing = head.places.filter { indices[$0] == nil }
+        if let first = missing.first {
+            throw ResultsProblem(
+                "it lacks \(ByteText.count(missing.count, "case")) of its shard, such as number \(first) of the plan")
+        }
+        let own = Set(head.places)
+        if let other = planned.first(where: { !own.contains($0.place) }) {
+            throw ResultsProblem("the case \(Escaped.text(other.item.id)) is none of its shard")
+        }
+        var seen: Set<EntryID> = []
+        for entry in entries where !seen.insert(EntryID(item: entry.item, round: entry.round)).inserted {
+            throw ResultsProblem("it has two results of \(Escaped.text(planned[entry.item].item.id))")
+        }
+        guard let expected = head.expectedResults else { return }
+        if entries.count + end.notRun != expected {
+            throw ResultsProblem(
+                "it has \(ByteText.count(entries.count, "result")), and \(end.notRun) not run, of \(expected) that its shard has"
+            )
+        }
+    }
+
+    // MARK: JSON
+
+    /// The members of the document; of `cases`, where each of them is.
+    private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (ResultsFields, [Range<Int>]) {
+        var members: [JSONValue.Member] = []
+        var cases: [Range<Int>] = []
+        var position = try JSONExtent.take(UInt8(ascii: "{"), at: 0, in: bytes)
+        var isLast = try next(&position, UInt8(ascii: "}"), in: bytes, isFirst: true)
+        while !isLast {
+            position = JSONExtent.skipSpace(at: position, in: bytes)
+            let name = try parse(position..<JSONExtent.end(ofValueAt: position, in: bytes), in: bytes, &position)
+            guard let name = name.text, !members.contains(where: { $0.key == name }) else {
+                throw JSONError(reason: .duplicateName, offset: position)
+            }
+            position = try JSONExtent.take(UInt8(ascii: ":"), at: position, in: bytes)
+            position = JSONExtent.skipSpace(at: position, in: bytes)
+            if name == "cases", position < bytes.count, bytes[position] == UInt8(ascii: "[") {
+                position += 1
+                var isEnd = try next(&position, UInt8(ascii: "]"), in: bytes, isFirst: true)
+                while !isEnd {
+                    let start = JSONExtent.skipSpace(at: position, in: bytes)
+                    position = try JSONExtent.end(ofValueAt: start, in: bytes)
+                    cases.append(start..<position)
+                    isEnd = try next(&position, UInt8(ascii: "]"), in: bytes)
+                }
+                members.append((name, .boolean(true)))
+            } else {
+                let end = try JSONExtent.end(ofValueAt: position, in: bytes)
+                members.append((name, try parse(position..<end, in: bytes, &position)))
+            }
+            isLast = try next(&position, UInt8(ascii: "}"), in: bytes)
+        }
+        let end = JSONExtent.skipSpace(at: position, in: bytes)
+        if end < bytes.count { throw JSONError(reason: .trailing, offset: end) }
+        do throws(ResultsProblem) {
+            return (try ResultsFields(.object(members)), cases)
+        } catch {
+            throw JSONError(reason: .unexpectedEnd, offset: end)
+        }
+    }
+
+    /// Goes on behind a comma, or behind the end of the list.
+    ///
+    /// - Returns: whether it was the end.
+    private static func next(
+        _ position: inout Int, _ end: UInt8, in bytes: Span<UInt8>, isFirst: Bool = false
+    ) throws(JSONError) -> Bool {
+        let place = JSONExtent.skipSpace(at: position, in: bytes)
+        if place < bytes.count, bytes[place] == end {
+            position = place + 1
+            return true
+        }
+        if !isFirst { position = try JSONExtent.take(UInt8(ascii: ","), at: position, in: bytes) }
+        return false
+    }
+
+    private static func parse(
+        _ range: Range<Int>, in bytes: Span<UInt8>, _ position: inout Int
+    ) throws(JSONError) -> JSONValue {
+        do throws(JSONError) {
+            let value = try JSONParser.parse(bytes.extracting(range))
+            position = range.upperBound
+            return value
+        } catch {
+            throw JSONError(reason: error.reason, offset: range.lowerBound + error.offset)
+        }
+    }
+
+    private static func value(_ range: Range<Int>, in bytes: Span<UInt8>) throws(ResultsProblem) -> JSONValue {
+        var position = 0
+        do throws(JSONError) {
+            return try parse(range, in: bytes, &position)
+        } catch {
+            throw ResultsProblem("it is no JSON: \(error.text)")
+        }
+    }
+}

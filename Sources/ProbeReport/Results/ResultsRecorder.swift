@@ -1,0 +1,107 @@
+import ProbeBase
+package import ProbeEvents
+import ProbeScenario
+
+/// All of a run, or of a shard of it, as one JSON document that ``ResultsFile`` reads back; `docs/results.schema.json` describes it.
+///
+/// Cases are written as they end, each once for every round. What is known at the end only, such as the texts of the scripts, comes
+/// behind them.
+package struct ResultsRecorder: Recorder {
+    private var head: ResultsHead
+    private let rules: RunRules
+    private let planned: [PlannedCase]
+    private let places: [CaseKey: Int]
+    private var isBegun = false
+    private var isFirst = true
+    private var ended: Set<CaseKey> = []
+    private var messages: [String] = []
+    /// The files of the scripts, each once.
+    private var files: [SourceFile] = []
+    private var fileIndices: [String: [Int]] = [:]
+    /// The files of a case, by their indices: the script and what it includes.
+    private var maps: [[Int]] = []
+    private var mapIndices: [String: [Int]] = [:]
+
+    /// - Parameter planned: every case of the run, once, also if it is repeated: those of the head's places, in the same order.
+    package init(head: ResultsHead, planned: [PlannedCase], rules: RunRules) {
+        (self.head, self.planned, self.rules) = (head, planned, rules)
+        var places: [CaseKey: Int] = [:]
+        for (item, place) in zip(planned, head.places) { places[item.key] = place }
+        self.places = places
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .started(let count):
+            head.expectedResults = count == .max ? nil : count
+            return begin()
+        case .message(let text): messages.append(text)
+        case .caseStarted: break
+        case .caseEnded(let result): return begin() + text(of: result)
+        case .ended(let summary): return begin() + tail(summary)
+        }
+        return []
+    }
+
+    /// Everything before the cases, if it has not been written.
+    private mutating func begin() -> [UInt8] {
+        if isBegun { return [] }
+        isBegun = true
+        // Without the brace at the end, because the document goes on.
+        var text = Array(JSONValue.object(ResultsEncoding.members(of: head)).encoded().dropLast())
+        text.append(text: ",\n\"cases\":[")
+        return text
+    }
+
+    private mutating func text(of result: CaseResult) -> [UInt8] {
+        ended.insert(result.key)
+        var text: [UInt8] = isFirst ? [10] : [UInt8(ascii: ","), 10]
+        isFirst = false
+        let members = ResultsEncoding.members(
+            of: result, place: places[result.key] ?? 0, sources: index(of: result.sources, path: result.path),
+            expectation: rules.expectations[result.key])
+        JSONValue.object(members).append(to: &text)
+        return text
+    }
+
+    private mutating func tail(_ summary: RunSummary) -> [UInt8] {
+        var end = ResultsEnd()
+        (end.interruptedBy, end.duration, end.notRun) = (summary.interruptedBy, summary.duration, summary.notRun)
+        (end.packetsCaptured, end.packetsDropped) = (summary.packetsCaptured, summary.packetsDropped)
+        (end.notes, end.runErrors) = (summary.notes, summary.runErrors)
+        end.hasGivenUpSubject = summary.hasGivenUpSubject
+        let left = planned.filter { !ended.contains($0.key) }.map { item in
+            JSONValue.object(ResultsEncoding.members(of: item, place: places[item.key] ?? 0))
+        }
+        let members: [JSONValue.Member] = [
+            ("notRun", .array(left)), ("sources", .array(files.map(ResultsEncoding.value))),
+            ("sourceMaps", .array(maps.map { .array($0.map(JSONValue.integer)) })),
+            ("messages", ResultsEncoding.strings(messages)),
+            ("run", .object(ResultsEncoding.members(of: end, exitCode: summary.exitCode))),
+        ]
+        // Without the brace at the begin, because the document has begun.
+        return Array("\n],\n".utf8) + JSONValue.object(members).encoded().dropFirst() + [10]
+    }
+
+    // MARK: Scripts
+
+    /// The index of a case's sources among those of the file.
+    private mutating func index(of sources: SourceMap, path: String) -> Int {
+        for known in mapIndices[path] ?? [] where isSame(maps[known], sources.files) { return known }
+        let map = sources.files.map { file in
+            for known in fileIndices[file.path] ?? [] where files[known].bytes == file.bytes { return known }
+            fileIndices[file.path, default: []].append(files.count)
+            files.append(file)
+            return files.count - 1
+        }
+        mapIndices[path, default: []].append(maps.count)
+        maps.append(map)
+        return maps.count - 1
+    }
+
+    /// Cases of a script share its bytes, so that they are hardly ever compared.
+    private func isSame(_ map: [Int], _ sources: [SourceFile]) -> Bool {
+        map.count == sources.count
+            && zip(map, sources).allSatisfy { files[$0].path == $1.path && files[$0].bytes == $1.bytes }
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Glibc
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+import ProbeSystem
+
+struct MergeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract: "Put the results of all shards together, and write the reports of the whole run.",
+        discussion: """
+            The files are those of `tcpprobe run --results`, one for each shard. A missing, doubled or foreign shard is an error
+            that names it; a later try of a shard replaces the earlier one. The exit code is that of the whole run.
+
+            EXAMPLES:
+              tcpprobe run Scenarios --shard 1/2 --results results/1.json
+              tcpprobe run Scenarios --shard 2/2 --results results/2.json
+              tcpprobe merge results/*.json --junit junit.xml --matrix matrix.html
+              tcpprobe merge results/*.json --results all.json
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Files of results, of every shard.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var paths: [String]
+
+    @OptionGroup var files: ReportFiles
+
+    @Option(
+        help: ArgumentHelp("Write the results of the whole run, for --timings.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var results: String?
+
+    @Flag(
+        name: [.customShort("q"), .long],
+        help: "Show cases that fail the run and the summary only.")
+    var quiet = false
+
+    /// The options that write to standard output.
+    private var ownOutput: [String] { files.ownOutput + (results == "-" ? ["--results"] : []) }
+
+    func validate() throws {
+        try files.requireOneOutput(ownOutput)
+        if let results, paths.contains(results) {
+            throw ValidationError("--results \(results): this file is one of those that are put together")
+        }
+    }
+
+    func run() throws {
+        // Before any text of a file can be printed.
+        if files.github { Console.standardOutput.stopCommands() }
+        var read: [ResultsFile] = []
+        for path in paths { read.append(try ResultsFile.read(path, for: "")) }
+        let merged: ResultsMerge
+        do throws(ResultsProblem) {
+            merged = try ResultsMerge(read)
+        } catch {
+            throw Failure.wrongUse(error.description)
+        }
+        read = []
+        let console: Console = ownOutput.isEmpty ? .standardOutput : .standardError
+        console.write("\(merged.title)\n" + merged.remarks.map { "note: \($0)\n" }.joined())
+        var recorders = try recorders(of: merged, on: console)
+        do throws(ResultsProblem) {
+            try merged.replay { recorders.record($0, at: $1) }
+        } catch {
+            throw Failure.machine(error.description)
+        }
+        throw ExitCode(recorders.summary?.exitCode ?? 3)
+    }
+
+    private func recorders(of merged: ResultsMerge, on console: Console) throws -> RecorderSet {
+        var set = RecorderSet(planned: merged.planned, rules: merged.options.rules, notes: merged.notes)
+        var style = ConsoleRecorder.Style(usesColor: console.usesColor, width: console.width)
+        style.isQuiet = quiet
+        set.attach(ConsoleRecorder(style: style, options: merged.options, planned: merged.planned)) {
+            console.write($0)
+        }
+        try files.attach(to: &set, planned: merged.planned, options: merged.options)
+        guard let results else { return set }
+        do throws(ReportFileError) {
+            let recorder = ResultsRecorder(head: merged.head, planned: merged.planned, rules: merged.options.rules)
+            try ReportFiles.attach(recorder, to: results, in: &set)
+        } catch {
+            throw Failure.wrongUse("\(error); another path or none")
+        }
+        return set
+    }
+}
+
+extension ResultsFile {
+    /// More than the results of a million cases.
+    private static let largest = 4 << 30
+
+    /// Reads a file that the command line names.
+    ///
+    /// - Parameter prefix: what a message begins with.
+    /// - Throws: the exit code of wrong use, after the message was printed.
+    static func read(_ path: String, for prefix: String) throws -> ResultsFile {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try InputFile.contents(of: path, limit: largest + 1)
+        } catch {
+            let hint = error.code == EISDIR ? "; name the files in it, as \(Escaped.text(path))/*.json" : ""
+            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) can't be read: \(error.reason)\(hint)")
+        }
+        if bytes.count > largest {
+            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) is larger than 4 GiB: these are no results")
+        }
+        do throws(ResultsProblem) {
+            return try ResultsFile(path: path, bytes: bytes)
+        } catch {
+            throw Failure.wrongUse("\(prefix)\(error)")
+        }
+    }
+}
