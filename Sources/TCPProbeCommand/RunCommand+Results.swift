@@ -27,6 +27,7 @@ extension RunCommand {
         head.version = options.version
         head.division = division.division
         head.share = division.share
+        head.crowdShare = try crowds.choice()?.share
         do throws(ShardProblem) {
             head.attempt = try ShardEngine.attempt(ShardOptions.variable)
         } catch {

@@ -37,7 +37,7 @@ struct TCPProbe: ParsableCommand {
             """,
         version: ProductOrigin.line(program: "tcpprobe", version: version),
         subcommands: [
-            RunCommand.self, MergeCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self,
+            RunCommand.self, CheckCommand.self, MergeCommand.self, FmtCommand.self, ListCommand.self,
             ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
             WatchCommand.self, ProxyCommand.self, RecordCommand.self, ConnectCommand.self, ListenCommand.self,

@@ -15,7 +15,10 @@ import Testing
     }
 
     @Test func worstVerdictCounts() throws {
-        let merged = CrowdShareMerge([try part("1/3", .passed, scale: 1), try part("2/3", .failed, scale: 2), try part("3/3", .inconclusive, scale: 3)])
+        let merged = CrowdShareMerge([
+            try part("1/3", .passed, scale: 1), try part("2/3", .failed, scale: 2),
+            try part("3/3", .inconclusive, scale: 3),
+        ])
         #expect(merged.result.verdict == .failed)
         #expect(merged.result.findings.map(\.summary) == ["of 2/3", "of 3/3"])
         #expect(merged.result.findings[0].details == ["in crowd share 2 of 3"])

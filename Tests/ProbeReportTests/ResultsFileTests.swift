@@ -106,7 +106,8 @@ import Testing
 
     @Test func expectationsAreReadBack() throws {
         let key = CaseKey(id: "full[x=\"é\"]", subject: "bsd")
-        let line = ExpectedVerdict(key: key, verdict: .failed, isAtTimes: true, comment: "#7", path: "known.txt", line: 3)
+        let line = ExpectedVerdict(
+            key: key, verdict: .failed, isAtTimes: true, comment: "#7", path: "known.txt", line: 3)
         let rules = RunRules(strict: true, expectations: Expectations([line]))
         let bytes = try ResultsSamples.bytes(
             ResultsSamples.head("1/1", of: 1, places: [1]), [ResultsSamples.full], rules: rules)
@@ -126,7 +127,10 @@ import Testing
             """
         let schema = GoldenText.repositoryFile("docs/results.schema.json")
         #expect(try Python.run(program, [schema], input: text) == "fits\n")
-        for (from, to) in [("\"verdict\":\"failed\"", "\"verdict\":\"bad\""), ("\"place\":1", "\"place\":0"), ("\"kind\":\"note\"", "\"kind\":\"?\"")] {
+        for (from, to) in [
+            ("\"verdict\":\"failed\"", "\"verdict\":\"bad\""), ("\"place\":1", "\"place\":0"),
+            ("\"kind\":\"note\"", "\"kind\":\"?\""),
+        ] {
             let wrong = text.split(separator: from).joined(separator: to)
             #expect(wrong != text)
             #expect(throws: Python.Failure.self) { try Python.run(program, [schema], input: wrong) }
@@ -172,12 +176,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("\"place\":2,", "\"place\":1,", "another case"), ("\"verdict\":\"passed\"", "\"verdict\":\"great\"", "`verdict`"),
-        ("\"duration\":35120000", "\"duration\":-1", "`duration`"), ("\"duration\":35120000", "\"duration\":1e99", "`duration`"),
+        ("\"place\":2,", "\"place\":1,", "another case"),
+        ("\"verdict\":\"passed\"", "\"verdict\":\"great\"", "`verdict`"),
+        ("\"duration\":35120000", "\"duration\":-1", "`duration`"),
+        ("\"duration\":35120000", "\"duration\":1e99", "`duration`"),
         ("[[1,2]]", "[[1,3]]", "case 3 of 2"), ("[[1,2]]", "[[1,1]]", "none of its shard"),
-        ("[[1,2]]", "[[1,9007199254740992]]", "more cases than the file"), ("\"index\":1", "\"index\":2", "must be 1 to 1"),
+        ("[[1,2]]", "[[1,9007199254740992]]", "more cases than the file"),
+        ("\"index\":1", "\"index\":2", "must be 1 to 1"),
         ("\"expectedResults\":2", "\"expectedResults\":3", "of 3"), ("\"level\":\"must\"", "\"level\":7", "`level`"),
-        ("\"sourceMaps\":[[0]]", "\"sourceMaps\":[[1]]", "none of `sources`"), ("\"attempt\":1", "\"attempt\":0", "`attempt`"),
+        ("\"sourceMaps\":[[0]]", "\"sourceMaps\":[[1]]", "none of `sources`"),
+        ("\"attempt\":1", "\"attempt\":0", "`attempt`"),
     ])
     func changedValuesAreFound(_ from: String, _ to: String, _ reason: String) throws {
         try #require(text.contains(from))

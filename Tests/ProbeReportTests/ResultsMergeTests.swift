@@ -86,7 +86,8 @@ import Testing
         set.record(.started(caseCount: count), at: 0)
         for result in results { set.record(.caseEnded(result), at: 0) }
         set.record(.ended(RunSummary()), at: 0)
-        #expect(try written(merged) { TAPRecorder(options: $0.options) }.0 == String(decoding: direct.bytes, as: UTF8.self))
+        #expect(
+            try written(merged) { TAPRecorder(options: $0.options) }.0 == String(decoding: direct.bytes, as: UTF8.self))
     }
 
     @Test func mergedFileIsAFileOfTheWhole() throws {
@@ -182,7 +183,8 @@ import Testing
         #expect(problem(Array(try shards()[..<2])) == "1 shard of 3 is missing: 3; given: 1/3.json, 2/3.json")
         #expect(problem([try shards()[1]])?.contains("2 shards of 3 are missing: 1, 3") == true)
         let one = try ResultsSamples.shard("1/1000000", of: 5, places: [2])
-        #expect(problem([one])?.contains("999999 shards of 1000000 are missing: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 …") == true)
+        #expect(
+            problem([one])?.contains("999999 shards of 1000000 are missing: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 …") == true)
         #expect(problem([]) != nil)
     }
 
@@ -204,14 +206,16 @@ import Testing
 
     @Test func caseInTwoShardsIsAnError() throws {
         let files = [
-            try ResultsSamples.shard("1/2", of: 3, places: [1, 2]), try ResultsSamples.shard("2/2", of: 3, places: [2, 3]),
+            try ResultsSamples.shard("1/2", of: 3, places: [1, 2]),
+            try ResultsSamples.shard("2/2", of: 3, places: [2, 3]),
         ]
         #expect(problem(files)?.contains("c2 is in two shards") == true)
     }
 
     @Test func caseInNoShardIsAnError() throws {
         let files = [
-            try ResultsSamples.shard("1/2", of: 4, places: [1]), try ResultsSamples.shard("2/2", of: 4, places: [3, 4]),
+            try ResultsSamples.shard("1/2", of: 4, places: [1]),
+            try ResultsSamples.shard("2/2", of: 4, places: [3, 4]),
         ]
         let text = problem(files)
         #expect(text?.contains("1 case of the plan is in no shard, such as number 2 of 4") == true, "\(text ?? "")")

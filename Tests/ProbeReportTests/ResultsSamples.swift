@@ -25,7 +25,8 @@ enum ResultsSamples {
             because: ["a", "b"], level: .should, tags: ["t"], subject: "bsd", verdict: .failed,
             findings: [finding, plain],
             timeline: [
-                TimelineEntry(time: -5, kind: .step(Samples.span("T start"), "T start", values: finding.rounds?[0].values ?? [])),
+                TimelineEntry(
+                    time: -5, kind: .step(Samples.span("T start"), "T start", values: finding.rounds?[0].values ?? [])),
                 TimelineEntry(time: 1, kind: .stepFailed(Samples.span("T start"))),
                 TimelineEntry(time: 2, kind: .packet(TimelinePacket("S -> T", segment: segment, faults: ["dropped"]))),
                 TimelineEntry(time: 3, kind: .packet(TimelinePacket("?"))),

@@ -81,7 +81,8 @@ extension ShardEngine {
     /// Whether the variables are not those of a process that `srun` started. The script of a job has `SLURM_PROCID` too, and may have
     /// `SLURM_NTASKS`, but it is one process whatever they say; only a step has a number.
     private func isNoStep(_ value: (String) -> String?) -> Bool {
-        if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return Share.number(value("SLURM_PROCID") ?? "0") == 0 }
+        let isFirst = Share.number(value("SLURM_PROCID") ?? "0") == 0
+        if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return isFirst }
         return value("SLURM_ARRAY_TASK_ID") != nil && value("SLURM_NTASKS") == nil
     }
 }
