@@ -42,6 +42,7 @@ struct FileLengthTests {
         "Sources/ProbeTransport/TransportHeartbeat.swift": "the language, the adapters and the transports speak of it",
         "Sources/ProbeEngine/Actors/RuntimeActor.swift": "what every kind of actor has",
         "Sources/ProbeEvents/Verdict.swift": "every room above speaks of verdicts",
+        "Sources/ProbeOrigin/ProductOrigin.swift": "all programs print it, and another commit compiles nothing else",
         "Sources/ProbeSystem/ConnectionLayer.swift": "a connection has one, and the engine makes it",
         "Sources/ProbeSystem/MonotonicTime+Now.swift": "the clock of a value that is pure elsewhere",
         "Sources/ProbeSystem/OwnedDescriptor.swift": "every descriptor of the rooms above has this owner",

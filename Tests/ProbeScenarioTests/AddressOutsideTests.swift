@@ -12,10 +12,9 @@ struct AddressOutsideTests {
             ("client C -> [::1]:(int(\"${S.port}\"))", false),
             ("client C -> localhost:(int(\"${S.port}\"))", false),
             ("client C -> 127.0.0.1:(int(\"7000\"))", true),
-            ("client C -> 192.0.2.1:(int(\"${S.port}\"))", true),
         ])
     func aPortOfAnActorIsInside(client: String, isOutside: Bool) throws {
-        let text = "scenario \"x\"\nserver S\n\(client)\nC connect\nC close\n"
+        let text = "scenario \"x\"\nserver S\n\(client)\nclient D -> S\nD connect\nC connect\nC close\n"
         let result = compile(text)
         #expect(!result.hasErrors, "\(result.rendered)")
         #expect(try (#require(result.plan?.scenario).addressOutside != nil) == isOutside)
