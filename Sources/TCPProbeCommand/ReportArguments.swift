@@ -40,6 +40,9 @@ struct ReportArguments: ParsableArguments {
             + (results == "-" ? ["--results"] : [])
     }
 
+    /// Whether a report, or one that `merge` may write from the results, draws what happened in cases that passed.
+    var drawsPassedCases: Bool { files.html != nil || results != nil }
+
     /// Where the report for people goes: standard error if another one goes to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 

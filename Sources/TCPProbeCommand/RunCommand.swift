@@ -205,7 +205,8 @@ struct RunCommand: ParsableCommand {
     ) throws -> RunConfiguration {
         var configuration = RunConfiguration.ofThisTool(ports)
         configuration.keep = keep
-        (configuration.keepsSecrets, configuration.keepsTimelines) = (!omitsSecrets, reports.files.html != nil)
+        configuration.keepsSecrets = !omitsSecrets
+        configuration.keepsTimelines = reports.drawsPassedCases
         configuration.outputFolder = out
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale
