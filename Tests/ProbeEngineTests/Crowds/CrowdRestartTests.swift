@@ -74,7 +74,7 @@ struct CrowdRestartTests {
     @Test func anAttemptOfARetryStartsACrowdAgain() async throws {
         let result = try await Self.run(
             """
-            retry every 10ms within 5s {
+            retry every 10ms within 60s {
                 W start { connect }
                 W expect connected 5 within 100ms
             }

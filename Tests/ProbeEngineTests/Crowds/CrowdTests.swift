@@ -38,7 +38,7 @@ struct CrowdTests {
 
     /// `W` has five members that connect to a server of the script.
     static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
-        let script = "scenario \"crowd\"\ntimeout 10s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
+        let script = "scenario \"crowd\"\ntimeout 120s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
         let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
         return try #require(results.first)
     }
