@@ -37,8 +37,10 @@ struct CrowdTests {
     }
 
     /// `W` has five members that connect to a server of the script.
-    static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
-        let script = "scenario \"crowd\"\ntimeout 120s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
+    ///
+    /// - Parameter timeout: of the case.
+    static func run(_ steps: String, _ program: [String]?, timeout: String = "10s") async throws -> CaseResult {
+        let script = "scenario \"crowd\"\ntimeout \(timeout)\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
         let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
         return try #require(results.first)
     }
