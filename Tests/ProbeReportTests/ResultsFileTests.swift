@@ -53,6 +53,22 @@ import Testing
         }
     }
 
+    /// Timelines of cases that passed are written up to a limit, which shards share; those of failures always.
+    @Test func timelinesOfPassedCasesHaveALimit() throws {
+        let head = try ResultsSamples.head("2/2", of: 4, places: [1, 2, 3, 4])
+        var results = ["c1", "c2", "c3", "c4"].map(ResultsSamples.passed)
+        for index in results.indices { results[index].timeline = ResultsSamples.full.timeline }
+        (results[2].verdict, results[2].findings) = (.failed, ResultsSamples.full.findings)
+        var recorder = ResultsRecorder(
+            head: head, planned: results.map(ResultsSamples.planned), rules: RunRules(), passedTimelines: 200)
+        var bytes = recorder.record(.started(caseCount: 4), at: 0)
+        for result in results { bytes += recorder.record(.caseEnded(result), at: 1) }
+        bytes += recorder.record(.ended(RunSummary()), at: 2)
+        let read = try file(bytes)
+        let counts = try read.entries.map { try read.result($0).timeline.count }
+        #expect(counts == [7, 0, 7, 0])
+    }
+
     @Test func headIsReadBack() throws {
         var head = try ResultsSamples.head("3/8", of: 20, places: [2, 3, 4, 9, 20], attempt: 4)
         (head.crowdShare, head.isStrict, head.hasSeveralSubjects) = (try Share("2/3"), true, true)

@@ -147,7 +147,14 @@ struct PageCases: Sendable {
     private mutating func addPassedDiagram(
         _ result: CaseResult, _ markup: CaseMarkup, _ index: Int, _ entry: inout Entry
     ) {
-        if result.timeline.isEmpty { return }
+        if result.timeline.isEmpty {
+            // Results of a large run have timelines of the first cases that passed only.
+            if !passedDiagrams.isEmpty {
+                entry.lacksDiagram = true
+                leftOutDiagrams += 1
+            }
+            return
+        }
         guard passedDiagramSize < limits.passedDiagrams, size < limits.all, let diagram = markup.diagram else {
             entry.lacksDiagram = true
             leftOutDiagrams += 1

@@ -7,6 +7,9 @@ import ProbeScenario
 /// Cases are written as they end, each once for every round. What is known at the end only, such as the texts of the scripts, comes
 /// behind them.
 package struct ResultsRecorder: Recorder {
+    /// Of timelines of cases that passed, in bytes, in all shards together: more than a page draws. So results of a large run stay small.
+    package static let passedTimelines = 16 << 20
+
     private var head: ResultsHead
     private let rules: RunRules
     private let planned: [PlannedCase]
@@ -14,6 +17,8 @@ package struct ResultsRecorder: Recorder {
     private var isBegun = false
     private var isFirst = true
     private var ended: Set<CaseKey> = []
+    /// How much is left of ``passedTimelines`` for this shard.
+    private var timelinesLeft: Int
     private var messages: [String] = []
     /// The files of the scripts, each once.
     private var files: [SourceFile] = []
@@ -22,12 +27,17 @@ package struct ResultsRecorder: Recorder {
     private var maps: [[Int]] = []
     private var mapIndices: [String: [Int]] = [:]
 
-    /// - Parameter planned: every case of the run, once, also if it is repeated: those of the head's places, in the same order.
-    package init(head: ResultsHead, planned: [PlannedCase], rules: RunRules) {
+    /// - Parameters:
+    ///   - planned: every case of the run, once, also if it is repeated: those of the head's places, in the same order.
+    ///   - passedTimelines: how many bytes of timelines of cases that passed all shards together write.
+    package init(
+        head: ResultsHead, planned: [PlannedCase], rules: RunRules, passedTimelines: Int = Self.passedTimelines
+    ) {
         (self.head, self.planned, self.rules) = (head, planned, rules)
         var places: [CaseKey: Int] = [:]
         for (item, place) in zip(planned, head.places) { places[item.key] = place }
         self.places = places
+        timelinesLeft = passedTimelines / max(1, head.share.total)
     }
 
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
@@ -57,10 +67,14 @@ package struct ResultsRecorder: Recorder {
         ended.insert(result.key)
         var text: [UInt8] = isFirst ? [10] : [UInt8(ascii: ","), 10]
         isFirst = false
+        var result = result
+        if result.verdict == .passed, timelinesLeft <= 0 { result.timeline = [] }
+        let before = text.count
         let members = ResultsEncoding.members(
             of: result, place: places[result.key] ?? 0, sources: index(of: result.sources, path: result.path),
             expectation: rules.expectations[result.key])
         JSONValue.object(members).append(to: &text)
+        if result.verdict == .passed, !result.timeline.isEmpty { timelinesLeft -= text.count - before }
         return text
     }
 
