@@ -45,7 +45,7 @@ struct CrowdShareOptions: ParsableArguments {
         guard let text else { return nil }
         guard text == "auto" else { return ShardOptions.Choice(share: try Self.share(text), origin: "--crowd-share") }
         do throws(ShardProblem) {
-            if let found = try ShardEnvironment.read(ShardOptions.variable) {
+            if let found = try ShardEnvironment.read(ShardOptions.variable, takesWhole: true) {
                 return ShardOptions.Choice(share: found.share, origin: found.variables)
             }
         } catch {

@@ -34,6 +34,21 @@ struct ReportArguments: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var results: String?
 
+    /// Removes the results of an earlier run that are at the path of `--results`, before anything else can go wrong: what is left there would
+    /// be merged as those of this run. A file that is no results stays.
+    func removeEarlierResults() {
+        guard let results, results != "-" else { return }
+        let file = open(results, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        var status = stat()
+        var start = [UInt8](repeating: 0, count: ResultsRecorder.beginning.count)
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            pread(file, &start, start.count, 0) == start.count, start == ResultsRecorder.beginning
+        else { return }
+        unlink(results)
+    }
+
     /// The options that write to standard output.
     private var ownOutput: [String] {
         files.ownOutput + (writeExpectations == "-" ? ["--write-expectations"] : [])

@@ -9,7 +9,7 @@ extension RunCommand {
     ///
     /// - Throws: the exit code of wrong use, after the message was printed, if a file of `--timings` can't be used.
     func division(_ whole: [RunJob], _ shard: ShardOptions.Choice?) throws -> RunDivision {
-        guard shard != nil, !shards.timings.isEmpty else { return RunDivision(whole, shard) }
+        if shards.timings.isEmpty { return RunDivision(whole, shard) }
         var times = CaseTimes()
         for path in shards.timings {
             for (key, time) in try ResultsFile.read(path, for: "--timings: ").caseTimes { times.add(key, time: time) }
@@ -48,8 +48,15 @@ extension RunCommand {
         digest.add(option: "repeat", "\(repetitions ?? 1) \(untilFail)")
         digest.add(option: "rules", "\(strict) \(isOverTLS) \(forbidsProcesses) \(omitsSecrets)")
         for target in targets.allowed { digest.add(option: "allow-target", target) }
+        var named = NamedFiles()
+        var lastPath: String?
         for job in division.whole {
             digest.add(job.key, path: job.path, sources: job.plan.sources)
+            if job.path != lastPath {
+                let hash = named.hash(of: job.plan.sources, script: job.path, load: FileAccess.load)
+                digest.add(option: "files", "\(hash)")
+                lastPath = job.path
+            }
             if let expected = rules.expectations[job.key] { digest.add(option: "expect", expected.word) }
         }
         return digest.text

@@ -116,6 +116,7 @@ struct RunCommand: ParsableCommand {
         let expected = try reports.readExpectations()
         let crowdShare = try crowds.choice()
         let shard = try shards.choice(dividesCrowds: crowdShare != nil)
+        if !dryRun { reports.removeEarlierResults() }
         if let crowdShare { console.write(CrowdShareOptions.firstLine(crowdShare)) }
         let notes = HeldNotes(console, waits: shard != nil)
         defer { notes.release() }
@@ -171,6 +172,7 @@ struct RunCommand: ParsableCommand {
         try crowds.waitForMoment(orUntilReadable: interrupts, otherwise: endResources)
         let division = try division(selected, shard)
         notes.release(behind: division.firstLine)
+        if let remark = shards.remark(shard, writesResults: reports.results != nil) { notes.write("note: \(remark)\n") }
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
         options.hasSeveralSubjects = sources.count > 1

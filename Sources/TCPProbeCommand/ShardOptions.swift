@@ -58,6 +58,18 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
+    /// What is odd about a choice; nil: nothing.
+    ///
+    /// - Parameter writesResults: `--results` is given, which `merge` needs.
+    func remark(_ choice: Choice?, writesResults: Bool) -> String? {
+        guard let choice else {
+            return timings.isEmpty ? nil : "--timings divides shards, and this run is none: all cases are run"
+        }
+        guard choice.origin != "--shard", !writesResults else { return nil }
+        return
+            "only share \(choice.share.index) of \(choice.share.total) is run, by \(choice.origin); `--results FILE` and `merge` put shares together, `--no-shard` runs all cases"
+    }
+
     /// The value of a variable of the environment; nil if it is not set.
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 

@@ -11,16 +11,22 @@ package struct ShardEnvironment: Sendable, Equatable {
     /// A total of 1 is no shard: engines set it for jobs that are not divided, too. Engines that say the same are fine, for example a
     /// Slurm array whose tasks start one process each.
     ///
-    /// - Parameter value: the value of a variable of the environment; nil if it is not set.
+    /// - Parameters:
+    ///   - value: the value of a variable of the environment; nil if it is not set.
+    ///   - takesWhole: a total of 1 with its index is a share, too.
     /// - Returns: nil if no engine divides the run.
     /// - Throws: if an engine has half a pair, an index outside, or no numbers, or if two engines differ.
-    package static func read(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
+    package static func read(
+        _ value: (String) -> String?, takesWhole: Bool = false
+    ) throws(ShardProblem) -> ShardEnvironment? {
         let lookup = { (name: String) in value(name).flatMap { $0.isEmpty ? nil : $0 } }
         var found: [ShardEnvironment] = []
         for engine in ShardEngine.allCases {
-            if let shard = try engine.shard(lookup), !shard.share.isWhole { found.append(shard) }
+            if let shard = try engine.shard(lookup) { found.append(shard) }
         }
-        guard let first = found.first else { return nil }
+        let whole = found.first
+        found.removeAll { $0.share.isWhole }
+        guard let first = found.first else { return takesWhole ? whole : nil }
         if let other = found.first(where: { $0.share != first.share }) {
             throw ShardProblem(
                 "\(first.variables) say shard \(first.share), and \(other.variables) say \(other.share): "
@@ -40,6 +46,11 @@ extension ShardEngine {
     fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
         let variables = variables
         let index = variables.index.first { value($0) != nil }
+        if let index, let other = variables.index.last(where: { value($0) != nil }), value(index) != value(other) {
+            throw ShardProblem(
+                "\(index) and \(other) are both set, and differ: `--shard` says which shard this is, `--no-shard` that it is none"
+            )
+        }
         let total = value(variables.total)
         if index == nil, total == nil || isAlone(total) { return nil }
         if self == .slurmStep, isNoStep(value) { return nil }
@@ -74,8 +85,7 @@ extension ShardEngine {
 
     /// Engines that set the total also in jobs that are not divided.
     private func isAlone(_ total: String?) -> Bool {
-        (self == .gitLab || self == .circleCI || self == .cloudRun || self == .slurmStep)
-            && total.flatMap(Share.number) == 1
+        total.flatMap(Share.number) == 1
     }
 
     /// Whether the variables are not those of a process that `srun` started. The script of a job has `SLURM_PROCID` too, and may have

@@ -10,6 +10,9 @@ package struct ResultsRecorder: Recorder {
     /// Of timelines of cases that passed, in bytes, in all shards together: more than a page draws. So results of a large run stay small.
     package static let passedTimelines = 16 << 20
 
+    /// How the document begins.
+    package static let beginning = Array("{\"format\":\"tcpprobe-results\"".utf8)
+
     private var head: ResultsHead
     private let rules: RunRules
     private let planned: [PlannedCase]
