@@ -8,6 +8,9 @@ import subprocess
 import tempfile
 import time
 
+# Waits until what was changed is drawn.
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+
 
 class Chromium:
     """A browser with one page. Use it with `with`: its processes and its folder are gone at the end."""
@@ -36,6 +39,8 @@ class Chromium:
                 "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-extensions",
                 "--disable-breakpad", "--disable-crash-reporter",
+                # Letters have the same edges and widths whatever a machine's settings are.
+                "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb",
                 "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank",
             ],
             env=os.environ | {"TMPDIR": self.folder}, preexec_fn=inherit, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -47,6 +52,7 @@ class Chromium:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.page(f"{domain}.enable")
+        self.page("Page.setLifecycleEventsEnabled", enabled=True)
 
     def __enter__(self):
         return self
@@ -93,13 +99,22 @@ class Chromium:
 
     def open(self, path):
         """Loads a file, and gives the seconds that passed until it was there."""
+        return self.load("file://" + os.path.abspath(path))
+
+    def load(self, address):
         self.events.clear()
         began = time.monotonic()
-        self.page("Page.navigate", url="file://" + os.path.abspath(path))
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        loader = self.page("Page.navigate", url=address)["loaderId"]
+        # By its number: the page before may still tell of itself.
+        while not any(self.is_load(event, loader) for event in self.events):
             self.events.append(self.read())
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        self.evaluate(FRAMES)
         return time.monotonic() - began
+
+    @staticmethod
+    def is_load(event, loader):
+        parameters = event.get("params", {})
+        return event.get("method") == "Page.lifecycleEvent" and parameters["loaderId"] == loader and parameters["name"] == "load"
 
     def show(self, width, is_dark):
         self.page("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
@@ -112,13 +127,31 @@ class Chromium:
             raise RuntimeError(result["exceptionDetails"])
         return result["result"].get("value")
 
-    def picture(self, path):
-        """Writes the whole page as PNG, or as much of it as the browser can draw at once."""
+    def fonts(self, families):
+        """The families that texts are drawn with, a list for each family that is asked for."""
+        self.load("about:blank")
+        texts = "".join(f"<p style='font-family: \"{family}\"'>a page</p>" for family in families)
+        self.evaluate(f"document.body.innerHTML = {json.dumps(texts)}; {FRAMES}")
+        for domain in ("DOM", "CSS"):
+            self.page(f"{domain}.enable")
+        root = self.page("DOM.getDocument")["root"]["nodeId"]
+        nodes = self.page("DOM.querySelectorAll", nodeId=root, selector="p")["nodeIds"]
+        used = [self.page("CSS.getPlatformFontsForNode", nodeId=node)["fonts"] for node in nodes]
+        for domain in ("CSS", "DOM"):
+            self.page(f"{domain}.disable")
+        return [[font["familyName"] for font in fonts] for fonts in used]
+
+    def drawn(self):
+        """The whole page as PNG, or as much of it as the browser can draw at once."""
         width, height = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12_000), "scale": 1}
         data = self.page("Page.captureScreenshot", captureBeyondViewport=True, format="png", clip=clip)["data"]
+        return base64.b64decode(data)
+
+    def picture(self, path):
+        """Writes what is drawn into a file."""
         with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
+            file.write(self.drawn())
 
     def complaints(self):
         """What the browser's console has about the page."""
