@@ -1,4 +1,4 @@
-import ProbeScenario
+package import ProbeScenario
 
 /// The contents of the files that scripts name in `file("…")`: on them verdicts depend as on the scripts.
 ///

@@ -51,7 +51,8 @@ import Testing
     @Test(arguments: [
         ["CI_NODE_TOTAL": "1"], ["CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "1"],
         ["CLOUD_RUN_TASK_INDEX": "0", "CLOUD_RUN_TASK_COUNT": "1"], ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"],
-        ["TEST_SHARD_INDEX": "0", "TEST_TOTAL_SHARDS": "1"],
+        ["TEST_SHARD_INDEX": "0", "TEST_TOTAL_SHARDS": "1"], ["TEST_TOTAL_SHARDS": "1"],
+        ["BUILDKITE_PARALLEL_JOB_COUNT": "1"],
     ])
     func totalOfOneIsNoShard(_ variables: [String: String]) throws {
         #expect(try read(variables) == nil)
@@ -89,6 +90,21 @@ import Testing
     ])
     func refusesWhatIsOutsideOrNoNumber(_ variables: [String: String]) {
         #expect(problem(variables) != nil)
+    }
+
+    /// Where members of crowds are divided, one share of one is a share.
+    @Test func totalOfOneIsAShareWhereItIsAskedFor() throws {
+        let variables = ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"]
+        let found = try ShardEnvironment.read({ variables[$0] }, takesWhole: true)
+        #expect(found?.share == .whole)
+        #expect(try ShardEnvironment.read({ _ in nil }, takesWhole: true) == nil)
+    }
+
+    @Test func twoIndicesOfOneEngineMustBeEqual() throws {
+        var variables = ["TEST_SHARD_INDEX": "0", "JOB_COMPLETION_INDEX": "1", "TEST_TOTAL_SHARDS": "2"]
+        #expect(problem(variables)?.contains("TEST_SHARD_INDEX and JOB_COMPLETION_INDEX") == true)
+        variables["JOB_COMPLETION_INDEX"] = "0"
+        #expect(try read(variables)?.share.index == 1)
     }
 
     @Test func messageHasNoControlCharacters() {
