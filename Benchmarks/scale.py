@@ -1,10 +1,15 @@
-"""The figures of shards: how evenly past durations divide the suite, and putting 100,000 results together."""
+"""The figures of shards: how evenly past durations divide the suite, and putting 100,000 results together; and of pages with many cases."""
 
 import json
+import shutil
 import statistics
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Tests" / "Pages"))
+
 CASES = 100_000
+PAGE_CASES = 10_000
 SHARDS = 8
 FAILS = """scenario "another byte than expected"
 server S
@@ -20,6 +25,7 @@ class ScaleFigures:
     def scale(self):
         self.balance()
         self.merge()
+        self.page()
 
     def balance(self):
         """Every shard of the suite as an earlier run's times divide it, by those times."""
@@ -43,16 +49,18 @@ class ScaleFigures:
         worst = max(abs(load - mean) / mean for load in loads)
         self.add("8 shards of the suite", target, f"{min(loads):.1f} to {max(loads):.1f} s, {worst:.1%} off", passed=worst <= 0.15)
 
-    def merge(self):
-        """Results that the tool wrote, of a case that passes and of one that fails, multiplied: one in a hundred fails."""
-        target = "<= 5 s, <= 500 MB"
-        count = self.count(CASES, CASES // 10)
+    def results(self, figure, target, count, timelines):
+        """Results that the tool wrote, of a case that passes and of one that fails, multiplied: one in a hundred fails.
+
+        Of those that passed so many in each shard have their timelines. Nothing where the tool could not run.
+        """
         script = self.work / "fails.scn"
         script.write_text(FAILS)
         sample = self.work / "sample.json"
         made = self.run_tool(Path(__file__).resolve().parent / "min.scn", script, "--results", sample)
         if not sample.exists():
-            return self.failed("merge of results", target, made)
+            self.failed(figure, target, made)
+            return []
         document = json.loads(sample.read_text())
         passed, failed = document["cases"]
         files = []
@@ -62,6 +70,8 @@ class ScaleFigures:
             for place in places:
                 case = dict(failed if place % 100 == 0 else passed)
                 case.update(place=place, id=f"group-{place % 97}/case-{place}", rerun=f"tcpprobe run group-{place % 97}/case-{place}.scn")
+                if place % 100 != 0 and len(cases) >= timelines:
+                    case["timeline"] = []
                 cases.append(case)
             document.update(cases=cases, expectedResults=len(cases))
             document["plan"] = {"hash": "0" * 32, "cases": count, "division": "hash"}
@@ -69,6 +79,15 @@ class ScaleFigures:
             path = self.work / f"{index}.json"
             path.write_text(json.dumps(document, separators=(",", ":")))
             files.append(path)
+        return files
+
+    def merge(self):
+        target = "<= 5 s, <= 500 MB"
+        count = self.count(CASES, CASES // 10)
+        # As many timelines as shards of so many cases write: 2 MiB.
+        files = self.results("merge of results", target, count, 500)
+        if not files:
+            return
         size = sum(path.stat().st_size for path in files) / 1e6
         walls, peaks = [], []
         for _ in range(self.count(5, 2)):
@@ -84,3 +103,30 @@ class ScaleFigures:
             "merge of results", target, f"{count:,} cases, {size:.0f} MB: {wall:.2f} s, {peak:.0f} MB, with JUnit and JSON",
             passed=scaled <= 5 and peak <= 500,
         )
+
+    def page(self):
+        """A page of as many cases: what writing it takes beyond a merge without it, and how soon a browser has it."""
+        target = "<= 3 s, < 30 MB"
+        count = self.count(PAGE_CASES, PAGE_CASES // 10)
+        files = self.results("page of the cases", target, count, 500)
+        if not files:
+            return
+        page = self.work / "page.html"
+        plain, walls = [], []
+        for _ in range(self.count(5, 2)):
+            for options, times in (([], plain), (["--html", page], walls)):
+                merged = self.execute(self.tool, "merge", *files, "-q", *options)
+                if merged.status != 1:
+                    return self.failed("page of the cases", target, merged)
+                times.append(merged.wall)
+        wall, size = statistics.median(walls) - statistics.median(plain), page.stat().st_size / 1e6
+        self.add("page of the cases", target, f"{count:,} cases: {size:.1f} MB, {wall:.2f} s", passed=wall <= 3 and size < 30)
+        target = "<= 2 s"
+        if not shutil.which("chromium"):
+            return self.add("the page in a browser", target, "chromium is not installed")
+        from chromium import Chromium
+
+        with Chromium() as browser:
+            browser.show(1280, False)
+            opened = [browser.open(page) for _ in range(3)]
+        self.add("the page in a browser", target, f"{statistics.median(opened):.2f} s", passed=statistics.median(opened) <= 2)
