@@ -98,4 +98,140 @@ import Testing
         let missing = #expect(throws: ResultsProblem.self) { try ResultsMerge([file("2/2", .passed)]) }
         #expect(missing?.description == "1 crowd share of 2 is missing: 1; given: 2/2")
     }
+
+    // MARK: Cases that a share lacks
+
+    private func file(
+        _ share: String, _ results: [CaseResult], notRun: [CaseResult] = [], places: [Int] = [1, 2],
+        end: RunSummary = RunSummary()
+    ) throws -> ResultsFile {
+        var head = try ResultsSamples.head("1/1", of: 2, places: places)
+        head.crowdShare = try Share(share)
+        return try ResultsFile(
+            path: "\(share).json",
+            bytes: ResultsSamples.bytes(head, results, notRun: notRun.map(ResultsSamples.planned), end: end))
+    }
+
+    private func failed(_ id: String) -> CaseResult {
+        var result = ResultsSamples.passed(id)
+        result.verdict = .failed
+        result.findings = [Finding(.failed, "why")]
+        return result
+    }
+
+    private func results(_ merged: ResultsMerge) throws -> (results: [CaseResult], summary: RunSummary) {
+        var results: [CaseResult] = []
+        var set = RecorderSet(planned: merged.planned, rules: merged.options.rules, notes: merged.notes)
+        try merged.replay { event, time in
+            if case .caseEnded(let result) = event { results.append(result) }
+            set.record(event, at: time)
+        }
+        return (results, try #require(set.summary))
+    }
+
+    @Test func failureOfTheSecondShareCountsIfTheFirstWasInterrupted() throws {
+        var stopped = RunSummary()
+        stopped.interruptedBy = 15
+        let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
+        let merged = try ResultsMerge([
+            file("1/2", [one], notRun: [two], end: stopped), file("2/2", [one, failed("c2")]),
+        ])
+        let (results, summary) = try results(merged)
+        #expect(results.map(\.verdict) == [.passed, .failed])
+        #expect(results[1].findings.map(\.summary) == ["why", "crowd share 1 of 2 has no result of this case"])
+        #expect(results[1].findings[1].verdict == .error)
+        #expect(results[1].findings[1].details.first == "it was not run there: that run was interrupted (SIGTERM)")
+        #expect(summary.exitCode == 143)
+        #expect(summary.notRun == 0)
+    }
+
+    @Test func caseThatAShareLacksDoesNotPass() throws {
+        let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
+        // It did not run there, it is not there at all, in whichever share.
+        for files in [
+            [try file("1/2", [one], notRun: [two]), try file("2/2", [one, two])],
+            [try file("1/2", [one, two]), try file("2/2", [one], notRun: [two])],
+            [try file("1/2", [one], places: [1]), try file("2/2", [one, two])],
+            [try file("1/2", [one, two]), try file("2/2", [one], places: [1])],
+        ] {
+            let merged = try ResultsMerge(files)
+            #expect(merged.planned.map(\.id) == ["c1", "c2"])
+            let (results, summary) = try results(merged)
+            #expect(results.map(\.verdict) == [.passed, .error])
+            #expect(results[1].findings.first?.summary.hasSuffix("has no result of this case") == true)
+            #expect(!results[1].isInterrupted)
+            #expect(summary.exitCode == 3)
+        }
+    }
+
+    @Test func caseThatNoShareRanIsNotRun() throws {
+        let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
+        let merged = try ResultsMerge([file("1/2", [one], notRun: [two]), file("2/2", [one], notRun: [two])])
+        let (results, summary) = try results(merged)
+        #expect(results.map(\.id) == ["c1"])
+        #expect(summary.notRunCases.map(\.id) == ["c2"])
+        #expect(summary.exitCode == 3)
+        #expect(summary.runErrors.count == 2)
+    }
+
+    @Test func roundsOfASecondShareAreNotLost() throws {
+        func rounds(_ numbers: [Int], _ last: Verdict) -> [CaseResult] {
+            numbers.map { number in
+                var result = number == numbers.last && last == .failed ? failed("c1") : ResultsSamples.passed("c1")
+                result.round = number
+                return result
+            }
+        }
+        var stopped = RunSummary()
+        stopped.interruptedBy = 2
+        let files = [
+            try file("1/2", rounds([1], .passed) + [ResultsSamples.passed("c2")], end: stopped),
+            try file("2/2", rounds([1, 2], .failed) + [ResultsSamples.passed("c2")]),
+        ]
+        let (results, summary) = try results(ResultsMerge(files))
+        #expect(
+            results.map { "\($0.id) \($0.round ?? 0) \($0.verdict)" } == ["c2 0 passed", "c1 1 passed", "c1 2 failed"])
+        #expect(summary.exitCode == 130)
+    }
+
+    @Test func sharesOfOtherCasesAreWrong() throws {
+        let files = [
+            try file("1/2", [ResultsSamples.passed("c1"), ResultsSamples.passed("c2")]),
+            try file("2/2", [ResultsSamples.passed("c1"), ResultsSamples.passed("other")]),
+        ]
+        let problem = #expect(throws: ResultsProblem.self) { try ResultsMerge(files) }
+        #expect(problem?.description == "case 2 of the plan is c2 in 1/2.json, other in 2/2.json")
+    }
+
+    // MARK: Large numbers
+
+    /// What merge wrote, it reads, also where sums are larger than what is read.
+    @Test func sumsAreOfWhatIsRead() throws {
+        let most = ResultsFields.largest
+        var result = ResultsSamples.passed("c1")
+        var crowd = ResultsSamples.crowd()
+        (crowd.members, crowd.counts[0].count) = (most, most)
+        (crowd.latencies[0].count, crowd.latencies[0].failed) = (most, most)
+        crowd.latencies[0].buckets[0].count = most
+        crowd.samples[1] = CrowdResult.Sample(
+            time: 10, connected: most, done: most, failed: most, sent: most, received: most)
+        result.crowds = [crowd]
+        var end = RunSummary()
+        (end.packetsCaptured, end.packetsDropped) = (most, most)
+        let other = ResultsSamples.passed("c2")
+        let merged = try ResultsMerge([
+            file("1/2", [result, other], end: end), file("2/2", [result, other], end: end),
+        ])
+        let (results, summary) = try results(merged)
+        let written = ResultsSamples.bytes(merged.head, results, end: summary)
+        let again = try ResultsMerge([try ResultsFile(path: "all.json", bytes: written)])
+        let sum = try #require(try self.results(again).results.first?.crowds.first)
+        #expect(sum.members == most)
+        #expect(sum.counts.map(\.count) == [most, 200])
+        #expect(sum.samples.last?.sent == most && sum.samples.last?.received == most)
+        #expect(sum.latencies.first?.buckets.map(\.count) == [most, 6, 4])
+        #expect(try self.results(again).summary.packetsCaptured == most)
+        #expect(ResultsFields.sum(most - 1, 1) == most && ResultsFields.sum(.max, .max) == most)
+        #expect(ResultsFields.sum(2, 3) == 5)
+    }
 }

@@ -168,7 +168,8 @@ import Testing
         let text = problem(try shards() + [try ResultsFile(path: "other.json", bytes: bytes)])
         #expect(text?.contains("shard 1 of 3 is there twice, each as try 1") == true)
         #expect(text?.contains("c2: passed, failed") == true)
-        #expect(text?.contains("other.json") == true && text?.contains("1/3.json") == true)
+        #expect(text?.contains("1/3.json, other.json; remove one of them.") == true)
+        #expect(text?.contains("Slurm, Buildkite, Cloud Run, AWS Batch and GitHub") == true)
     }
 
     @Test func sameFileTwiceIsAnError() throws {
@@ -219,6 +220,15 @@ import Testing
         ]
         let text = problem(files)
         #expect(text?.contains("1 case of the plan is in no shard, such as number 2 of 4") == true, "\(text ?? "")")
+    }
+
+    @Test func planOfNoCasesIsReadAgain() throws {
+        let merged = try ResultsMerge([try ResultsSamples.shard("1/1", of: 0, places: [])])
+        let (text, code) = try written(merged) {
+            ResultsRecorder(head: $0.head, planned: $0.planned, rules: $0.options.rules)
+        }
+        #expect(code == 0)
+        #expect(try ResultsFile(path: "all.json", bytes: Array(text.utf8)).head.places.isEmpty)
     }
 
     @Test func hugePlanOfNoCasesTakesNoMemory() throws {

@@ -10,10 +10,31 @@ struct CrowdShareMerge {
         var share: Share?
     }
 
+    /// A share that has no result of the case.
+    struct Lack {
+        var finding: Finding
+        var isInterrupted: Bool
+
+        /// - Parameter place: that of the case in the plan.
+        init(_ file: ResultsFile, place: Int) {
+            let reason =
+                file.hasCase(at: place)
+                ? file.interruptionText.map { "it was not run there: that run was interrupted (\($0))" }
+                    ?? "it was not run there" : "that run did not have it"
+            finding = Finding(
+                .error, "\(file.head.name) has no result of this case",
+                details: [reason, "the results of that share are in \(file.path)"],
+                hints: ["run that share again, and merge the results of all shares"])
+            isInterrupted = file.end.interruptedBy != nil
+        }
+    }
+
     private(set) var result: CaseResult
 
-    /// - Parameter parts: at least one, in the order of their shares.
-    init(_ parts: [Part]) {
+    /// - Parameters:
+    ///   - parts: at least one, in the order of their shares.
+    ///   - lacks: the shares that are none of `parts`.
+    init(_ parts: [Part], lacks: [Lack] = []) {
         let ordered = parts.enumerated().sorted { left, right in
             (left.element.result.verdict, left.offset) < (right.element.result.verdict, right.offset)
         }.map(\.element)
@@ -26,13 +47,23 @@ struct CrowdShareMerge {
             }
         }
         result.duration = parts.map(\.result.duration).max() ?? 0
-        result.isInterrupted = parts.contains { $0.result.isInterrupted }
-        result.crowds = CrowdShareMerge.crowds(parts.map(\.result.crowds))
-        // The command of one share alone would run a part of the crowd.
-        if let share = ordered[0].share {
-            let option = " --crowd-share \(share)"
-            if let range = result.rerun.firstRange(of: option) { result.rerun.removeSubrange(range) }
+        result.isInterrupted = parts.contains { $0.result.isInterrupted } || lacks.contains(where: \.isInterrupted)
+        if !lacks.isEmpty {
+            // The first finding is the cause of the verdict.
+            result.verdict = min(result.verdict, .error)
+            let place = result.findings.firstIndex { $0.verdict > .error } ?? result.findings.count
+            result.findings.insert(contentsOf: lacks.map(\.finding), at: place)
         }
+        result.crowds = CrowdShareMerge.crowds(parts.map(\.result.crowds))
+        if let share = ordered[0].share { result.rerun = CrowdShareMerge.whole(result.rerun, share) }
+    }
+
+    /// The command that runs a case with the whole crowd: that of one share runs a part of it.
+    static func whole(_ rerun: String, _ share: Share) -> String {
+        guard let range = rerun.firstRange(of: " --crowd-share \(share)") else { return rerun }
+        var rerun = rerun
+        rerun.removeSubrange(range)
+        return rerun
     }
 
     /// A crowd that was started several times has one result for each start; they belong together by their order.
@@ -50,10 +81,10 @@ struct CrowdShareMerge {
     }
 
     private static func add(_ part: CrowdResult, to crowd: inout CrowdResult) {
-        crowd.members = sum(crowd.members, part.members)
+        crowd.members = ResultsFields.sum(crowd.members, part.members)
         for (name, count) in part.counts {
             if let known = crowd.counts.firstIndex(where: { $0.name == name }) {
-                crowd.counts[known].count = sum(crowd.counts[known].count, count)
+                crowd.counts[known].count = ResultsFields.sum(crowd.counts[known].count, count)
             } else {
                 crowd.counts.append((name, count))
             }
@@ -64,8 +95,8 @@ struct CrowdShareMerge {
                 crowd.latencies.append(latency)
                 continue
             }
-            crowd.latencies[known].count = sum(crowd.latencies[known].count, latency.count)
-            crowd.latencies[known].failed = sum(crowd.latencies[known].failed, latency.failed)
+            crowd.latencies[known].count = ResultsFields.sum(crowd.latencies[known].count, latency.count)
+            crowd.latencies[known].failed = ResultsFields.sum(crowd.latencies[known].failed, latency.failed)
             crowd.latencies[known].buckets = merged(crowd.latencies[known].buckets, latency.buckets)
             for value in latency.percentiles
             where !crowd.latencies[known].percentiles.contains(where: { $0.name == value.name }) {
@@ -78,7 +109,7 @@ struct CrowdShareMerge {
         _ left: [(upTo: Int64, count: Int)], _ right: [(upTo: Int64, count: Int)]
     ) -> [(upTo: Int64, count: Int)] {
         var counts: [Int64: Int] = [:]
-        for bucket in left + right { counts[bucket.upTo] = sum(counts[bucket.upTo] ?? 0, bucket.count) }
+        for bucket in left + right { counts[bucket.upTo] = ResultsFields.sum(counts[bucket.upTo] ?? 0, bucket.count) }
         return counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -86,8 +117,8 @@ struct CrowdShareMerge {
 
     /// Computes the percentiles from the buckets. Waits that failed count as longer than all others.
     private static func compute(_ latency: inout CrowdResult.Latency) {
-        let ended = latency.buckets.reduce(0) { sum($0, $1.count) }
-        let total = max(latency.count, sum(ended, latency.failed))
+        let ended = latency.buckets.reduce(0) { ResultsFields.sum($0, $1.count) }
+        let total = max(latency.count, ResultsFields.sum(ended, latency.failed))
         for index in latency.percentiles.indices {
             guard let percent = percent(latency.percentiles[index].name) else { continue }
             // A product such as 99.9 / 100 * 1000 may be a little more than the number that is meant.
@@ -95,7 +126,7 @@ struct CrowdShareMerge {
             var seen = 0
             var time: Int64?
             for bucket in latency.buckets {
-                seen = sum(seen, bucket.count)
+                seen = ResultsFields.sum(seen, bucket.count)
                 if seen >= rank {
                     time = bucket.upTo
                     break
@@ -127,11 +158,11 @@ struct CrowdShareMerge {
                 while places[index] < samples.count, samples[places[index]].time <= time { places[index] += 1 }
                 guard places[index] > 0 else { continue }
                 let sample = samples[places[index] - 1]
-                total.connected = sum(total.connected, sample.connected)
-                total.done = sum(total.done, sample.done)
-                total.failed = sum(total.failed, sample.failed)
-                total.sent = sum(total.sent, sample.sent)
-                total.received = sum(total.received, sample.received)
+                total.connected = ResultsFields.sum(total.connected, sample.connected)
+                total.done = ResultsFields.sum(total.done, sample.done)
+                total.failed = ResultsFields.sum(total.failed, sample.failed)
+                total.sent = ResultsFields.sum(total.sent, sample.sent)
+                total.received = ResultsFields.sum(total.received, sample.received)
             }
             all.append(total)
         }
@@ -141,10 +172,5 @@ struct CrowdShareMerge {
         return step <= 1
             ? all
             : all.enumerated().filter { $0.offset % step == step - 1 || $0.offset == all.count - 1 }.map(\.element)
-    }
-
-    private static func sum(_ left: Int, _ right: Int) -> Int {
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : sum
     }
 }

@@ -53,6 +53,8 @@ enum ResultsDecoding {
 
     static func end(_ fields: ResultsFields) throws(ResultsProblem) -> ResultsEnd {
         var end = ResultsEnd()
+        end.isComplete = try fields.requiredFlag("complete")
+        end.exitCode = Int32(try fields.integer("exitCode", 0...255))
         end.interruptedBy = try fields.integerIfAny("interruptedBy", 1...64).map { Int32($0) }
         end.duration = Int64(try fields.integer("duration"))
         let packets = try fields.object("packets")

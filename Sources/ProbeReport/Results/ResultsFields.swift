@@ -55,6 +55,11 @@ struct ResultsFields {
         return flag
     }
 
+    func requiredFlag(_ name: String) throws(ResultsProblem) -> Bool {
+        if self[name] == nil { throw wrong(name, "true or false") }
+        return try flag(name)
+    }
+
     /// Empty for a list that is missing.
     func list(_ name: String) throws(ResultsProblem) -> [JSONValue] {
         guard let value = self[name] else { return [] }
@@ -109,4 +114,10 @@ struct ResultsFields {
 
     /// Nobody measures more than this: sums of some hundred of them do not overflow.
     static let largest = 1 << 54
+
+    /// - Returns: the sum, or ``largest`` where it would be more: what is written can be read again.
+    static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? largest : min(sum, largest)
+    }
 }

@@ -39,6 +39,7 @@ package struct ResultsFile: Sendable {
     private var maps: [SourceMap] = []
     private var bytes: [UInt8]
     private var indices: [Int: Int] = [:]
+    private(set) var counts = ResultCounts()
 
     /// `results/3.json`, escaped.
     package var name: String { Escaped.text(path) }
@@ -55,6 +56,9 @@ package struct ResultsFile: Sendable {
 
     /// Whether another file has the same bytes.
     func isCopy(of other: ResultsFile) -> Bool { bytes == other.bytes }
+
+    /// - Parameter place: in the whole plan.
+    func hasCase(at place: Int) -> Bool { indices[place] != nil }
 
     package var caseTimes: [(key: CaseKey, time: Int64)] {
         // What was left out took no time, and an interrupted case less than it needs.
@@ -141,9 +145,14 @@ package struct ResultsFile: Sendable {
         let index = try place(fields)
         let item = planned[index].item
         let result = try ResultsDecoding.result(fields, item, sources: SourceMap([]))
+        var expectation: ExpectedVerdict?
         if fields["expectation"] != nil {
-            expectations.append(try ResultsDecoding.expectation(fields.object("expectation"), of: item.key))
+            expectation = try ResultsDecoding.expectation(fields.object("expectation"), of: item.key)
         }
+        if let expectation { expectations.append(expectation) }
+        let rules = RunRules(strict: head.isStrict)
+        counts.count(
+            result.verdict, rules.disposition(of: result.verdict, level: item.level, expectation: expectation))
         let isShort =
             result.findings.isEmpty && result.timeline.isEmpty && result.crowds.isEmpty && !result.isInterrupted
             && result.alone == nil && result.exploration == nil

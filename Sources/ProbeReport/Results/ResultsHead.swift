@@ -56,6 +56,9 @@ package struct ResultsProblem: Error, Equatable, CustomStringConvertible {
 
 /// How a run ended, as a file of results has it.
 struct ResultsEnd: Sendable, Equatable {
+    /// What the run said of itself; a merged run has none of it.
+    var isComplete = true
+    var exitCode: Int32 = 0
     var interruptedBy: Int32?
     /// Nanoseconds.
     var duration: Int64 = 0

@@ -4,21 +4,25 @@ import ProbeScenario
 
 /// The files of all shards of one run, put together: which results there are, in the order of the plan, and how the run ended.
 package struct ResultsMerge: Sendable {
-    /// Of a message, the most things that are named.
-    private static let mostNamed = 10
-
     /// Where a result is.
     private struct Place: Sendable {
-        /// Into ``files``; of shares of crowds the first.
+        /// Into ``files``.
         var file: Int
         var entry: Int
         var place: Int
         var round: Int
+
+        func isSameCase(as other: Place) -> Bool { place == other.place && round == other.round }
     }
 
     /// Those that count: one for each shard, or for each crowd share of it.
     private let files: [ResultsFile]
+    /// Results that belong together, which are those of a crowd's shares, are neighbours.
     private var order: [Place] = []
+    /// Shares of a crowd count as one.
+    private var resultCount = 0
+    /// Cases without any result.
+    private var unrunCount = 0
     /// Every case of the plan, in order.
     package private(set) var planned: [PlannedCase] = []
     /// What `run` of the whole plan would have been told.
@@ -54,14 +58,7 @@ package struct ResultsMerge: Sendable {
         (options.hasSeveralSubjects, options.version) = (head.hasSeveralSubjects, head.version)
         options.startedAt = head.startedAt
         try collect()
-        for file in last {
-            guard let signal = file.end.interruptedBy else { continue }
-            var summary = RunSummary()
-            summary.interruptedBy = signal
-            self.remarks.append(
-                "\(file.head.name) was interrupted (\(summary.interruptionText ?? "")), so the whole is not complete: \(file.name)"
-            )
-        }
+        self.remarks += ResultsMerge.startRemarks(last) + ResultsMerge.interruptionRemarks(last)
     }
 
     /// `8 shards: 96 cases`
@@ -73,12 +70,14 @@ package struct ResultsMerge: Sendable {
 
     /// How many results there were to be; `Int.max` for a run without end.
     private var expectedResults: Int {
-        var sum = 0
-        for file in files where isFirstShare(file) {
+        var most: [Int: Int] = [:]
+        for file in files {
             guard let expected = file.head.expectedResults else { return .max }
-            sum += expected
+            // The shares of a crowd run the same cases.
+            most[file.head.share.index] = max(most[file.head.share.index] ?? 0, expected)
         }
-        return sum
+        // A file that is wrong about it hides no case.
+        return max(most.values.reduce(0, ResultsFields.sum), resultCount + unrunCount)
     }
 
     /// Gives all events of the run, as if it had been one.
@@ -89,8 +88,13 @@ package struct ResultsMerge: Sendable {
         emit(.started(caseCount: expectedResults), 0)
         for message in ResultsMerge.distinct(files.flatMap(\.messages)) { emit(.message(message), 0) }
         var time: Int64 = 0
-        for place in order {
-            let result = try result(at: place)
+        var counts = ResultCounts()
+        var next = 0
+        while next < order.count {
+            let start = next
+            while next < order.count, order[next].isSameCase(as: order[start]) { next += 1 }
+            let result = try result(of: order[start..<next])
+            counts.count(result.verdict, options.rules.disposition(of: result))
             emit(.caseStarted(id: result.id, subject: result.subject), time)
             time += max(0, result.duration)
             emit(.caseEnded(result), time)
@@ -99,45 +103,49 @@ package struct ResultsMerge: Sendable {
         (summary.interruptedBy, summary.duration) = (end.interruptedBy, end.duration)
         (summary.packetsCaptured, summary.packetsDropped) = (end.packetsCaptured, end.packetsDropped)
         (summary.runErrors, summary.hasGivenUpSubject) = (end.runErrors, end.hasGivenUpSubject)
+        (summary.results, summary.isStrict) = (counts, head.isStrict)
+        // What failed in a part can't be success of the whole.
+        if summary.exitCode == 0 { summary.runErrors += files.compactMap(\.failureText) }
         emit(.ended(summary), max(time, end.duration))
     }
 
-    private func result(at place: Place) throws(ResultsProblem) -> CaseResult {
-        let file = files[place.file]
-        let result = try file.result(file.entries[place.entry])
-        guard file.head.crowdShare != nil else { return result }
-        var shares = [CrowdShareMerge.Part(result: result, share: file.head.crowdShare)]
-        for other in files where other.head.share == file.head.share && other.head.crowdShare != file.head.crowdShare {
-            let entry = other.entries.first { entry in
-                other.planned[entry.item].place == place.place && entry.round == place.round
-            }
-            if let entry {
-                shares.append(CrowdShareMerge.Part(result: try other.result(entry), share: other.head.crowdShare))
-            }
+    /// - Parameter places: all results of one case in one round: one, or those of a crowd's shares.
+    private func result(of places: ArraySlice<Place>) throws(ResultsProblem) -> CaseResult {
+        var parts: [CrowdShareMerge.Part] = []
+        for place in places {
+            let file = files[place.file]
+            let result = try file.result(file.entries[place.entry])
+            guard file.head.crowdShare != nil else { return result }
+            parts.append(CrowdShareMerge.Part(result: result, share: file.head.crowdShare))
         }
-        return CrowdShareMerge(shares).result
+        let own = Set(places.map(\.file))
+        let lacks = files.indices.filter { index in
+            !own.contains(index) && files[index].head.share == places.first.map { files[$0.file].head.share }
+        }
+        return CrowdShareMerge(
+            parts, lacks: lacks.map { CrowdShareMerge.Lack(files[$0], place: places.first?.place ?? 0) }
+        ).result
     }
 
     // MARK: The cases
 
     /// Puts the cases in the order of the plan, in which one process would have run them: round by round.
     private mutating func collect() throws(ResultsProblem) {
-        var owners: [Int: Int] = [:]
-        var items: [(place: Int, item: PlannedCase)] = []
+        var owners: [Int: (file: Int, item: PlannedCase)] = [:]
         var keys: Set<CaseKey> = []
         var total: Int64 = 0
-        for (index, file) in files.enumerated() where isFirstShare(file) {
+        for (index, file) in files.enumerated() {
             for (place, item) in file.planned {
                 if let owner = owners[place] {
-                    throw ResultsProblem(
-                        "the case \(Escaped.text(item.id)) is in two shards, so they were not divided in the same way: \(files[owner].name), \(file.name)"
-                    )
+                    try ResultsMerge.requireSame(item, in: file, as: owner.item, in: files[owner.file], place: place)
+                    continue
                 }
-                owners[place] = index
                 guard keys.insert(item.key).inserted else {
                     throw ResultsProblem("the case \(Escaped.text(item.id)) has two places in the plan: \(file.name)")
                 }
-                items.append((place, item))
+                var item = item
+                if let share = file.head.crowdShare { item.rerun = CrowdShareMerge.whole(item.rerun, share) }
+                owners[place] = (index, item)
             }
             for (number, entry) in file.entries.enumerated() {
                 order.append(
@@ -155,121 +163,13 @@ package struct ResultsMerge: Sendable {
                 "\(ByteText.count(missing, "case")) of the plan \(missing == 1 ? "is" : "are") in no shard, such as number \(first) of "
                     + "\(head.planCases): \(ResultsMerge.names(files))")
         }
-        head.places = Array(1...max(1, head.planCases))
-        planned = items.sorted { $0.place < $1.place }.map(\.item)
-        order.sort { ($0.round, $0.place) < ($1.round, $1.place) }
-    }
-
-    /// Of the shares of a crowd, the first has the list of cases; every one has the same.
-    private func isFirstShare(_ file: ResultsFile) -> Bool { (file.head.crowdShare?.index ?? 1) == 1 }
-
-    // MARK: Which files
-
-    /// - Throws: if a file is not of the same plan as another.
-    private static func requireFit(_ file: ResultsFile, _ first: ResultsFile) throws(ResultsProblem) {
-        func differ(_ what: String, _ one: String, _ other: String) -> ResultsProblem {
-            ResultsProblem("\(what): \(one) in \(first.name), \(other) in \(file.name)")
+        head.places = Array(1..<head.planCases + 1)
+        planned = owners.sorted { $0.key < $1.key }.map(\.value.item)
+        order.sort { ($0.round, $0.place, $0.file) < ($1.round, $1.place, $1.file) }
+        for index in order.indices where index == 0 || !order[index].isSameCase(as: order[index - 1]) {
+            resultCount += 1
         }
-        let (one, other) = (first.head, file.head)
-        if one.version != other.version {
-            throw differ(
-                "results of two versions of tcpprobe do not fit together", Escaped.text(one.version),
-                Escaped.text(other.version))
-        }
-        if one.planHash != other.planHash || one.planCases != other.planCases {
-            throw differ(
-                "results of two plans do not fit together (other cases, scripts or options)",
-                "plan \(Escaped.text(String(one.planHash.prefix(8)))) of \(ByteText.count(one.planCases, "case"))",
-                "plan \(Escaped.text(String(other.planHash.prefix(8)))) of \(ByteText.count(other.planCases, "case"))")
-        }
-        if one.share.total != other.share.total {
-            throw differ("the shards are of different totals", one.name, other.name)
-        }
-        if one.crowdShare?.total != other.crowdShare?.total {
-            throw differ("the crowd shares are of different totals", one.name, other.name)
-        }
-        if one.division != other.division {
-            throw differ(
-                "the shards were divided differently (--timings)", Escaped.text(one.division),
-                Escaped.text(other.division))
-        }
-    }
-
-    /// Of each shard the last try.
-    private static func lastTries(
-        _ files: [ResultsFile]
-    ) throws(ResultsProblem) -> (files: [ResultsFile], remarks: [String]) {
-        var chosen: [ResultsFile] = []
-        var remarks: [String] = []
-        for file in files {
-            guard
-                let known = chosen.firstIndex(where: {
-                    $0.head.share == file.head.share && $0.head.crowdShare == file.head.crowdShare
-                })
-            else {
-                chosen.append(file)
-                continue
-            }
-            let other = chosen[known]
-            if file.isCopy(of: other) {
-                throw ResultsProblem("\(file.head.name) is given twice: \(other.name), \(file.name)")
-            }
-            if file.head.attempt == other.head.attempt {
-                throw ResultsProblem(
-                    "\(file.head.name) is there twice, each as try \(file.head.attempt)\(verdicts(other, file)): \(other.name), \(file.name)"
-                )
-            }
-            let (last, earlier) = file.head.attempt > other.head.attempt ? (file, other) : (other, file)
-            chosen[known] = last
-            remarks.append(
-                "\(file.head.name): \(last.name) (try \(last.head.attempt)) replaces \(earlier.name) (try \(earlier.head.attempt))"
-            )
-        }
-        chosen.sort { left, right in
-            (left.head.share.index, left.head.crowdShare?.index ?? 1)
-                < (right.head.share.index, right.head.crowdShare?.index ?? 1)
-        }
-        return (chosen, remarks)
-    }
-
-    /// What differs in two files of one shard, for a message.
-    private static func verdicts(_ one: ResultsFile, _ other: ResultsFile) -> String {
-        var known: [CaseKey: Verdict] = [:]
-        for entry in one.entries { known[one.planned[entry.item].item.key] = entry.verdict }
-        let differing = other.entries.first { entry in
-            known[other.planned[entry.item].item.key].map { $0 != entry.verdict } ?? false
-        }
-        guard let differing else { return "" }
-        let item = other.planned[differing.item].item
-        return
-            ", with other verdicts (\(Escaped.text(item.id)): \(known[item.key]?.rawValue ?? ""), \(differing.verdict.rawValue))"
-    }
-
-    /// - Throws: if a shard is missing.
-    private static func requireAll(_ files: [ResultsFile]) throws(ResultsProblem) {
-        guard let first = files.first else { return }
-        let total = first.head.share.total
-        let crowds = first.head.crowdShare?.total ?? 1
-        var missing: [String] = []
-        var known: Set<[Int]> = []
-        for file in files { known.insert([file.head.share.index, file.head.crowdShare?.index ?? 1]) }
-        let count = total * crowds - known.count
-        if count == 0 { return }
-        search: for shard in 1...total {
-            for crowd in 1...crowds where !known.contains([shard, crowd]) {
-                if missing.count == mostNamed { break search }
-                missing.append(crowds == 1 ? "\(shard)" : total == 1 ? "\(crowd)" : "\(shard) (crowd share \(crowd))")
-            }
-        }
-        let what = crowds > 1 && total == 1 ? "crowd share" : "shard"
-        throw ResultsProblem(
-            "\(ByteText.count(count, what)) of \(total * crowds) \(count == 1 ? "is" : "are") missing: \(missing.joined(separator: ", "))"
-                + (count > missing.count ? " …" : "") + "; given: \(names(files))")
-    }
-
-    private static func names(_ files: [ResultsFile]) -> String {
-        files.prefix(mostNamed).map(\.name).joined(separator: ", ")
-            + (files.count > mostNamed ? " and \(files.count - mostNamed) more" : "")
+        unrunCount = planned.count - Set(order.map(\.place)).count
     }
 
     // MARK: The end
@@ -280,18 +180,14 @@ package struct ResultsMerge: Sendable {
             end.interruptedBy = end.interruptedBy ?? file.end.interruptedBy
             // The shards ran at the same time, as far as is known.
             end.duration = max(end.duration, file.end.duration)
-            end.packetsCaptured = sum(end.packetsCaptured, file.end.packetsCaptured)
-            end.packetsDropped = sum(end.packetsDropped, file.end.packetsDropped)
+            end.packetsCaptured = ResultsFields.sum(end.packetsCaptured, file.end.packetsCaptured)
+            end.packetsDropped = ResultsFields.sum(end.packetsDropped, file.end.packetsDropped)
             end.runErrors += file.end.runErrors
+            if let text = file.gapText { end.runErrors.append(text) }
             end.hasGivenUpSubject = end.hasGivenUpSubject || file.end.hasGivenUpSubject
         }
         end.notes = distinct(files.flatMap(\.end.notes))
         return end
-    }
-
-    private static func sum(_ left: Int, _ right: Int) -> Int {
-        let (sum, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : sum
     }
 
     /// Each text once: every shard tells what is true of all.
