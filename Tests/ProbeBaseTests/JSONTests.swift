@@ -51,6 +51,14 @@ struct JSONTests {
         #expect(parse(text) == .failure(JSONError(reason: reason, offset: offset)))
     }
 
+    @Test func aByteOrderMarkIsNamed() {
+        guard case .failure(let error) = parse("\u{feff}{}") else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.text.contains("byte order mark"))
+    }
+
     private static let notUTF8: [[UInt8]] = [
         [0x80], [0xc0, 0x80], [0xc1, 0xbf], [0xc2], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80], [0xf0, 0x8f, 0xbf, 0xbf],
         [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xff], [0xe2, 0x82], [0xe2, 0x82, 0x22],
