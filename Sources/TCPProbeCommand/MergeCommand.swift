@@ -42,16 +42,17 @@ struct MergeCommand: ParsableCommand {
     /// The options that write to standard output.
     private var ownOutput: [String] { files.ownOutput + (results == "-" ? ["--results"] : []) }
 
+    private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
+
     func validate() throws {
         try files.requireOneOutput(ownOutput)
-        if let results, paths.contains(results) {
-            throw ValidationError("--results \(results): this file is one of those that are put together")
-        }
+        for target in targets { try target.validate() }
     }
 
     func run() throws {
         // Before any text of a file can be printed.
         if files.github { Console.standardOutput.stopCommands() }
+        try FilesRead(paths, are: "one of the files that are put together").requireApart(targets)
         var read: [ResultsFile] = []
         for path in paths { read.append(try ResultsFile.read(path, for: "")) }
         let merged: ResultsMerge
