@@ -6,11 +6,18 @@ package enum InputFile {
     /// How long the writer of a named pipe may take to open it, in milliseconds.
     private static let patience = 5000
 
+    /// How many bytes are looked at before the rest of a file is read.
+    private static let beginning = 65536
+
     /// The bytes of the file. A named pipe that nobody opens for writing is an error; the process does not wait for
     /// ever.
     ///
-    /// - Parameter limit: the most bytes that are read. A caller that has a limit asks for one byte more.
-    package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    /// - Parameters:
+    ///   - limit: the most bytes that are read. A caller that has a limit asks for one byte more.
+    ///   - goesOn: gets the beginning of the file, up to 64 KiB. If it returns false, no more is read, and the beginning is returned.
+    package static func contents(
+        of path: String, limit: Int, goesOn: ([UInt8]) -> Bool = { _ in true }
+    ) throws(SystemError) -> [UInt8] {
         // Opening must not block, and must not make a terminal the controlling one.
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard raw >= 0 else { throw SystemError("open") }
@@ -18,11 +25,18 @@ package enum InputFile {
         guard let status = FileStatus(of: raw) else { throw SystemError("stat") }
         if status.isFolder { throw SystemError("read", code: EISDIR) }
         if status.isBlockDevice { throw SystemError("read", code: EINVAL, "it is a disk") }
-        if status.isRegular { return try SmallFile.contents(of: file, limit: limit) }
+        let first = min(limit, beginning)
+        if status.isRegular {
+            let start = try SmallFile.contents(of: file, limit: first)
+            if start.count < first || !goesOn(start) { return start }
+            return try SmallFile.contents(of: file, limit: limit, behind: start)
+        }
         var named = stat()
         // `/dev/stdin` and `<(…)` lead to pipes that have their writers from the start.
         let isNamedPipe = status.isPipe && lstat(path, &named) == 0 && named.st_mode & S_IFMT == S_IFIFO
-        return try readStream(file, limit: limit, behind: isNamedPipe ? waitForWriter(file) : [])
+        let start = try readStream(file, limit: first, behind: isNamedPipe ? waitForWriter(file) : [])
+        if start.count < first || !goesOn(start) { return start }
+        return try readStream(file, limit: limit, behind: start)
     }
 
     /// The bytes of standard input, to its end.

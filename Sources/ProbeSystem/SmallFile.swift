@@ -26,8 +26,11 @@ package enum SmallFile {
         do { return try contents(of: file, limit: limit) } catch { return nil }
     }
 
-    static func contents(of descriptor: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
-        var bytes: [UInt8] = []
+    /// - Parameter start: what was read of it before; it counts.
+    static func contents(
+        of descriptor: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8] = []
+    ) throws(SystemError) -> [UInt8] {
+        var bytes = start
         var chunk = [UInt8](repeating: 0, count: 65536)
         while bytes.count < limit {
             let count = Glibc.read(descriptor.raw, &chunk, min(chunk.count, limit - bytes.count))

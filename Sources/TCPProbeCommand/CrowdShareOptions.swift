@@ -8,14 +8,14 @@ import ProbeEvents
 /// `--crowd-share` and `--start-at`: several runs, mostly on several machines, share the members of crowds.
 struct CrowdShareOptions: ParsableArguments {
     @Option(
-        name: .customLong("crowd-share"),
+        name: .customLong("crowd-share"), parsing: .unconditional,
         help: ArgumentHelp(
             "Start only this part of the members of each crowd; every case runs. `auto` takes the share of the engine that has started the run.",
             valueName: "i/n"))
     var text: String?
 
     @Option(
-        name: .customLong("start-at"),
+        name: .customLong("start-at"), parsing: .unconditional,
         help: ArgumentHelp(
             "Begin the first case at this moment, in seconds since 1970, so that runs on several machines begin together.",
             valueName: "time"))

@@ -51,7 +51,9 @@ struct ExploreOptions: ParsableArguments {
 
     /// The cases that the arguments choose. The text of each script has that of its includes in it.
     func chosenJobs() throws -> [RunJob] {
-        try selection.select(allowing: targets.targets()).jobs.map { job in
+        let selected = try selection.select(allowing: targets.targets())
+        try FilesRead(selected.scripts, are: "a script of the run").requireApart(reports.targets)
+        return try selected.jobs.map { job in
             var job = job
             if job.plan.sources.files.count > 1 {
                 job = try compiled(job, IncludedFiles(job.plan.sources).inlined(), "what it includes")

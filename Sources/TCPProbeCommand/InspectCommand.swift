@@ -104,6 +104,7 @@ struct InspectCommand: ParsableCommand {
             let option = showing.times ? "--times" : showing.json ? "--json" : "--bpf"
             throw ValidationError("--decrypt and \(option) exclude each other")
         }
+        try ReportTarget("--html", html)?.validate()
         if html != nil, showing.json || showing.width != nil {
             throw ValidationError("--html and \(showing.json ? "--json" : "--width") exclude each other")
         }

@@ -69,6 +69,11 @@ extension InspectShow {
         {
             return fail("--html \(Escaped.text(path)): this is the capture itself; another path", code: 2)
         }
+        if let log = decryption?.keyLog, let target = FileStatus(at: path), target.isRegular,
+            target.identity == FileStatus(at: log)?.identity
+        {
+            return fail("--html \(Escaped.text(path)): this is the file of --key-log; another path", code: 2)
+        }
         if !criteria.isOpen, !isRegular {
             output.flush()
             return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
@@ -158,7 +163,7 @@ extension InspectShow {
 
     private func fail(page text: String, code: Int32) -> Int32 {
         output.flush()
-        Console.standardError.write("error: --html \(text)\n")
+        Console.standardError.write("error: \(text)\n")
         return code
     }
 

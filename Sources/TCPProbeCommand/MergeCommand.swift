@@ -42,16 +42,17 @@ struct MergeCommand: ParsableCommand {
     /// The options that write to standard output.
     private var ownOutput: [String] { files.ownOutput + (results == "-" ? ["--results"] : []) }
 
+    private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
+
     func validate() throws {
         try files.requireOneOutput(ownOutput)
-        if let results, paths.contains(results) {
-            throw ValidationError("--results \(results): this file is one of those that are put together")
-        }
+        for target in targets { try target.validate() }
     }
 
     func run() throws {
         // Before any text of a file can be printed.
         if files.github { Console.standardOutput.stopCommands() }
+        try FilesRead(paths, are: "one of the files that are put together").requireApart(targets)
         var read: [ResultsFile] = []
         for path in paths { read.append(try ResultsFile.read(path, for: "")) }
         let merged: ResultsMerge
@@ -94,21 +95,29 @@ struct MergeCommand: ParsableCommand {
 extension ResultsFile {
     /// More than the results of a million cases.
     private static let largest = 4 << 30
+    /// Of a pipe or a device, which may have no end.
+    private static let largestStream = 1 << 30
 
     /// Reads a file that the command line names.
     ///
     /// - Parameter prefix: what a message begins with.
     /// - Throws: the exit code of wrong use, after the message was printed.
     static func read(_ path: String, for prefix: String) throws -> ResultsFile {
+        let isOrdinary = FileStatus(at: path)?.isRegular ?? true
+        let limit = isOrdinary ? largest : largestStream
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try InputFile.contents(of: path, limit: largest + 1)
+            // Of what can be no results the beginning is enough to say so.
+            bytes = try InputFile.contents(of: path, limit: limit + 1) { start in
+                (start.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } ?? UInt8(ascii: "{")) == UInt8(ascii: "{")
+            }
         } catch {
             let hint = error.code == EISDIR ? "; name the files in it, as \(Escaped.text(path))/*.json" : ""
             throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) can't be read: \(error.reason)\(hint)")
         }
-        if bytes.count > largest {
-            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) is larger than 4 GiB: these are no results")
+        if bytes.count > limit {
+            let size = isOrdinary ? "is larger than 4 GiB" : "is no ordinary file, and more than 1 GiB comes of it"
+            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) \(size): these are no results")
         }
         do throws(ResultsProblem) {
             return try ResultsFile(path: path, bytes: bytes)

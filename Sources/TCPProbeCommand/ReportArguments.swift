@@ -61,7 +61,27 @@ struct ReportArguments: ParsableArguments {
     /// Where the report for people goes: standard error if another one goes to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
-    func validate() throws { try files.requireOneOutput(ownOutput) }
+    /// Of all reports, without the expectations that are written.
+    private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
+
+    private var allTargets: [ReportTarget] {
+        targets + [ReportTarget("--write-expectations", writeExpectations)].compactMap(\.self)
+    }
+
+    func validate() throws {
+        try files.requireOneOutput(ownOutput)
+        for target in allTargets { try target.validate() }
+    }
+
+    /// To be called before any report is opened.
+    ///
+    /// - Parameter read: what the run reads besides the expectations.
+    /// - Throws: the exit code of wrong use, after the message was printed, if a report would take the place of a file that is read.
+    func requireApart(from read: FilesRead) throws {
+        try read.requireApart(allTargets)
+        // The file of --write-expectations may be one of --expect: it keeps what is there.
+        try FilesRead(expect, are: "a file of --expect").requireApart(targets)
+    }
 
     @Flag(
         name: [.customShort("q"), .long],

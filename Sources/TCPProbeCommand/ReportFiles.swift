@@ -43,11 +43,18 @@ struct ReportFiles: ParsableArguments {
         [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].filter { $0.1 == "-" }.map(\.0)
     }
 
+    /// The files that are asked for.
+    var targets: [ReportTarget] {
+        [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].compactMap(ReportTarget.init)
+            + matrix.compactMap { ReportTarget("--matrix", $0) }
+    }
+
     /// Where the report for people goes: standard error if another one goes to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
     func validate() throws {
         try requireOneOutput(ownOutput)
+        for target in targets { try target.validate() }
         if matrix.contains("-") {
             throw ValidationError(
                 "--matrix -: the name's ending says what is written, and must be .html, .md or .json: give a file")

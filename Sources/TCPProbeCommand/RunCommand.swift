@@ -239,6 +239,9 @@ struct RunCommand: ParsableCommand {
     /// The cases that the arguments choose, over TLS if that is asked for.
     private func chosen(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         var selection = try selection.select(allowing: targets.targets())
+        var read = FilesRead(selection.scripts, are: "a script of the run")
+        read.add(shards.timings, are: "a file of --timings")
+        try reports.requireApart(from: read)
         try crowds.check(selection.jobs)
         guard isOverTLS else { return selection }
         let changed = try OverTLSCases(selection.jobs)

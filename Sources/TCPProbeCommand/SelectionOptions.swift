@@ -47,6 +47,8 @@ struct SelectionOptions: ParsableArguments {
     struct Selection {
         var jobs: [RunJob] = []
         var filteredAway: Set<String> = []
+        /// The paths of all scripts that were read, and of what they include.
+        fileprivate(set) var scripts: Set<String> = []
         /// The ids of all cases so far.
         fileprivate var taken: Set<String> = []
     }
@@ -66,6 +68,7 @@ struct SelectionOptions: ParsableArguments {
                 let result = try ScenarioFiles.compile(file, settings: settings, allowing: targets).result
                 Console.standardError.write(
                     diagnostics: DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
+                selection.scripts.formUnion(result.sources.files.map(\.path))
                 guard let plan = result.plan else {
                     hasErrors = true
                     continue

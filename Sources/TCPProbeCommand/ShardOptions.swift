@@ -10,7 +10,9 @@ import ProbeTransport
 
 /// Which of the cases are run here: the options of `run`, and the variables of the engine that started it.
 struct ShardOptions: ParsableArguments {
+    // A value that begins with a minus sign is refused with its reason.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Run one of so many shares of the cases: 3/8 is the third of eight. Without it the engine's variables say so (docs/reports.md lists them).",
             valueName: "i/n"))

@@ -102,7 +102,7 @@ def base_protocol():
     wrong = [("{", -32700, None), ("", -32700, None), ("[]", -32600, None), ("1", -32600, None), ("{}", -32600, None),
              ('{"jsonrpc":"2.0","id":1}', -32600, 1), ('{"jsonrpc":"1.0","id":"q","method":"shutdown"}', -32600, "q"),
              ('{"jsonrpc":"2.0","id":{},"method":"a"}', -32600, None), ('{"jsonrpc":"2.0","id":2,"method":3}', -32600, 2),
-             ("[" * 100000, -32700, None), (b'{"a":"\xff"}', -32700, None), ('{"a":1,"a":2}', -32700, None),
+             ("[" * 100000, -32700, None), (b'{"a":"\xff"}', -32600, None), (b'{"a":\xff}', -32700, None), ('{"a":1,"a":2}', -32700, None),
              ('{"jsonrpc":"2.0","id":3,"method":"no/such"}', -32601, 3), ('{"jsonrpc":"2.0","id":4,"method":"$/x"}', -32601, 4),
              ('{"jsonrpc":"2.0","id":5,"method":"initialize"}', -32600, 5),
              ('{"jsonrpc":"2.0","id":6,"method":"textDocument/hover"}', -32602, 6),
@@ -221,6 +221,22 @@ def changes():
             same("as the whole text", found["diagnostics"], client.open(name, text)["diagnostics"])
             client.tell("textDocument/didClose", {"textDocument": {"uri": name}})
         same("the end", client.end()[0], 0)
+
+
+def halves():
+    """Half of a character, as clients send it whose strings are UTF-16; each later change has its place in the same text."""
+    client = Client()
+    client.open("untitled:h", "let x = \"ab\" y\n")
+    changes = [(10, 10, b"\\ud83d"), (11, 11, b"\xff"), (12, 12, "\U0001f600".encode()), (13, 14, b""), (13, 13, b"x\\ude00")]
+    for version, (start, end, text) in enumerate(changes, 2):
+        client.write(client.message(
+            b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:h","version":%d},"contentChanges":'
+            b'[{"range":{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}},"text":"%s"}]}}' % (version, start, end, text)))
+        found = client.diagnostics("untitled:h")["diagnostics"]
+    whole = client.open("untitled:whole", "let x = \"a\ufffd\ufffd\ufffdx\ufffdb\" y\n")["diagnostics"]
+    same("halves of characters", found, whole)
+    check("the column behind them", any(d["range"]["start"] == {"line": 0, "character": 18} for d in whole), whole)
+    same("the end", client.end()[0], 0)
 
 
 def place(text, offset, encoding):
@@ -376,6 +392,7 @@ with tempfile.TemporaryDirectory() as folder:
     base_protocol()
     documents(folder)
     changes()
+    halves()
     odd_places()
     answers(folder)
     nothing_is_run(folder)

@@ -51,6 +51,14 @@ struct JSONTests {
         #expect(parse(text) == .failure(JSONError(reason: reason, offset: offset)))
     }
 
+    @Test func aByteOrderMarkIsNamed() {
+        guard case .failure(let error) = parse("\u{feff}{}") else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.text.contains("byte order mark"))
+    }
+
     private static let notUTF8: [[UInt8]] = [
         [0x80], [0xc0, 0x80], [0xc1, 0xbf], [0xc2], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80], [0xf0, 0x8f, 0xbf, 0xbf],
         [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xff], [0xe2, 0x82], [0xe2, 0x82, 0x22],
@@ -59,6 +67,30 @@ struct JSONTests {
     @Test(arguments: notUTF8)
     func refusesWhatIsNotUTF8(bytes: [UInt8]) {
         #expect(parse([34] + bytes + [34]) == .failure(JSONError(reason: .invalidUTF8, offset: 1)))
+    }
+
+    private static let replaced: [([UInt8], String)] = [
+        (Array(#"a\ud83db"#.utf8), "a\u{fffd}b"), (Array(#"\ude00"#.utf8), "\u{fffd}"),
+        (Array(#"\ud83d\ud83d\ude00"#.utf8), "\u{fffd}😀"), (Array(#"\ud83d\n\ud83dA"#.utf8), "\u{fffd}\n\u{fffd}A"),
+        (Array(#"\ude00\ud83d"#.utf8), "\u{fffd}\u{fffd}"), (Array(#"\ud83d\u0041"#.utf8), "\u{fffd}A"),
+        ([0x61, 0xff, 0x62], "a\u{fffd}b"), ([0xed, 0xa0, 0xbd, 0x62], "\u{fffd}b"),
+        ([0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80], "\u{fffd}\u{fffd}"), ([0xe2, 0x82], "\u{fffd}"),
+        ([0xf0, 0x9f, 0x98, 0x41], "\u{fffd}A"), ([0xed, 0xa0], "\u{fffd}\u{fffd}"), (Array("😀é".utf8), "😀é"),
+    ]
+
+    @Test(arguments: replaced)
+    func replacesWhatIsNoCharacterWhereAsked(bytes: [UInt8], text: String) throws {
+        let json = [34] + bytes + [34]
+        #expect(try JSONParser.parse(json.span, replacesInvalid: true) == .string(text))
+        if text.contains("\u{fffd}") { #expect(throws: JSONError.self) { try parse(json).get() } }
+    }
+
+    /// Everything else is as strict as without it.
+    @Test func replacesNothingButCharacters() {
+        for text in [#""\ud83d\u12""#, #""\ud83d"#, #""\x""#, "\"a\tb\"", #"["\ud83d",]"#] {
+            #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8).span, replacesInvalid: true) }
+        }
+        #expect(throws: JSONError.self) { try JSONParser.parse([0xff].span, replacesInvalid: true) }
     }
 
     @Test func nestingIsBounded() {

@@ -27,6 +27,20 @@ struct DocumentTextTests {
         #expect(text.position(of: 5, .utf16).character == 2)
     }
 
+    /// In UTF-16 a change can begin or end between the halves of a character; what stays has as many units as at the client.
+    @Test(arguments: [
+        (0, 1, "", "\u{fffd}z"), (1, 2, "", "\u{fffd}z"), (1, 1, "x", "\u{fffd}x\u{fffd}z"), (1, 1, "", "😀z"),
+        (1, 3, "", "\u{fffd}"),
+        (2, 1, "y", "\u{fffd}yz"), (0, 2, "", "z"),
+    ])
+    func aCharacterIsCutInTwo(from start: Int, to end: Int, new: String, result: String) {
+        var text = DocumentText(Array("😀z".utf8))
+        text.replace(
+            TextPosition(line: 0, character: start), TextPosition(line: 0, character: end), with: Array(new.utf8),
+            .utf16)
+        #expect(String(decoding: text.bytes, as: UTF8.self) == result)
+    }
+
     /// After any changes the lines are those of a text that was made at once.
     @Test(arguments: 0..<20)
     func changedTextHasTheLinesOfTheWhole(_ seed: UInt64) {

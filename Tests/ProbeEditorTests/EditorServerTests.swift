@@ -69,6 +69,23 @@ struct EditorServerTests {
         #expect(try server.open(right).isEmpty)
     }
 
+    private func change(_ character: Int, _ end: Int, _ text: String) -> String {
+        let range =
+            #"{"start":{"line":0,"character":\#(character)},"end":{"line":0,"character":\#(end)}}"#
+        return
+            #"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"\#(EditorHarness.uri)","#
+            + #""version":2},"contentChanges":[{"range":\#(range),"text":"\#(text)"}]}}"#
+    }
+
+    /// A client sends what its own string has, half of a surrogate pair too; later changes have places in the same text.
+    @Test func halfOfACharacterIsOneUnit() throws {
+        var server = try EditorHarness()
+        _ = try server.open("scenario \"ab\"\n")
+        _ = try server.exchange([change(11, 11, #"\ud83d"#), change(12, 12, #"\ude00x"#), change(14, 14, "y")])
+        let text = server.server.documents[EditorHarness.uri]?.text.bytes ?? []
+        #expect(String(decoding: text, as: UTF8.self) == "scenario \"a\u{fffd}\u{fffd}xyb\"\n")
+    }
+
     @Test func anIncludeIsReadAsItStandsInTheEditor() throws {
         var server = try EditorHarness(files: ["/scripts/common.scn": "server S\n"])
         let script =

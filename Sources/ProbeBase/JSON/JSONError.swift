@@ -23,6 +23,9 @@ package struct JSONError: Error, Equatable {
 
     /// The reason as a clause of a sentence.
     package var text: String {
+        if offset == 0, reason == .unexpected(0xef) {
+            return "it begins with byte 0xef, as a byte order mark (BOM) does; JSON has none"
+        }
         let what =
             switch reason {
             case .unexpectedEnd: "it ends too early"

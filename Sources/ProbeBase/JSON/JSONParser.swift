@@ -10,13 +10,18 @@ package struct JSONParser {
     /// Up to this number of members, names are compared one by one.
     private static let fewMembers = 16
 
+    /// U+FFFD.
+    private static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
+
     private var position = 0
+    private let replacesInvalid: Bool
 
-    private init() {}
+    private init(replacesInvalid: Bool) { self.replacesInvalid = replacesInvalid }
 
+    /// - Parameter replacesInvalid: a lone surrogate in a string is no error but U+FFFD, and so is what is not UTF-8.
     /// - Throws: if the bytes are not exactly one value with optional white space around it.
-    package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
-        var parser = JSONParser()
+    package static func parse(_ bytes: Span<UInt8>, replacesInvalid: Bool = false) throws(JSONError) -> JSONValue {
+        var parser = JSONParser(replacesInvalid: replacesInvalid)
         let value = try parser.value(bytes, depth: 0)
         parser.skipSpace(bytes)
         if parser.position < bytes.count { throw JSONError(reason: .trailing, offset: parser.position) }
@@ -209,20 +214,31 @@ extension JSONParser {
         case UInt8(ascii: "t"): content.append(9)
         case UInt8(ascii: "u"):
             var unit = try hexadecimal(bytes)
-            if (0xdc00..<0xe000).contains(unit) { throw JSONError(reason: .loneSurrogate, offset: start) }
-            if (0xd800..<0xdc00).contains(unit) {
-                guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
-                    bytes[position + 1] == UInt8(ascii: "u")
-                else { throw JSONError(reason: .loneSurrogate, offset: start) }
-                position += 2
-                let low = try hexadecimal(bytes)
-                guard (0xdc00..<0xe000).contains(low) else { throw JSONError(reason: .loneSurrogate, offset: start) }
+            if (0xd800..<0xdc00).contains(unit), let low = try lowSurrogate(bytes) {
                 unit = 0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00)
             }
-            guard let scalar = UnicodeScalar(unit) else { throw JSONError(reason: .loneSurrogate, offset: start) }
-            content.append(contentsOf: String(scalar).utf8)
+            if let scalar = UnicodeScalar(unit) {
+                content.append(contentsOf: String(scalar).utf8)
+            } else if replacesInvalid {
+                content.append(contentsOf: JSONParser.replacement)
+            } else {
+                throw JSONError(reason: .loneSurrogate, offset: start)
+            }
         default: throw JSONError(reason: .invalidEscape, offset: start)
         }
+    }
+
+    /// Takes the second half of a surrogate pair. Nil, with nothing taken, if another character follows.
+    private mutating func lowSurrogate(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32? {
+        guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+            bytes[position + 1] == UInt8(ascii: "u")
+        else { return nil }
+        let start = position
+        position += 2
+        let unit = try hexadecimal(bytes)
+        if (0xdc00..<0xe000).contains(unit) { return unit }
+        position = start
+        return nil
     }
 
     private mutating func hexadecimal(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32 {
@@ -249,14 +265,27 @@ extension JSONParser {
         case 0xf0: (length, second) = (4, 0x90...0xbf)
         case 0xf1...0xf3: (length, second) = (4, 0x80...0xbf)
         case 0xf4: (length, second) = (4, 0x80...0x8f)
-        default: throw JSONError(reason: .invalidUTF8, offset: position)
+        default: return try replace(1, into: &content)
         }
         for offset in 1..<length {
             guard position + offset < bytes.count,
                 (offset == 1 ? second : 0x80...0xbf).contains(bytes[position + offset])
-            else { throw JSONError(reason: .invalidUTF8, offset: position) }
+            else { return try replace(isSurrogate(bytes) ? 3 : offset, into: &content) }
         }
         for offset in 0..<length { content.append(bytes[position + offset]) }
         position += length
+    }
+
+    /// A surrogate in the three bytes that UTF-8 would have for it: programs write these for half of a pair.
+    private func isSurrogate(_ bytes: Span<UInt8>) -> Bool {
+        position + 2 < bytes.count && bytes[position] == 0xed && (0xa0...0xbf).contains(bytes[position + 1])
+            && (0x80...0xbf).contains(bytes[position + 2])
+    }
+
+    /// - Parameter count: how many bytes are no character.
+    private mutating func replace(_ count: Int, into content: inout [UInt8]) throws(JSONError) {
+        guard replacesInvalid else { throw JSONError(reason: .invalidUTF8, offset: position) }
+        content.append(contentsOf: JSONParser.replacement)
+        position += count
     }
 }

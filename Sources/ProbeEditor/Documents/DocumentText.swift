@@ -68,19 +68,25 @@ struct DocumentText: Sendable {
     }
 
     /// The byte at a place. A column inside of a character is that of the character, one behind the line the line's end.
-    func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int {
-        guard position.line >= 0 else { return 0 }
-        guard position.line < lineStarts.count else { return bytes.count }
+    func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int { cut(at: position, encoding).offset }
+
+    /// The byte at a place, and whether the place is between the two halves of the character there.
+    private func cut(at position: TextPosition, _ encoding: PositionEncoding) -> (offset: Int, isInside: Bool) {
+        guard position.line >= 0 else { return (0, false) }
+        guard position.line < lineStarts.count else { return (bytes.count, false) }
         let line = range(ofLine: position.line)
         var index = line.lowerBound
         var column = 0
         while index < line.upperBound {
             let end = endOfCharacter(at: index)
-            column += encoding.units(ofCharacterOf: end - index)
-            if column > position.character { break }
+            let units = encoding.units(ofCharacterOf: end - index)
+            column += units
+            if column > position.character {
+                return (index, encoding == .utf16 && position.character > column - units)
+            }
             index = end
         }
-        return min(index, line.upperBound)
+        return (min(index, line.upperBound), false)
     }
 
     /// The place of a byte; one inside of a character is that of the character.
@@ -109,6 +115,21 @@ struct DocumentText: Sendable {
         var end = index + 1
         while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
         return end
+    }
+
+    /// Puts a text in place of what is between two places, in either order. Of a character that UTF-16 cuts in two, the half that
+    /// stays becomes U+FFFD, which has one unit as well: the columns behind it are those of the client.
+    mutating func replace(
+        _ first: TextPosition, _ second: TextPosition, with text: [UInt8], _ encoding: PositionEncoding
+    ) {
+        let cuts = [cut(at: first, encoding), cut(at: second, encoding)].sorted {
+            $0.offset != $1.offset ? $0.offset < $1.offset : !$0.isInside && $1.isInside
+        }
+        if text.isEmpty, cuts[0] == cuts[1] { return }
+        let replacement = Array("\u{fffd}".utf8)
+        replace(
+            cuts[0].offset, cuts[1].isInside ? endOfCharacter(at: cuts[1].offset) : cuts[1].offset,
+            with: (cuts[0].isInside ? replacement : []) + text + (cuts[1].isInside ? replacement : []))
     }
 
     /// Puts a text in place of what is between two offsets, in either order. Takes time linear in the new text and in the bytes and lines

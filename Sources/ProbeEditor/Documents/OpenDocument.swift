@@ -68,7 +68,7 @@ struct OpenDocument: Sendable {
             }
             let (start, end) = try ProtocolValue.range(range)
             if isTooLarge { continue }
-            text.replace(text.offset(of: start, encoding), text.offset(of: end, encoding), with: Array(new.utf8))
+            text.replace(start, end, with: Array(new.utf8), encoding)
             if text.bytes.count > Self.largestText { drop() }
         }
     }

@@ -12,7 +12,9 @@ enum ClientMessage: Sendable {
     init(_ bytes: [UInt8]) {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONParser.parse(bytes.span)
+            // A client whose strings are UTF-16 may send half of a character. A change that is not applied would leave another text here
+            // than the editor has.
+            value = try JSONParser.parse(bytes.span, replacesInvalid: true)
         } catch {
             self = .malformed(id: .null, ResponseError(.parseError, "the message is no JSON: \(error.text)"))
             return
