@@ -36,8 +36,14 @@ struct ReportArguments: ParsableArguments {
 
     /// Removes the results of an earlier run that are at the path of `--results`, before anything else can go wrong: what is left there would
     /// be merged as those of this run. A file that is no results stays.
-    func removeEarlierResults() {
+    ///
+    /// - Parameter timings: the files of `--timings`.
+    /// - Throws: the exit code of wrong use, after the message was printed, if the results would take the place of one of those.
+    func removeEarlierResults(apartFrom timings: [String]) throws {
         guard let results, results != "-" else { return }
+        if let target = ReportTarget("--results", results) {
+            try FilesRead(timings, are: "a file of --timings").requireApart([target])
+        }
         let file = open(results, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return }
         defer { close(file) }

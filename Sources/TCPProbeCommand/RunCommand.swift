@@ -116,7 +116,7 @@ struct RunCommand: ParsableCommand {
         let expected = try reports.readExpectations()
         let crowdShare = try crowds.choice()
         let shard = try shards.choice(dividesCrowds: crowdShare != nil)
-        if !dryRun { reports.removeEarlierResults() }
+        if !dryRun { try reports.removeEarlierResults(apartFrom: shards.timings) }
         if let crowdShare { console.write(CrowdShareOptions.firstLine(crowdShare)) }
         let notes = HeldNotes(console, waits: shard != nil)
         defer { notes.release() }

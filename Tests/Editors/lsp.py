@@ -352,7 +352,9 @@ def answers(folder):
     # The include as it stands in the editor.
     common = uri_of(os.path.join(folder, "common.scn"))
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 6}, "contentChanges": [{"text": wanted}]})
-    client.notifications.clear()
+    # Those of the change may come later than it was told.
+    while client.diagnostics(uri)["version"] != 6:
+        pass
     client.open(common, "server Q\nlet other = \"1\"\nlet x =\n")
     found = client.diagnostics(uri)["diagnostics"]
     check("a mistake in the include is shown at its line", any(d["range"]["start"]["line"] == 1 and "common.scn:3" in d["message"] for d in found), found)
