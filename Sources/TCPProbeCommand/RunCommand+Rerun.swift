@@ -28,6 +28,7 @@ extension RunCommand {
         for path in reports.expect { words += ["--expect", path] }
         if strict { words.append("--strict") }
         if isOverTLS { words.append("--over-tls") }
+        // It was read when the run began: what can't be read has ended the run there.
         if let share = try? crowds.choice()?.share { words += ["--crowd-share", "\(share)"] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")

@@ -34,6 +34,7 @@ package struct NamedFiles: Sendable {
     private mutating func contents(of file: ScriptFile, _ load: FileLoader) -> UInt64 {
         if let hash = known[file] { return hash }
         var hash = PlanDigest.Hash()
+        // Why it can't be read does not matter here: the step that needs it says so.
         if let bytes = try? load(file) { hash.add(bytes) } else { hash.add("unreadable".utf8) }
         known[file] = hash.value
         return hash.value
