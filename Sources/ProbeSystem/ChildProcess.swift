@@ -26,7 +26,11 @@ package final class ChildProcess {
     package private(set) var exitIsUnknown = false
     /// Why input could not be written to it.
     package private(set) var inputError: SystemError?
-    package var onChange: () -> Void = {}
+    private let changes = ChangeHandler()
+    package var onChange: () -> Void {
+        get { changes.handler }
+        set { changes.handler = newValue }
+    }
 
     private let reactor: Reactor
     private let program: GuardedProgram
@@ -159,7 +163,7 @@ package final class ChildProcess {
             do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
                 inputError = error
                 closeInput()
-                onChange()
+                changes.notify()
             }
         }
     }
@@ -180,7 +184,7 @@ package final class ChildProcess {
             }
             break
         }
-        onChange()
+        changes.notify()
     }
 
     private func takeNews() {
@@ -202,6 +206,6 @@ package final class ChildProcess {
                 if exit == nil { (exit, exitedAt, exitIsUnknown) = (.signal(SIGKILL), .now, true) }
             }
         }
-        onChange()
+        changes.notify()
     }
 }

@@ -14,7 +14,7 @@ extension Connection {
         case .atOnce:
             // Reading here makes the descriptor unready, so the reactor would not tell those who wait for these bytes.
             receive()
-            onChange()
+            notifyChange()
         case .stopped: break
         case .slowly(let bytes, let interval): tick(bytes: bytes, every: interval)
         }
@@ -26,7 +26,7 @@ extension Connection {
             guard let self, self.raw >= 0, self.readEnd == nil else { return }
             _ = self.receiveOnce(limit: bytes)
             self.tick(bytes: bytes, every: interval)
-            self.onChange()
+            self.notifyChange()
         }
     }
 

@@ -18,6 +18,9 @@ extension Connection {
     /// Whether no send is queued or under way.
     package var isIdle: Bool { outgoing.isEmpty }
 
+    /// The number of sends that the kernel has not taken completely.
+    package var unfinishedSends: Int { outgoing.count }
+
     /// The bytes of sends that the kernel has not taken yet.
     package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
@@ -30,7 +33,7 @@ extension Connection {
             guard advance(operation) else { return }
             outgoing.removeFirst()
             lastWasCut = operation.isCut
-            onChange()
+            notifyChange()
         }
     }
 

@@ -75,7 +75,11 @@ package final class Connection {
     var readTimer: TimerQueue.ID?
     var wantsWrite = false
 
-    package var onChange: () -> Void = {}
+    private let changes = ChangeHandler()
+    package var onChange: () -> Void {
+        get { changes.handler }
+        set { changes.handler = newValue }
+    }
 
     /// What its bytes pass through; nil: they are those of the network.
     package var layer: (any ConnectionLayer)?
@@ -206,7 +210,7 @@ package final class Connection {
             pump()
             updateInterest()
         }
-        onChange()
+        notifyChange()
     }
 
     /// Asks the kernel for the result of `connect`, which the reactor may not have delivered yet.
@@ -230,7 +234,7 @@ package final class Connection {
                 guard let self, self.raw >= 0, self.phase == .connecting else { return }
                 self.sendTimer = nil
                 self.connectToPath()
-                self.onChange()
+                self.notifyChange()
             }
         } else {
             phase = .connectFailed(SystemError("connect"))
@@ -267,8 +271,11 @@ package final class Connection {
             opened()
             updateInterest()
         }
-        onChange()
+        notifyChange()
     }
+
+    /// Calls ``onChange``, or has it called again if it is running.
+    func notifyChange() { changes.notify() }
 
     private func opened() {
         phase = .open

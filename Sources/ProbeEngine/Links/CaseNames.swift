@@ -30,9 +30,12 @@ final class CaseNames {
 
     /// Answers in a network from here on.
     ///
-    /// - Parameter tell: hears of each question, and of each answer as it leaves.
+    /// - Parameters:
+    ///   - tell: called for each question, and for each answer as it leaves.
+    ///   - overloaded: called once, when a question is dropped because too many answers wait for their time.
     func serve(
-        in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void
+        in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void,
+        overloaded: @escaping () -> Void
     ) throws(SystemError) {
         servers.append(
             try NameServer(
@@ -45,7 +48,7 @@ final class CaseNames {
                         tell("asks for \(reply.question)\(end)")
                     }
                     return reply
-                }, sent: { tell("is told, for \($0.question): \($0.text ?? "nothing")") }))
+                }, sent: { tell("is told, for \($0.question): \($0.text ?? "nothing")") }, overloaded: overloaded))
     }
 
     /// Answers no more.

@@ -19,7 +19,14 @@ struct NameExecutor {
                 do throws(SystemError) {
                     try context.links.names.serve(
                         in: context.links.end(at: place).namespace, on: context.reactor,
-                        tell: { [weak context] text in context?.record(.event(actor: who, text)) })
+                        tell: { [weak context] text in context?.record(.event(actor: who, text)) },
+                        overloaded: { [weak context] in
+                            context?.raise(
+                                Finding(
+                                    .error, at: declaration.span,
+                                    "a question of \(who) was dropped: \(NameServer.mostDue) answers wait for their time",
+                                    hints: ["shorten the delays of the names, or let the program ask less often"]))
+                        })
                 } catch {
                     throw Finding(
                         .error, at: declaration.span,

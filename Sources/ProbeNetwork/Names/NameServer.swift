@@ -27,14 +27,25 @@ package final class NameServer {
     private var lastTimer = 0
     /// More than a program may ever need: further ones wait.
     private static let mostConnections = 64
+    /// The number of answers that may wait for their time. A datagram beyond that is dropped, as by an overloaded resolver.
+    package static let mostDue = 16_384
+    /// The number of answers of one connection that may wait for their time, and of those that its asker has not read. Beyond that, the
+    /// connection is not read, so that further questions wait in the kernel.
+    private static let mostOfConnection = (due: 1024, unsent: 64)
+    /// Called once for the first datagram that is dropped because too many answers wait.
+    private let overloaded: () -> Void
+    private var wasOverloaded = false
 
     /// Listens at the resolver's address of a network.
     ///
-    /// - Parameter sent: hears of each answer, as it leaves.
+    /// - Parameters:
+    ///   - sent: called with each answer, as it leaves.
+    ///   - overloaded: called once, when a question is dropped because too many answers wait for their time.
     package init(
-        in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive, sent: @escaping (NameReply) -> Void
+        in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
+        sent: @escaping (NameReply) -> Void, overloaded: @escaping () -> Void
     ) throws(SystemError) {
-        (self.reactor, self.receive, self.sent) = (reactor, receive, sent)
+        (self.reactor, self.receive, self.sent, self.overloaded) = (reactor, receive, sent, overloaded)
         socket = try network.run { () throws(SystemError) in try DatagramSocket(address: NameLookup.resolver) }
         listener = try network.run { () throws(SystemError) in
             try Listener(address: NameLookup.resolver, backlog: 128, options: [])
@@ -68,6 +79,11 @@ package final class NameServer {
         // Others are served between: at most so many at a time.
         for _ in 0..<64 {
             guard let (message, asker) = socket.receive() else { return }
+            if timers.count >= Self.mostDue {
+                if !wasOverloaded { overloaded() }
+                wasOverloaded = true
+                continue
+            }
             guard let reply = receive(message, .udp) else { continue }
             send(reply) { [weak self] in self?.socket.send(reply.bytes, to: asker) ?? false }
         }
@@ -93,18 +109,18 @@ package final class NameServer {
 
     private func serve(_ asker: Asker) {
         let connection = asker.connection
-        while connection.receiveBuffer.count >= 2 {
+        while connection.receiveBuffer.count >= 2, !mustWait(asker) {
             let length = Int(connection.receiveBuffer[0]) << 8 | Int(connection.receiveBuffer[1])
             guard connection.receiveBuffer.count >= 2 + length else { break }
             let message = Array(connection.receiveBuffer.take(2 + length).dropFirst(2))
             guard let reply = receive(message, .tcp), reply.text != nil else { continue }
             asker.due += 1
-            send(reply) { [weak self, weak asker] in
-                guard let self, let asker else { return false }
+            send(reply) { [weak asker] in
+                guard let asker else { return false }
                 asker.due -= 1
-                defer { release(asker) }
                 guard asker.connection.isOpen else { return false }
                 let count = reply.bytes.count
+                // The connection's change is what serves the asker again.
                 asker.connection.send(
                     SendOperation(
                         pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes], pace: .atOnce,
@@ -112,7 +128,23 @@ package final class NameServer {
                 return true
             }
         }
+        bound(connection, isFull: mustWait(asker))
         release(asker)
+    }
+
+    /// Whether an asker gets no further answer before it has read, or been sent, some of those before.
+    private func mustWait(_ asker: Asker) -> Bool {
+        asker.due >= Self.mostOfConnection.due || asker.connection.unfinishedSends >= Self.mostOfConnection.unsent
+    }
+
+    /// Stops reading a connection whose asker does not read, so that its questions wait in the kernel.
+    private func bound(_ connection: Connection, isFull: Bool) {
+        guard connection.isOpen, connection.readEnd == nil else { return }
+        if isFull, connection.reading == .atOnce {
+            connection.setReading(.stopped)
+        } else if !isFull, connection.reading == .stopped {
+            connection.setReading(.atOnce)
+        }
     }
 
     /// Closes the connection of an asker that asks no more and has its answers.

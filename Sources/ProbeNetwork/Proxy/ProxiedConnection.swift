@@ -48,7 +48,11 @@ package final class ProxiedConnection {
     package private(set) var failure: SystemError?
     /// Which peer ended it first, and how; nil where none has.
     package private(set) var firstEnd: (side: Side, end: ForwardEnd)?
-    package var onChange: () -> Void = {}
+    private let changes = ChangeHandler()
+    package var onChange: () -> Void {
+        get { changes.handler }
+        set { changes.handler = newValue }
+    }
     /// Called with what comes from a side, before it goes on.
     package var onBytes: ((Side, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
     /// Called with the end of a side.
@@ -159,7 +163,7 @@ package final class ProxiedConnection {
             closeIfOver()
         } while mustPumpAgain
         isPumping = false
-        onChange()
+        changes.notify()
         if isOver {
             onOver()
             onOver = {}

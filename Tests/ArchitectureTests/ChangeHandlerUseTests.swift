@@ -1,0 +1,20 @@
+import Testing
+
+/// A handler of changes may change what it is called about: calling it directly would recurse once for each message of a peer.
+struct ChangeHandlerUseTests {
+    @Test func changesAreAnnouncedByAChangeHandlerAlone() {
+        var handlers = 0
+        for path in Repository.files(below: "Sources", ending: ".swift") {
+            let code = DeclaredTypes.code(of: Repository.text(path) ?? "")
+            let words = code.split { !($0.isLetter || $0 == "(" || $0 == ")") }
+            for word in words where word.hasSuffix("onChange()") {
+                Issue.record("\(path) calls onChange itself: ChangeHandler.notify calls it, one call at a time")
+            }
+            if code.contains("ChangeHandler()") { handlers += 1 }
+            if code.contains("var onChange") {
+                #expect(code.contains("ChangeHandler()"), "\(path) has an onChange without a ChangeHandler")
+            }
+        }
+        #expect(handlers >= 3, "the sources were read")
+    }
+}
