@@ -41,7 +41,7 @@ struct PendingConnectionExpectation: PendingExpectation {
             name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,
             end: connection.readEnd,
             endIsNews: actor.hasUntakenEnd, framing: actor.framing, isOfClient: !actor.isClient,
-            ignoresRest: actor.ignoresRest,
+            ignoresRest: actor.ignoresRest, answersLines: !actor.whenevers.isEmpty && !actor.waitsForRawBytes,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
         if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsTaken {
             view.tls = ConnectionView.TLS(

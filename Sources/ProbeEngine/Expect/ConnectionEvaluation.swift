@@ -53,6 +53,7 @@ struct ConnectionEvaluation {
         case .taken(let parts, let completed, let bindings):
             return .satisfied(ConnectionMatch(parts: parts, bindings: bindings), at: completed)
         case .mismatch(let mismatch):
+            if view.endsInAnswerableLine { return window.wait(orMissed: finding(mismatch, input)) }
             let reason: Impossibility.Reason =
                 mismatch.isPartial && view.end == nil
                 ? .partialMismatch(mismatch.summary) : .mismatch(mismatch.summary)
@@ -148,10 +149,9 @@ struct ConnectionEvaluation {
             let when =
                 came < window.start
                 ? "before the step" : "\(DurationText.script(came - window.start)) after the step began"
-            return .mismatch(
-                Finding(
-                    .failed, "\(view.name): bytes came where nothing was expected, \(when)", expected: [],
-                    actual: unread), reason)
+            let finding = Finding(
+                .failed, "\(view.name): bytes came where nothing was expected, \(when)", expected: [], actual: unread)
+            return view.endsInAnswerableLine ? window.wait(orMissed: finding) : .mismatch(finding, reason)
         }
         let what =
             switch view.end {

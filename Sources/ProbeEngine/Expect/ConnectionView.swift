@@ -59,6 +59,8 @@ struct ConnectionView {
     /// The peer is a client.
     var isOfClient = false
     var ignoresRest = false
+    /// A `whenever` takes lines that it answers as soon as they are complete.
+    var answersLines = false
     var reading = Connection.Reading.atOnce
     var hasOverflowed = false
     /// nil without TLS.
@@ -66,4 +68,11 @@ struct ConnectionView {
     var send: Send?
     /// nil where it was not asked, or the connection is read at once.
     var inKernel: InKernel?
+
+    /// What is unread is the beginning of a line that a `whenever` may take once it is complete.
+    var endsInAnswerableLine: Bool {
+        guard answersLines, end == nil, !receiveBuffer.isEmpty, urgent.isEmpty else { return false }
+        if case .incomplete = FrameScanner.next(framing, in: receiveBuffer, from: 0) { return true }
+        return false
+    }
 }

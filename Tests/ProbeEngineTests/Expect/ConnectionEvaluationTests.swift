@@ -57,7 +57,30 @@ struct ConnectionEvaluationTests {
     private static let fin = Connection.ReadEnd.eof(.milliseconds(7))
     private static let rst = Connection.ReadEnd.reset(.milliseconds(7))
 
-    static let rows: [ExpectationRow] = raw + lines + ends + urgent + silence
+    static let rows: [ExpectationRow] = raw + lines + ends + urgent + silence + beginningsOfAnsweredLines
+
+    /// What a `whenever` may take once the line is complete.
+    private static func begun(_ text: String) -> @Sendable (inout ConnectionView) -> Void {
+        { view in
+            view.answersLines = true
+            view.receiveBuffer.append(bytes(text), at: .milliseconds(5))
+        }
+    }
+
+    private static let beginningsOfAnsweredLines: [ExpectationRow] = [
+        row(.line(value("end"), name: nil), 10, "pending until 100ms", begun("a")),
+        row(
+            .line(value("end"), name: nil), 100, "missed, failed: C: another line came than line \"end\"", begun("a")),
+        row(
+            .line(value("end"), name: nil), 10, "failed: C: another line came than line \"end\"", begun("a\r\nb")),
+        row(.eof, 10, "pending until 100ms", begun("pi")),
+        row(.eof, 100, "missed, failed: C: bytes came where eof (FIN) was expected", begun("pi")),
+        row(.nothing(for: .milliseconds(100)), 10, "pending until 100ms", begun("pi")),
+        row(
+            .nothing(for: .milliseconds(100)), 100,
+            "missed, failed: C: bytes came where nothing was expected, 5ms after the step began",
+            begun("pi")),
+    ]
 
     private static let raw: [ExpectationRow] = [
         row(.bytes(bytes("abc")), 99, "pending until 100ms", got(("ab", 5))),
