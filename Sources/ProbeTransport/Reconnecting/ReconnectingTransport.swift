@@ -26,8 +26,27 @@ final class ReconnectingTransport: Transport {
     private let connect: Connect
     private let queue = DispatchQueue(label: "tcpprobe.reconnect")
     private let state: Mutex<State>
-    /// Nil after `stopped`. Locked while it is called, and before the state is: what the state says is told in that order.
-    private let handler: Mutex<TransportHandler?>
+    /// Locked by whoever holds the state, so that events are reported in the order of its changes.
+    private let reports: Mutex<Reports>
+
+    /// The events that the handler has not been called with. One thread at a time calls it, and holds no lock while it does.
+    private struct Reports {
+        /// Nil after `stopped`.
+        var handler: TransportHandler?
+        var pending: [TransportEvent] = []
+        var isDelivering = false
+
+        /// The next call; nil if there is none, or if another thread makes it.
+        mutating func next() -> (TransportHandler, TransportEvent)? {
+            guard let handler, !pending.isEmpty else {
+                pending = []
+                return nil
+            }
+            let event = pending.removeFirst()
+            if case .stopped = event { self.handler = nil }
+            return (handler, event)
+        }
+    }
 
     /// - Parameter connect: makes a transport for one connection.
     /// - Throws: what `connect` throws for the first one.
@@ -39,7 +58,7 @@ final class ReconnectingTransport: Transport {
         }
         framing = configuration.framing
         self.connect = connect
-        self.handler = Mutex(handler)
+        reports = Mutex(Reports(handler: handler))
         state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
         // What is wrong with the configuration is told now, and not by each attempt.
         _ = try connect { _ in }
@@ -99,18 +118,35 @@ final class ReconnectingTransport: Transport {
         }
     }
 
-    /// Changes the state, and does what follows from that. Not to be called inside the handler.
+    /// Changes the state, and carries out the actions that follow from that.
     private func change(_ change: (inout State) -> [ReconnectState.Action]) {
-        handler.withLock { handler in
-            for action in state.withLock({ change(&$0) }) {
+        state.withLock { state in
+            for action in change(&state) {
                 switch action {
-                case .report(let event):
-                    handler?(event)
-                    if case .stopped = event { handler = nil }
+                case .report(let event): reports.withLock { $0.pending.append(event) }
                 case .wait(let duration):
                     queue.asyncAfter(deadline: .now() + duration.seconds) { [weak self] in self?.connectAgain() }
                 }
             }
+        }
+        deliver()
+    }
+
+    /// Calls the handler with the pending events, unless a call is under way: that thread, which may be this one, goes on with them.
+    private func deliver() {
+        let isFree = reports.withLock { reports in
+            defer { reports.isDelivering = true }
+            return !reports.isDelivering
+        }
+        guard isFree else { return }
+        while true {
+            let next = reports.withLock { reports in
+                let next = reports.next()
+                if next == nil { reports.isDelivering = false }
+                return next
+            }
+            guard let (handler, event) = next else { return }
+            handler(event)
         }
     }
 
@@ -176,8 +212,8 @@ final class ReconnectingTransport: Transport {
             return (actions, wasStarted)
         }
         // Nothing will be reported.
-        if !wasStarted { handler.withLock { $0 = nil } }
-        // Not here: the handler may be what has called.
+        if !wasStarted { reports.withLock { $0.handler = nil } }
+        // On the queue, because a caller does not expect its handler to be called before `stop` has returned.
         if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
