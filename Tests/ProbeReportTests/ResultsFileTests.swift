@@ -155,6 +155,14 @@ import Testing
 
     // MARK: What is wrong
 
+    /// Comparing each name with all others would take minutes.
+    @Test(.timeLimit(.minutes(1))) func manyUnknownMembersAreReadInLinearTime() throws {
+        let beginning = String(text[..<(try #require(text.lastIndex(of: "}")))])
+        let more = (0..<200_000).map { ",\"n\($0)\":0" }.joined()
+        #expect(problem(beginning + more + "}") == nil)
+        #expect(problem(beginning + more + ",\"n7\":0}") != nil)
+    }
+
     @Test func everyCutIsFound() throws {
         let bytes = try #require(Self.whole)
         for count in stride(from: 0, to: bytes.count - 1, by: 29) {

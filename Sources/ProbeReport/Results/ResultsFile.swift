@@ -205,13 +205,14 @@ package struct ResultsFile: Sendable {
     /// The members of the document; of `cases`, where each of them is.
     private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (ResultsFields, [Range<Int>]) {
         var members: [JSONValue.Member] = []
+        var names: Set<[UInt8]> = []
         var cases: [Range<Int>] = []
         var position = try JSONExtent.take(UInt8(ascii: "{"), at: 0, in: bytes)
         var isLast = try next(&position, UInt8(ascii: "}"), in: bytes, isFirst: true)
         while !isLast {
             position = JSONExtent.skipSpace(at: position, in: bytes)
             let name = try parse(position..<JSONExtent.end(ofValueAt: position, in: bytes), in: bytes, &position)
-            guard let name = name.text, !members.contains(where: { $0.key == name }) else {
+            guard let name = name.text, names.insert(Array(name.utf8)).inserted else {
                 throw JSONError(reason: .duplicateName, offset: position)
             }
             position = try JSONExtent.take(UInt8(ascii: ":"), at: position, in: bytes)
