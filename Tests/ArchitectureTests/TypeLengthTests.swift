@@ -2,7 +2,7 @@ import Testing
 
 /// A type has one responsibility: a long one, over its declaration and all its extensions, has several.
 struct TypeLengthTests {
-    private static let longest = 600
+    private static let longest = 800
 
     /// The lines of each type of the package, over its declaration and its extensions in every room.
     private static let lengths: [String: Int] = {
