@@ -46,7 +46,7 @@ static int become_program(void *argument) {
     }
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
     // Outside of its network it would reach others than it is to.
     if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {

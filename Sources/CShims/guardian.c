@@ -72,7 +72,7 @@ static int has_room(struct table *table, size_t size) {
 int guardian_block_signals(void) {
     sigset_t all, child;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     // If SIGCHLD were inherited as ignored, the kernel would collect children itself.
@@ -295,7 +295,7 @@ int probe_guardian_start(pid_t *pid) {
     sigset_t all, old;
     sigfillset(&all);
     // No signal may be delivered to the child before it has blocked all signals itself.
-    sigprocmask(SIG_SETMASK, &all, &old);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     *pid = fork();
     if (*pid == 0) {
         close(pair[0]);

@@ -74,29 +74,49 @@ int probe_new_network(void) {
 
 // MARK: Links
 
+// A netlink message: a header, the structure of its type, and attributes.
 struct message {
     struct nlmsghdr header;
-    struct ifinfomsg link;
-    char attributes[512];
+    char body[512];
+    // Set if an attribute did not fit; then the message is not sent.
+    int is_full;
 };
 
+static void begin(struct message *message, unsigned short type, unsigned short flags, const void *body, size_t length) {
+    memset(message, 0, sizeof *message);
+    message->header.nlmsg_len = NLMSG_LENGTH(length);
+    message->header.nlmsg_type = type;
+    message->header.nlmsg_flags = flags | NLM_F_REQUEST | NLM_F_ACK;
+    memcpy(message->body, body, length);
+}
+
+// Appends an attribute. Returns NULL if it does not fit.
 static struct rtattr *add(struct message *message, unsigned short type, const void *value, size_t length) {
-    struct rtattr *attribute = (struct rtattr *)((char *)message + NLMSG_ALIGN(message->header.nlmsg_len));
+    size_t start = NLMSG_ALIGN(message->header.nlmsg_len);
+    if (length > sizeof message->body || start + RTA_SPACE(length) > sizeof message->header + sizeof message->body) {
+        message->is_full = 1;
+        return NULL;
+    }
+    struct rtattr *attribute = (struct rtattr *)((char *)message + start);
     attribute->rta_type = type;
     attribute->rta_len = RTA_LENGTH(length);
     if (length) memcpy(RTA_DATA(attribute), value, length);
-    message->header.nlmsg_len = NLMSG_ALIGN(message->header.nlmsg_len) + RTA_ALIGN(attribute->rta_len);
+    message->header.nlmsg_len = start + RTA_SPACE(length);
     return attribute;
 }
 
+// Ends an attribute that contains those added since.
 static void end(struct message *message, struct rtattr *nest) {
-    nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
+    if (nest) nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
 }
 
 static int transact(struct message *message) {
+    if (message->is_full) {
+        errno = EMSGSIZE;
+        return -1;
+    }
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (fd < 0) return -1;
-    message->header.nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
     if (send(fd, message, message->header.nlmsg_len, 0) < 0) return close_keeping_errno(fd);
     char answer[4096] __attribute__((aligned(8)));
     ssize_t n = recv(fd, answer, sizeof answer, 0);
@@ -116,16 +136,13 @@ static const unsigned char end_address[6] = {2, 0, 0, 0, 0, 1};
 
 static int make_pair(const char *name, int end_network) {
     struct message message;
-    memset(&message, 0, sizeof message);
-    message.header.nlmsg_len = NLMSG_LENGTH(sizeof message.link);
-    message.header.nlmsg_type = RTM_NEWLINK;
-    message.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    struct ifinfomsg blank;
+    memset(&blank, 0, sizeof blank);
+    begin(&message, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, name, strlen(name) + 1);
     struct rtattr *information = add(&message, IFLA_LINKINFO, NULL, 0);
     add(&message, IFLA_INFO_KIND, "veth", 4);
     struct rtattr *data = add(&message, IFLA_INFO_DATA, NULL, 0);
-    struct ifinfomsg blank;
-    memset(&blank, 0, sizeof blank);
     struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, "link0", 6);
     add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
@@ -166,52 +183,42 @@ int probe_make_pair(const char *name, int end_network) {
 }
 
 static int add_address(int family, const void *address, size_t length, unsigned char prefix) {
-    struct {
-        struct nlmsghdr header;
-        struct ifaddrmsg message;
-        char attributes[128];
-    } request;
-    memset(&request, 0, sizeof request);
-    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.message);
-    request.header.nlmsg_type = RTM_NEWADDR;
-    request.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
-    request.message.ifa_family = family;
-    request.message.ifa_prefixlen = prefix;
-    request.message.ifa_flags = IFA_F_NODAD | IFA_F_PERMANENT;
-    request.message.ifa_index = if_nametoindex("link0");
-    if (request.message.ifa_index == 0) return -1;
+    struct ifaddrmsg body;
+    memset(&body, 0, sizeof body);
+    body.ifa_family = family;
+    body.ifa_prefixlen = prefix;
+    body.ifa_flags = IFA_F_NODAD | IFA_F_PERMANENT;
+    body.ifa_index = if_nametoindex("link0");
+    if (body.ifa_index == 0) return -1;
+    struct message message;
+    begin(&message, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof body);
     unsigned short types[] = {IFA_LOCAL, IFA_ADDRESS};
-    for (int i = 0; i < 2; i++) add((struct message *)&request, types[i], address, length);
-    return transact((struct message *)&request);
+    for (int i = 0; i < 2; i++) add(&message, types[i], address, length);
+    return transact(&message);
 }
 
 // All addresses of links are reached over it, also those that nobody has. The address itself has no subnet: getaddrinfo would sort
 // addresses of one by how near they are, and not leave them in the order of the answer.
 static int add_route(const struct in_addr *source) {
-    struct {
-        struct nlmsghdr header;
-        struct rtmsg message;
-        char attributes[128];
-    } request;
-    memset(&request, 0, sizeof request);
-    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.message);
-    request.header.nlmsg_type = RTM_NEWROUTE;
-    request.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
-    request.message.rtm_family = AF_INET;
-    request.message.rtm_dst_len = 16;
-    request.message.rtm_table = RT_TABLE_MAIN;
-    request.message.rtm_protocol = RTPROT_BOOT;
-    request.message.rtm_scope = RT_SCOPE_LINK;
-    request.message.rtm_type = RTN_UNICAST;
+    struct rtmsg body;
+    memset(&body, 0, sizeof body);
+    body.rtm_family = AF_INET;
+    body.rtm_dst_len = 16;
+    body.rtm_table = RT_TABLE_MAIN;
+    body.rtm_protocol = RTPROT_BOOT;
+    body.rtm_scope = RT_SCOPE_LINK;
+    body.rtm_type = RTN_UNICAST;
+    struct message message;
+    begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof body);
     unsigned char network[4];
     memcpy(network, source, sizeof network);
     network[2] = network[3] = 0;
     int index = (int)if_nametoindex("link0");
     if (index == 0) return -1;
-    add((struct message *)&request, RTA_DST, network, sizeof network);
-    add((struct message *)&request, RTA_PREFSRC, source, sizeof *source);
-    add((struct message *)&request, RTA_OIF, &index, sizeof index);
-    return transact((struct message *)&request);
+    add(&message, RTA_DST, network, sizeof network);
+    add(&message, RTA_PREFSRC, source, sizeof *source);
+    add(&message, RTA_OIF, &index, sizeof index);
+    return transact(&message);
 }
 
 int probe_set_up_end(const char *address, const char *address6) {
