@@ -220,7 +220,7 @@ extension TLSSetup {
         context.crowdFolders.append(folder)
         do throws(SystemError) {
             try Folder(folder).replace("crowd.pem", with: certificates)
-            try Folder(folder).replace("crowd.key", with: key)
+            try Folder(folder).replace("crowd.key", with: key, mode: 0o600)
         } catch {
             throw Finding(
                 .error, at: options.span, "the crowd's certificate can't be written to \(folder): \(error.reason)")

@@ -22,11 +22,13 @@ extension CaseReport {
         let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
         let bytes = captureFile(linkType)
+        // Whoever reads the secrets in it can decrypt the case's TLS connections.
+        let mode: UInt32 = hasSecrets ? 0o600 : 0o644
         do throws(SystemError) {
             if let folder = settings.openedFolder {
-                try folder.replace(name, with: bytes)
+                try folder.replace(name, with: bytes, mode: mode)
             } else {
-                try Folder(making: settings.outputFolder).replace(name, with: bytes)
+                try Folder(making: settings.outputFolder).replace(name, with: bytes, mode: mode)
             }
         } catch {
             throw Finding(
@@ -35,6 +37,8 @@ extension CaseReport {
         }
         return path
     }
+
+    private var hasSecrets: Bool { context.settings.keepsSecrets && !context.secrets.lines.isEmpty }
 
     private func captureFile(_ linkType: LinkType) -> [UInt8] {
         let (names, capture) = (context.wireNames(), context.capture)
@@ -53,7 +57,7 @@ extension CaseReport {
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
             comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments)
         // Before the packets: readers decrypt what follows.
-        if context.settings.keepsSecrets, !context.secrets.lines.isEmpty {
+        if hasSecrets {
             bytes += writer.secrets(keyLog: context.secrets.keyLog)
         }
         var changed = faults.changed[...]
