@@ -126,25 +126,21 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     return 0;
 }
 
-int probe_interrupt_descriptor(void) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+// The signals that ask a run to end: a terminal's Ctrl-C, a request to terminate, and a terminal that is gone. After `nohup` the last one is
+// ignored, and stays so.
+static void add_interrupts(sigset_t *set) {
+    struct sigaction present;
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &present) < 0 || present.sa_handler != SIG_IGN) sigaddset(set, SIGHUP);
 }
 
-int probe_add_hangup(int fd) {
-    struct sigaction present;
-    if (sigaction(SIGHUP, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return 0;
+int probe_interrupt_descriptor(void) {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    add_interrupts(&set);
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
-    return signalfd(fd, &set, 0) < 0 ? -1 : 0;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 int probe_next_signal(int fd) {
@@ -177,14 +173,13 @@ int probe_has_descriptors(int count) {
 
 void probe_interrupts_end_process(int yes) {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    add_interrupts(&set);
     if (yes) {
         // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to it all the same must work, as
         // during a run.
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
+        // After `nohup`, SIGHUP stays ignored.
     }
     pthread_sigmask(yes ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }

@@ -56,7 +56,6 @@ struct DeskOptions: ParsableArguments {
         let plan = try Self.plan(of: script, allowed)
         ResourceTracker.begin()
         let interrupts = probe_interrupt_descriptor()
-        _ = probe_add_hangup(interrupts)
         var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)

@@ -23,7 +23,7 @@ struct ExploreCommand: ParsableCommand {
               1         something was found
               2         wrong use, or the scenario does not pass as it is
               3         the scenario passes, but not each time; or it has nothing that could be varied
-              130, 143  interrupted
+              129, 130, 143  interrupted
             """)
 
     @OptionGroup var options: ExploreOptions
@@ -109,7 +109,7 @@ struct ShrinkCommand: ParsableCommand {
               0         the smallest scenario was written
               2         wrong use, or the scenario does not fail
               3         it fails in fewer than one in five runs: too rare to be shrunk
-              130, 143  interrupted
+              129, 130, 143  interrupted
             """)
 
     @OptionGroup var options: ExploreOptions

@@ -33,7 +33,7 @@ struct TCPProbe: ParsableCommand {
               1         a case failed
               2         wrong use, or a script that does not check: nothing was run
               3         error or inconclusive, and nothing failed
-              130, 143  interrupted; what was done until then is reported
+              129, 130, 143  interrupted (HUP, INT, TERM); what was done until then is reported
             """,
         version: ProductOrigin.line(program: "tcpprobe", version: version),
         subcommands: [

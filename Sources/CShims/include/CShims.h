@@ -191,16 +191,14 @@ int probe_has_threads(int count);
 // Whether this many more descriptors can be opened.
 int probe_has_descriptors(int count);
 
-// Lets SIGINT and SIGTERM end the process at once (1), or leaves them to the descriptor (0); for the calling thread.
+// Lets SIGINT, SIGTERM and SIGHUP end the process at once (1), or leaves them to the descriptor (0); for the calling thread.
 void probe_interrupts_end_process(int yes);
 
 char **probe_environment(void);
 
-// A descriptor that becomes readable when SIGINT or SIGTERM arrives. Both are blocked in the calling thread and in
-// threads that it starts later.
+// A descriptor that becomes readable when SIGINT, SIGTERM or, unless it is ignored (nohup), SIGHUP arrives. They are blocked in the calling
+// thread and in threads that it starts later.
 int probe_interrupt_descriptor(void);
-// From here on the descriptor tells of SIGHUP too, unless it is ignored (nohup). Returns -1 with errno.
-int probe_add_hangup(int fd);
 // Reads the next signal from the descriptor; 0 if there is none.
 int probe_next_signal(int fd);
 
