@@ -102,7 +102,7 @@ final class CaptureThread {
                 let completion = core.state.withLock({ $0.fences.seen(sequence) })
             else { return }
             passed.append(completion)
-        case .fragment, .otherIP, .notIP:
+        case .fragment, .otherIP, .notIP, .icmp, .other:
             break
         }
     }

@@ -121,6 +121,9 @@ struct ShowOptions: ParsableArguments {
     @Flag(help: "With --follow, the lines as text: no quotes, no line ends.")
     var text = false
 
+    @Flag(help: "Leave packets in GRE, ERSPAN, VXLAN, Geneve and IP-in-IP tunnels unread.")
+    var noTunnels = false
+
     @Flag(help: "One JSON object a line.")
     var json = false
 

@@ -17,7 +17,8 @@ extension InspectShow {
         let shown = FollowObserver(
             form: options.form, width: width, paint: paint, output: { [output] in output.write($0) })
         let observer = DecryptionObserver(showing: shown)
-        let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: observer)
+        let inspection = Inspection.of(
+            source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
         if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }

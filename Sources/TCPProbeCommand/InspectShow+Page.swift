@@ -29,14 +29,14 @@ extension InspectShow {
         let inspection: Inspection
         var filter = filter
         if isRegular {
-            inspection = Inspection.of(source, accepts: accepts)
+            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
             filter = criteria.applied(to: filter, in: inspection)
             if inspection.problem?.isWrongUse != true, let code = readAgain(inspection, filter, observer) {
                 return code
             }
         } else {
             inspection = Inspection.of(
-                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts)
+                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
         }
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         if let number = filter.number, number >= inspection.analysis.table.conversations.count,
@@ -95,7 +95,8 @@ extension InspectShow {
         chosen.numbers = Set(numbers)
         do throws(CaptureSourceError) {
             let source = try CaptureSource(path: file)
-            _ = Inspection.of(source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts)
+            _ = Inspection.of(
+                source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts, tunnels: tunnels)
             return nil
         } catch {
             return self.report(.source(error))

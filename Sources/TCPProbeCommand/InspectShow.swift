@@ -42,6 +42,8 @@ struct InspectShow {
     /// Whether this is the last file.
     let isLast: Bool
 
+    var tunnels: TunnelReading { options.noTunnels ? .named : .opened }
+
     var isJSON: Bool { options.json }
 
     /// The packets that are read; nil for all.
@@ -66,7 +68,7 @@ struct InspectShow {
                     output.flush()
                     return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
                 }
-                let inspection = Inspection.of(source, accepts: accepts)
+                let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
                 chosen.filter = criteria.applied(to: filter, in: inspection)
             } catch {
                 return report(.source(error))
@@ -91,7 +93,8 @@ struct InspectShow {
                 isJSON
                 ? JSONObserver(.packets, file: file, output: write)
                 : LadderObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
-            return finish(Inspection.of(source, filter: filter, observer: observer, accepts: accepts)) { report in
+            return finish(Inspection.of(source, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels))
+            { report in
                 write(LadderObserver.footer(report, width: width))
             }
         case .follow:
@@ -101,7 +104,9 @@ struct InspectShow {
                 : FollowObserver(
                     form: options.form, showsTimes: options.times, width: width, paint: paint, output: write)
             return finish(
-                Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
+                Inspection.of(
+                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
+            )
         case .decrypt(let keyLog): return decrypt(source, keyLog: keyLog)
         case .messages(let framing, let protobuf):
             let text = MessageText(
@@ -116,7 +121,9 @@ struct InspectShow {
                 }
             }
             return finish(
-                Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
+                Inspection.of(
+                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
+            )
         case .extract(let folder, let path): return extract(source, into: folder, path)
         case .judge(let lists): return judge(source, lists)
         case .page(let path, let keyLog, let decrypts):
@@ -127,7 +134,7 @@ struct InspectShow {
     // MARK: Modes
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
-        let inspection = Inspection.of(source, accepts: accepts)
+        let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
         let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
             writeFlows(of: inspection, filter)
@@ -158,7 +165,7 @@ struct InspectShow {
     private func extract(_ source: consuming CaptureSource, into folder: Folder, _ path: String) -> Int32 {
         let extractor = StreamExtractor(folder: folder, path: path)
         let inspection = Inspection.of(
-            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts)
+            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts, tunnels: tunnels)
         if let failure = extractor.failure {
             output.flush()
             Console.standardError.write("error: \(Escaped.text(failure.path)): \(failure.reason)\n")
@@ -175,7 +182,8 @@ struct InspectShow {
 
     private func judge(_ source: consuming CaptureSource, _ lists: [WireCheckList]) -> Int32 {
         let checks = lists.flatMap(\.checks)
-        let inspection = Inspection.of(source, limits: .judging(checks.map(\.assertion)), accepts: accepts)
+        let inspection = Inspection.of(
+            source, limits: .judging(checks.map(\.assertion)), accepts: accepts, tunnels: tunnels)
         let filter = criteria.applied(to: filter, in: inspection)
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         var tally = CheckRun.Tally()
@@ -207,7 +215,9 @@ struct InspectShow {
         -> Int32
     {
         let reports = inspection.reports(filter)
-        if reports.isEmpty, inspection.problem == nil, inspection.unfollowed(filter) == nil {
+        if reports.isEmpty, inspection.problem == nil, inspection.unreadable == nil,
+            inspection.unfollowed(filter) == nil
+        {
             let flows = inspection.analysis.table.conversations.count
             output.flush()
             let what = filter.isOpen ? "no flow" : "no \(filter.text)"
@@ -226,8 +236,11 @@ struct InspectShow {
 
     func end(_ inspection: Inspection) -> Int32 {
         if isJSON { output.write(InspectJSON.summary(inspection, file: file)) }
-        guard let problem = inspection.problem else { return 0 }
-        return report(problem)
+        if let problem = inspection.problem { return report(problem) }
+        guard let unreadable = inspection.unreadable else { return 0 }
+        output.flush()
+        Console.standardError.write("error: \(name): \(unreadable)\n")
+        return 3
     }
 
     func report(_ problem: InspectionProblem) -> Int32 {

@@ -158,7 +158,8 @@ import Testing
         #expect(flow.contains("\"closes\":[{\"by\":\"server\",\"with\":\"RST\",\"packet\":7,"))
         #expect(
             InspectJSON.summary(inspection, file: "b") == """
-                {"version":1,"type":"summary","file":"b","packets":9,"excluded":0,"tcpPackets":9,"undecodable":0,"flows":2,\
+                {"version":1,"type":"summary","file":"b","packets":9,"excluded":0,"tcpPackets":9,"undecodable":0,"unread":0,\
+                "others":[],"flows":2,\
                 "unfollowed":0,"memoryUsedUp":false,"dropped":0,"complete":true}
 
                 """)

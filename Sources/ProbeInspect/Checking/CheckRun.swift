@@ -139,13 +139,14 @@ package struct CheckRun: Sendable {
         _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
+        // A flow may be in what was not read.
+        let doubt =
+            inspection.problem == nil
+            ? inspection.analysis.unreadOrHidden.map { "\(what), but \($0)" } : "\(what), as far as it could be read"
         for check in checks {
             body(
-                inspection.problem == nil
-                    ? Outcome(verdict: .failed, check: check, failure: WireFailure(what))
-                    : Outcome(
-                        verdict: .inconclusive, check: check,
-                        failure: WireFailure("\(what), as far as it could be read")))
+                Outcome(
+                    verdict: doubt == nil ? .failed : .inconclusive, check: check, failure: WireFailure(doubt ?? what)))
         }
     }
 

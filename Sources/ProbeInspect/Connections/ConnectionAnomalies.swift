@@ -11,6 +11,8 @@ package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var zeroWindowProbes = 0
     package private(set) var outOfWindow = 0
     package private(set) var duplicateAcks = 0
+    /// Errors that ICMP reported about packets of the flow.
+    package private(set) var icmpErrors = 0
 
     package init() {}
 
@@ -29,6 +31,8 @@ package struct ConnectionAnomalies: Sendable, Hashable {
         if summary.isDuplicateAck { duplicateAcks += 1 }
         count(summary.kind)
     }
+
+    mutating func note(icmpErrors count: Int) { icmpErrors = count }
 
     private mutating func count(_ kind: SegmentKind) {
         switch kind {

@@ -117,6 +117,7 @@ extension Conversation {
         note("zero-windows", shut, shut == 1 ? "window shut once" : "window shut \(shut) times")
         add("zero-window-probes", counts.zeroWindowProbes, "zero-window probe")
         note("out-of-window", counts.outOfWindow, "\(counts.outOfWindow) out of window")
+        add("icmp-errors", counts.icmpErrors, "ICMP error")
         note("urgent", sum { $0.urgentOffsets.count }, "urgent data")
         add("conflicts", sum { $0.stream.conflictCount }, "conflicting overlap")
         guard sum({ $0.stream.gaps.count }) > 0 else { return found }

@@ -19,6 +19,7 @@ package enum ConnectionTrait: String, Sendable, CaseIterable {
     case zeroWindows = "zero-windows"
     case zeroWindowProbes = "zero-window-probes"
     case outOfWindow = "out-of-window"
+    case icmpErrors = "icmp-errors"
     case urgent, conflicts
     case missingBytes = "missing-bytes"
     case cutBytes = "cut-bytes"

@@ -12,11 +12,12 @@ private final class ShareWork: @unchecked Sendable {
     private(set) var reader = CaptureFileReader()
     private(set) var problem: InspectionProblem?
 
-    init(_ number: Int, of count: Int, limits: ConversationLimits, chunks: SharedChunks) {
+    init(_ number: Int, of count: Int, limits: ConversationLimits, tunnels: TunnelReading, chunks: SharedChunks) {
         self.number = number
         self.chunks = chunks
         pass = InspectionPass(
-            limits: limits, filter: ConnectionFilter(), observer: nil, share: ConnectionShare(number, of: count))
+            limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels,
+            share: ConnectionShare(number, of: count))
     }
 
     func run() {
@@ -53,11 +54,13 @@ extension Inspection {
     /// The same result as of one analysis, by two threads with a share of the connections each. Nil if the shares
     /// together may have reached a limit that applies to all of them, or if no thread can be started: then the file
     /// must be read again.
-    static func shared(_ source: borrowing CaptureSource, limits: ConversationLimits) -> Inspection? {
+    static func shared(
+        _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading
+    ) -> Inspection? {
         guard let descriptor = source.plainDescriptor else { return nil }
         let chunks = SharedChunks(descriptor, readers: 2)
-        let own = ShareWork(0, of: 2, limits: limits, chunks: chunks)
-        let other = ShareWork(1, of: 2, limits: limits, chunks: chunks)
+        let own = ShareWork(0, of: 2, limits: limits, tunnels: tunnels, chunks: chunks)
+        let other = ShareWork(1, of: 2, limits: limits, tunnels: tunnels, chunks: chunks)
         let thread: WorkerThread
         do throws(SystemError) {
             thread = try WorkerThread("share", signals: .blocked) { other.run() }

@@ -19,8 +19,14 @@ package protocol InspectionObserver: AnyObject {
     /// Called after the packet that completed the part, if the limits deliver streams; at the end of the capture
     /// without a packet.
     func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
+    /// Called for an error that ICMP reported about a packet of the flow.
+    func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation)
     /// The flow has ended.
     func end(of conversation: Conversation)
+}
+
+extension InspectionObserver {
+    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {}
 }
 
 /// Whether a packet is read: its data in the file, and its bytes.
@@ -45,6 +51,14 @@ package struct Inspection: Sendable {
     /// statistics).
     package var dropped: UInt64 {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
+    }
+
+    /// A message if there was no TCP segment that could be read, and packets that may hold some; otherwise nil.
+    package var unreadable: String? {
+        guard analysis.tcpPacketCount == 0 else { return nil }
+        return analysis.others.text { $0.isUnread || $0.isHidden }.map {
+            "there is no TCP segment that could be read: \($0)"
+        }
     }
 
     /// Does not free its memory, for a process that is about to exit: freeing thousands of flows one by one takes time.
@@ -89,17 +103,19 @@ package struct Inspection: Sendable {
     /// - Parameters:
     ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
     ///   - accepts: the packets that are read; nil for all.
+    ///   - tunnels: whether what tunnels carry is shown in their place.
     ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
-        observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil, workers: Int? = nil
+        observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened,
+        workers: Int? = nil
     ) -> Inspection {
         var limits = limits
         limits.patience = .segments(ConversationLimits.liveSegments)
         if source.isRegular {
             let found = impatient(
-                &source, limits: limits, accepts: accepts,
+                &source, limits: limits, accepts: accepts, tunnels: tunnels,
                 workers: accepts == nil ? workers ?? self.workers(for: source) : 1)
             let isRight = !found.analysis.table.hasLateBytes
             if observer == nil, isRight { return found }
@@ -109,16 +125,20 @@ package struct Inspection: Sendable {
             limits.patience = .memory
         }
         return read(
-            &source, InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts))
+            &source,
+            InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels))
     }
 
     /// The result of a pass that gives gaps up early.
     private static func impatient(
-        _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, workers: Int
+        _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
+        workers: Int
     ) -> Inspection {
-        if workers > 1, let shared = shared(source, limits: limits) { return shared }
+        if workers > 1, let shared = shared(source, limits: limits, tunnels: tunnels) { return shared }
         return read(
-            &source, InspectionPass(limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts))
+            &source,
+            InspectionPass(
+                limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts, tunnels: tunnels))
     }
 
     private static func read(_ source: inout CaptureSource, _ pass: consuming InspectionPass) -> Inspection {
@@ -158,6 +178,7 @@ package struct InspectionPass {
     private let observer: (any InspectionObserver)?
     private let filter: ConnectionFilter
     private let accepts: PacketPredicate?
+    private let tunnels: TunnelReading
     private(set) var excludedCount = 0
     private let handsOut: Bool
     /// By the number of the flow.
@@ -165,16 +186,17 @@ package struct InspectionPass {
 
     package init(
         limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
-        accepts: PacketPredicate? = nil, share: ConnectionShare = .all
+        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, share: ConnectionShare = .all
     ) {
         var limits = limits
         // Without an observer nothing consumes the streams.
         if observer == nil { limits.handsOut = false }
-        analysis = CaptureAnalysis(limits: limits, share: share)
+        analysis = CaptureAnalysis(limits: limits, share: share, tunnels: tunnels)
         handsOut = limits.handsOut
         self.filter = filter
         self.observer = observer
         self.accepts = accepts
+        self.tunnels = tunnels
     }
 
     /// Analyses the next bytes of a file, divided into packets by `reader`.
@@ -202,7 +224,12 @@ package struct InspectionPass {
         let summary = analysis.add(
             bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
             index: record.index)
-        guard let summary else { return }
+        guard let summary else {
+            if let (number, report) = analysis.takeICMPError(), number < isShown.count, isShown[number] {
+                observer.see(report, comments: record.comments, in: analysis.table.conversations[number])
+            }
+            return
+        }
         Self.note(summary, in: &anomalies)
         show(summary, record, bytes, to: observer)
         for number in analysis.takeRelieved() { showRest(of: number, to: observer) }
@@ -245,7 +272,7 @@ package struct InspectionPass {
     private func segment(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> DecodedTCP? {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(
-                bytes, linkType: record.linkType, originalLength: record.originalLength)
+                bytes, linkType: record.linkType, originalLength: record.originalLength, tunnels: tunnels)
             if case .tcp(let tcp) = decoded { return tcp }
         } catch {
             // The last fragment of a datagram: its packet alone is no segment.
@@ -281,6 +308,10 @@ package struct InspectionPass {
     /// The capture has ended.
     package mutating func finish() {
         analysis.finish()
+        for (number, count) in analysis.icmpErrors.conversations {
+            while number >= anomalies.count { anomalies.append(ConnectionAnomalies()) }
+            anomalies[number].note(icmpErrors: count)
+        }
         guard let observer else { return }
         for number in isShown.indices {
             showRest(of: number, to: observer)

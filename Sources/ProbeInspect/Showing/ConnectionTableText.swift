@@ -71,27 +71,29 @@ package enum ConnectionTableText {
 
     private static func sentence(_ inspection: Inspection, shown: Int) -> String {
         let flows = inspection.analysis.table.conversations.count
-        var text = shown == flows ? ByteText.count(flows, "flow") : "\(shown) of \(ByteText.count(flows, "flow"))"
-        text +=
+        var summary = shown == flows ? ByteText.count(flows, "flow") : "\(shown) of \(ByteText.count(flows, "flow"))"
+        summary +=
             inspection.excludedCount == 0
             ? ", \(ByteText.count(inspection.packetCount, "packet"))"
             : ", \(inspection.packetCount) of \(ByteText.count(inspection.packetCount + inspection.excludedCount, "packet"))"
-        let other = inspection.packetCount - inspection.analysis.tcpPacketCount
-        if other > 0 { text += " (\(other) of them no TCP)" }
-        if inspection.analysis.undecodableCount > 0 {
-            text += ", \(inspection.analysis.undecodableCount) of these could not be decoded"
+        let others = inspection.analysis.others
+        let isRead = { (packet: OtherPacket) in !packet.isUnread && !packet.isHidden }
+        if let text = others.text(isRead) { summary += " (\(others.count(isRead)) not TCP: \(text))" }
+        if let text = others.text({ !isRead($0) }) {
+            let count = others.count { !isRead($0) }
+            summary += "; \(ByteText.count(count, "packet")) could not be read: \(text)"
         }
         if inspection.dropped > 0 {
-            text += "; the capture dropped \(inspection.dropped) packets: what is missing may be its loss"
+            summary += "; the capture dropped \(inspection.dropped) packets: what is missing may be its loss"
         }
         let unfollowed = inspection.analysis.unfollowedCount
         if unfollowed > 0 {
-            text += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed: there are too many flows"
+            summary += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed: there are too many flows"
         }
         if inspection.analysis.table.hasUsedUpMemory {
-            text += "; memory for what waits behind gaps was used up: some gaps are reported for that"
+            summary += "; memory for what waits behind gaps was used up: some gaps are reported for that"
         }
-        return text
+        return summary
     }
 }
 

@@ -100,6 +100,8 @@ package enum InspectJSON {
             ("excluded", .integer(inspection.excludedCount)),
             ("tcpPackets", .integer(inspection.analysis.tcpPacketCount)),
             ("undecodable", .integer(inspection.analysis.undecodableCount)),
+            ("unread", .integer(inspection.analysis.others.unreadCount + inspection.analysis.others.hiddenCount)),
+            ("others", .array(inspection.analysis.others.all.map(other))),
             ("flows", .integer(inspection.analysis.table.conversations.count)),
             ("unfollowed", .integer(inspection.analysis.unfollowedCount)),
             ("memoryUsedUp", .boolean(inspection.analysis.table.hasUsedUpMemory)),
@@ -125,6 +127,13 @@ package enum InspectJSON {
             ("payload", .string(text(frame.payload.span))), ("payloadBase64", .string(base64(frame.payload.span))),
         ]
         return members
+    }
+
+    private static func other(_ packet: OtherPacket, _ count: Int) -> JSONValue {
+        .object([
+            ("what", .string(packet.text)), ("packets", .integer(count)),
+            ("read", .boolean(!packet.isUnread && !packet.isHidden)),
+        ])
     }
 
     private static func place(

@@ -10,6 +10,10 @@ package enum DecodedPacket: Sendable, Hashable {
     case otherIP(source: IPAddress, destination: IPAddress, protocolNumber: UInt8)
     /// ARP and everything else that is no IP.
     case notIP(etherType: UInt16)
+    /// An error that ICMP reports about a TCP segment.
+    case icmp(ICMPError)
+    /// What could not be read, or was not to be read.
+    case other(OtherPacket)
 }
 
 /// A TCP segment's header in values, and where its payload lies in the packet.

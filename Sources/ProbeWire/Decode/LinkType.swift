@@ -10,31 +10,74 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let null = LinkType(rawValue: 0)
     /// Also Linux loopback, with addresses of zeros.
     package static let ethernet = LinkType(rawValue: 1)
+    package static let ppp = LinkType(rawValue: 9)
+    package static let fddi = LinkType(rawValue: 10)
+    /// PPP in HDLC framing, or Cisco's HDLC.
+    package static let pppHDLC = LinkType(rawValue: 50)
+    /// PPPoE without Ethernet.
+    package static let pppoe = LinkType(rawValue: 51)
+    package static let atmRFC1483 = LinkType(rawValue: 100)
     package static let raw = LinkType(rawValue: 101)
+    package static let ciscoHDLC = LinkType(rawValue: 104)
+    package static let wireless = LinkType(rawValue: 105)
     /// OpenBSD loopback: a 4-byte address family in network order.
     package static let loop = LinkType(rawValue: 108)
+    /// OpenBSD's IPsec interface.
+    package static let enc = LinkType(rawValue: 109)
     /// Linux cooked capture, version 1.
     package static let linuxSLL = LinkType(rawValue: 113)
+    /// OpenBSD's packet filter.
+    package static let pflog = LinkType(rawValue: 117)
+    /// 802.11 after a Prism header.
+    package static let wirelessPrism = LinkType(rawValue: 119)
+    /// 802.11 after a radiotap header.
+    package static let wirelessRadiotap = LinkType(rawValue: 127)
+    package static let appleIPOver1394 = LinkType(rawValue: 138)
+    /// 802.11 after an AVS header.
+    package static let wirelessAVS = LinkType(rawValue: 163)
+    /// PPP after a byte that tells the direction, as pppd writes it.
+    package static let pppd = LinkType(rawValue: 166)
+    /// Per-packet information, and then another link type.
+    package static let ppi = LinkType(rawValue: 192)
+    package static let pppWithDirection = LinkType(rawValue: 204)
     package static let ipv4 = LinkType(rawValue: 228)
     package static let ipv6 = LinkType(rawValue: 229)
+    /// Linux's netfilter.
+    package static let nflog = LinkType(rawValue: 239)
     /// Linux cooked capture, version 2.
     package static let linuxSLL2 = LinkType(rawValue: 276)
     /// DLT_RAW as it got into files: 12 on most systems, 14 on OpenBSD.
     package static let rawDLT = LinkType(rawValue: 12)
     package static let rawOpenBSD = LinkType(rawValue: 14)
 
+    /// The types whose packets can be decoded here, by their names without `LINKTYPE_`.
+    package static let supported: [(type: LinkType, name: String)] = [
+        (.null, "NULL"), (.ethernet, "EN10MB"), (.ppp, "PPP"), (.fddi, "FDDI"), (.rawDLT, "RAW"),
+        (.rawOpenBSD, "RAW"), (.pppHDLC, "PPP_HDLC"), (.pppoe, "PPP_ETHER"), (.atmRFC1483, "ATM_RFC1483"),
+        (.raw, "RAW"), (.ciscoHDLC, "C_HDLC"), (.wireless, "IEEE802_11"), (.loop, "LOOP"), (.enc, "ENC"),
+        (.linuxSLL, "LINUX_SLL"), (.pflog, "PFLOG"), (.wirelessPrism, "IEEE802_11_PRISM"),
+        (.wirelessRadiotap, "IEEE802_11_RADIOTAP"), (.appleIPOver1394, "APPLE_IP_OVER_IEEE1394"),
+        (.wirelessAVS, "IEEE802_11_AVS"), (.pppd, "PPP_PPPD"), (.ppi, "PPI"), (.pppWithDirection, "PPP_WITH_DIR"),
+        (.ipv4, "IPV4"), (.ipv6, "IPV6"), (.nflog, "NFLOG"), (.linuxSLL2, "LINUX_SLL2"),
+    ]
+
+    /// Types that are often met and have no IP, or none that is read here.
+    private static let unsupported: [UInt32: String] = [
+        6: "IEEE802_5", 107: "FRELAY", 114: "LTALK", 147: "USER0", 148: "USER1", 149: "USER2", 187: "BLUETOOTH_HCI_H4",
+        189: "USB_LINUX", 195: "IEEE802_15_4_WITHFCS", 197: "ERF", 201: "BLUETOOTH_HCI_H4_WITH_PHDR",
+        220: "USB_LINUX_MMAPPED", 227: "CAN_SOCKETCAN", 230: "IEEE802_15_4_NOFCS", 247: "INFINIBAND",
+        249: "USBPCAP", 251: "BLUETOOTH_LE_LL", 252: "WIRESHARK_UPPER_PDU", 253: "NETLINK",
+        256: "BLUETOOTH_LE_LL_WITH_PHDR",
+    ]
+
     /// nil when packets of this type cannot be decoded here.
-    package var name: String? {
-        switch self {
-        case .null: "NULL"
-        case .ethernet: "EN10MB"
-        case .raw, .rawDLT, .rawOpenBSD: "RAW"
-        case .loop: "LOOP"
-        case .linuxSLL: "LINUX_SLL"
-        case .linuxSLL2: "LINUX_SLL2"
-        case .ipv4: "IPV4"
-        case .ipv6: "IPV6"
-        default: nil
-        }
+    package var name: String? { Self.supported.first { $0.type == self }?.name }
+}
+
+extension LinkType: CustomStringConvertible {
+    /// `link type 189 (USB_LINUX)`, `link type 300`.
+    package var description: String {
+        let name = name ?? Self.unsupported[rawValue]
+        return "link type \(rawValue)" + (name.map { " (\($0))" } ?? "")
     }
 }

@@ -9,39 +9,16 @@ import ProbeBase
 /// datagram, and what lies behind is padding. Only the frame's own length is no such bound: a datagram that is longer than its frame
 /// was cut short by the capture, as some writers give the captured length for both lengths of a record.
 package enum PacketDecoder {
-    /// Where the parts of one packet end.
-    private struct Extent {
-        /// The frame's end on the wire.
-        let wireEnd: Int
-        /// The least of the ends that the headers read so far give.
-        private(set) var bound = Int.max
-
-        init(wireEnd: Int) { self.wireEnd = wireEnd }
-
-        func bounded(by end: Int) -> Extent {
-            var extent = self
-            extent.bound = min(bound, end)
-            return extent
-        }
-
-        /// The end of a header and its payload that begin at `start`; a length of 0 is not known.
-        @inline(__always)
-        func end(of start: Int, length: Int) -> Int {
-            min(length == 0 ? max(wireEnd, start) : start + length, bound)
-        }
-    }
-
     /// `originalLength` is the packet's length on the wire; one below `bytes.count` is taken as `bytes.count`.
+    ///
     package static func decode(
-        _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int
+        _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, tunnels: TunnelReading = .ignored
     ) throws(PacketError) -> DecodedPacket {
-        let extent = Extent(wireEnd: max(originalLength, bytes.count))
+        let extent = PacketExtent(wireEnd: max(originalLength, bytes.count), reading: tunnels)
         switch linkType {
         case .ethernet:
             guard let etherType = bytes.big16(at: 12) else { throw .endsInside(.link, offset: bytes.count) }
             return try decode(bytes, etherType: etherType, at: 14, extent)
-        case .raw, .rawDLT, .rawOpenBSD, .ipv4, .ipv6:
-            return try decodeIP(bytes, at: 0, extent)
         case .null, .loop:
             return try decodeLoopback(bytes, extent)
         case .linuxSLL:
@@ -53,23 +30,27 @@ package enum PacketDecoder {
             }
             return try decode(bytes, cookedType: etherType, at: 20, extent)
         default:
-            throw .unknownLinkType(linkType)
+            return try decodeLink(bytes, linkType, at: 0, extent)
         }
     }
 
     /// A datagram that was put together from its fragments: `bytes` is the payload behind the IP header.
     package static func decode(
-        reassembled bytes: Span<UInt8>, of fragment: IPFragment, length: Int
+        reassembled bytes: Span<UInt8>, of fragment: IPFragment, length: Int, tunnels: TunnelReading = .ignored
     ) throws(PacketError) -> DecodedPacket {
-        try decodeTransport(
-            bytes, protocolNumber: fragment.protocolNumber, at: 0, end: max(length, bytes.count),
+        let end = max(length, bytes.count)
+        return try decodeTransport(
+            bytes, protocolNumber: fragment.protocolNumber, at: 0, end: end,
+            PacketExtent(wireEnd: end, reading: tunnels),
             source: fragment.source, destination: fragment.destination
         )
     }
 
     /// Address family (of whatever system captured, in its byte order), then IP. The IP version decides: the numbers for
     /// IPv6 differ between systems (10, 24, 28, 30).
-    private static func decodeLoopback(_ bytes: Span<UInt8>, _ extent: Extent) throws(PacketError) -> DecodedPacket {
+    private static func decodeLoopback(_ bytes: Span<UInt8>, _ extent: PacketExtent) throws(PacketError)
+        -> DecodedPacket
+    {
         guard let family = bytes.big32(at: 0) else { throw .endsInside(.link, offset: bytes.count) }
         let known: Set<UInt32> = [2, 10, 24, 28, 30]
         guard known.contains(family) || known.contains(family.byteSwapped) else {
@@ -78,11 +59,11 @@ package enum PacketDecoder {
         return try decodeIP(bytes, at: 4, extent)
     }
 
-    private static let mostTags = 16
+    static let mostTags = 16
 
     /// A cooked capture's small protocol numbers are no lengths: 4 stands for a frame that begins with LLC (LINKTYPE_LINUX_SLL).
     private static func decode(
-        _ bytes: Span<UInt8>, cookedType: UInt16, at start: Int, _ extent: Extent
+        _ bytes: Span<UInt8>, cookedType: UInt16, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard cookedType <= longestLength else { return try decode(bytes, etherType: cookedType, at: start, extent) }
         guard let inner = snapType(bytes, at: start) else { return .notIP(etherType: cookedType) }
@@ -90,7 +71,7 @@ package enum PacketDecoder {
     }
 
     /// The type behind a SNAP header (RFC 1042); nil for other LLC.
-    private static func snapType(_ bytes: Span<UInt8>, at offset: Int) -> UInt16? {
+    static func snapType(_ bytes: Span<UInt8>, at offset: Int) -> UInt16? {
         guard bytes.big32(at: offset) == 0xaaaa_0300, bytes.big16(at: offset + 4) == 0,
             let inner = bytes.big16(at: offset + 6), inner > longestLength
         else { return nil }
@@ -102,8 +83,8 @@ package enum PacketDecoder {
 
     /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
     @inline(__always)
-    private static func decode(
-        _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: Extent
+    static func decode(
+        _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         var type = etherType
         var offset = start
@@ -132,8 +113,8 @@ package enum PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    private static func decodeMPLS(
-        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
+    static func decodeMPLS(
+        _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         var offset = start
         for _ in 0..<mostTags {
@@ -148,8 +129,8 @@ package enum PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    private static func decodePPPoE(
-        _ bytes: Span<UInt8>, at offset: Int, _ extent: Extent
+    static func decodePPPoE(
+        _ bytes: Span<UInt8>, at offset: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard let length = bytes.big16(at: offset + 4), let pppProtocol = bytes.big16(at: offset + 6) else {
             throw .endsInside(.pppoe, offset: bytes.count)
@@ -160,7 +141,7 @@ package enum PacketDecoder {
 
     // MARK: IP
 
-    private static func decodeIP(_ bytes: Span<UInt8>, at start: Int, _ extent: Extent) throws(PacketError)
+    static func decodeIP(_ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent) throws(PacketError)
         -> DecodedPacket
     {
         guard let first = bytes.byte(at: start) else { throw .endsInside(.link, offset: bytes.count) }
@@ -174,7 +155,7 @@ package enum PacketDecoder {
     /// RFC 791 3.1.
     @inline(__always)
     private static func decodeIPv4(
-        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
+        _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard let source = bytes.big32(at: start + 12), let destination = bytes.big32(at: start + 16),
             let first = bytes.byte(at: start), let totalLength = bytes.big16(at: start + 2),
@@ -197,14 +178,14 @@ package enum PacketDecoder {
                 ))
         }
         return try decodeTransport(
-            bytes, protocolNumber: protocolNumber, at: start + headerLength, end: end, source: IPAddress(v4: source),
-            destination: IPAddress(v4: destination)
+            bytes, protocolNumber: protocolNumber, at: start + headerLength, end: end, extent,
+            source: IPAddress(v4: source), destination: IPAddress(v4: destination)
         )
     }
 
     /// RFC 8200 3 and 4.
     private static func decodeIPv6(
-        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
+        _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard let source = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 8..<start + 24))),
             let destination = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 24..<start + 40))),
@@ -244,7 +225,7 @@ package enum PacketDecoder {
                     ))
             default:
                 return try decodeTransport(
-                    bytes, protocolNumber: next, at: offset, end: end, source: source, destination: destination
+                    bytes, protocolNumber: next, at: offset, end: end, extent, source: source, destination: destination
                 )
             }
         }
@@ -256,27 +237,50 @@ package enum PacketDecoder {
     /// `end` is where the datagram ends on the wire: what lies behind it is padding.
     @inline(__always)
     private static func decodeTransport(
-        _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, source: IPAddress,
+        _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, _ extent: PacketExtent, source: IPAddress,
+        destination: IPAddress
+    ) throws(PacketError) -> DecodedPacket {
+        if protocolNumber == 6 {
+            return .tcp(try decodeTCP(bytes, at: start, end: end, source: source, destination: destination))
+        }
+        return try decodeOther(
+            bytes, protocolNumber: protocolNumber, at: start, end: end, extent, source: source, destination: destination
+        )
+    }
+
+    @inline(never)
+    private static func decodeOther(
+        _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, _ extent: PacketExtent, source: IPAddress,
         destination: IPAddress
     ) throws(PacketError) -> DecodedPacket {
         switch protocolNumber {
-        case 6:
-            return .tcp(try decodeTCP(bytes, at: start, end: end, source: source, destination: destination))
         case 17:
             guard let sourcePort = bytes.big16(at: start), let destinationPort = bytes.big16(at: start + 2),
                 let length = bytes.big16(at: start + 4)
             else { throw .endsInside(.udp, offset: bytes.count) }
             let payloadEnd = length == 0 ? end : min(end, start + Int(length))
             guard payloadEnd >= start + 8 else { throw .malformed(.udp, offset: start) }
+            if extent.reading != .ignored, mayBeTunnel(port: destinationPort),
+                let inner = try decodeTunnel(bytes, port: destinationPort, at: start + 8, end: payloadEnd, extent)
+            {
+                return inner
+            }
             return .udp(
                 DecodedUDP(
                     source: SocketEndpoint(address: source, port: sourcePort),
                     destination: SocketEndpoint(address: destination, port: destinationPort),
                     payload: captured(start + 8..<payloadEnd, of: bytes), payloadLength: payloadEnd - start - 8
                 ))
-        default:
-            return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
+        case 4, 41:
+            if extent.reading != .ignored { return try decodeIPInIP(bytes, at: start, end: end, extent) }
+        case 47:
+            if extent.reading != .ignored { return try decodeGRE(bytes, at: start, end: end, extent) }
+        case 50: return .other(.encryptedIP)
+        case 1, 58:
+            if let error = ICMPError(bytes, isV6: protocolNumber == 58, at: start, from: source) { return .icmp(error) }
+        default: break
         }
+        return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
     /// RFC 9293 3.1. Options that the capture cut off are read as far as they are there.

@@ -1,7 +1,8 @@
 /// Why a packet could not be decoded; offsets count from the packet's first byte.
 package enum PacketError: Error, Sendable, Hashable {
     package enum Layer: String, Sendable, Hashable {
-        case link, vlan = "VLAN", mpls = "MPLS", pppoe = "PPPoE", ipv4 = "IPv4", ipv6 = "IPv6", tcp = "TCP", udp = "UDP"
+        case link, vlan = "VLAN", mpls = "MPLS", pppoe = "PPPoE", ipv4 = "IPv4", ipv6 = "IPv6", tcp = "TCP", udp =
+            "UDP", gre = "GRE"
     }
 
     /// The packet ends inside this layer's header.

@@ -51,10 +51,13 @@ extension CaptureAnalysis {
         packetCount += other.packetCount
         tcpPacketCount += other.tcpPacketCount
         undecodableCount += other.undecodableCount
+        others.add(other.others)
         if let error = other.firstError, firstError.map({ error.index < $0.index }) ?? true { firstError = error }
         unfollowedCount += other.unfollowedCount
-        var others = ConversationTable()
-        swap(&others, &other.table)
-        return table.merge(others)
+        var otherTable = ConversationTable()
+        swap(&otherTable, &other.table)
+        let numbers = table.merge(otherTable)
+        icmpErrors.merge(other.icmpErrors, numbers)
+        return numbers
     }
 }

@@ -30,6 +30,8 @@ package struct FragmentReassembler: Sendable {
         var total: Int?
         var order: UInt64
         var size = 0
+        /// The number of fragments.
+        var count = 0
     }
 
     private var pending: [Key: Pending] = [:]
@@ -44,6 +46,8 @@ package struct FragmentReassembler: Sendable {
     /// The longest IP payload; with it fragments of a few bytes cannot make lists without end.
     private static let longestDatagram = 65_535
     private static let mostParts = 2_048
+    /// Fragments of datagrams that may hold a TCP segment and are not whole.
+    private var unjoined = 0
     /// Datagrams that were given up.
     package private(set) var lostCount = 0
 
@@ -54,6 +58,9 @@ package struct FragmentReassembler: Sendable {
     /// Nil until the datagram is whole.
     package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>) -> Datagram? {
         let end = fragment.offset + fragment.payloadLength
+        // TCP, IP in IP and GRE.
+        let mayHoldTCP = [6, 4, 41, 47].contains(fragment.protocolNumber)
+        if mayHoldTCP { unjoined += 1 }
         guard fragment.payloadLength > 0, end <= Self.longestDatagram else { return nil }
         let key = Key(
             source: fragment.source, destination: fragment.destination, identification: fragment.identification,
@@ -68,7 +75,11 @@ package struct FragmentReassembler: Sendable {
         let isNew = entry.order == order
         insert(fragment.offset..<end, payload, into: &entry)
         if !fragment.hasMore, entry.total == nil { entry.total = end }
-        if let whole = joined(entry, fragment) { return whole }
+        if mayHoldTCP { entry.count += 1 }
+        if let whole = joined(entry, fragment) {
+            unjoined -= entry.count
+            return whole
+        }
         guard entry.parts.count <= Self.mostParts else {
             lostCount += 1
             return nil
@@ -78,6 +89,12 @@ package struct FragmentReassembler: Sendable {
         if isNew { queue.append((key, order)) }
         evict()
         return nil
+    }
+
+    /// The number of fragments of datagrams that may hold a TCP segment and are not whole, since the last call.
+    mutating func takeUnjoined() -> Int {
+        defer { unjoined = 0 }
+        return unjoined
     }
 
     private func insert(_ range: Range<Int>, _ payload: Span<UInt8>, into entry: inout Pending) {

@@ -264,7 +264,7 @@ struct PacketDecoderTests {
             case .tcp(let tcp): #expect(tcp.payload.upperBound <= packet.count && tcp.payloadLength >= 0)
             case .udp(let udp): #expect(udp.payload.upperBound <= packet.count && udp.payloadLength >= 0)
             case .fragment(let part): #expect(part.payload.upperBound <= packet.count && part.payloadLength >= 0)
-            case .otherIP, .notIP: break
+            case .otherIP, .notIP, .icmp, .other: break
             }
         }
         #expect(decoded > 1_000)

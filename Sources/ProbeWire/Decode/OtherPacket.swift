@@ -1,0 +1,193 @@
+/// What a captured packet is that is no TCP segment of a flow.
+package enum OtherPacket: Sendable, Hashable {
+    // Packets without a TCP segment.
+
+    case udp
+    /// Another protocol over IP, by its number.
+    case ip(UInt8)
+    /// A frame without IP, by its EtherType.
+    case frame(UInt16)
+    /// An 802.11 frame without data: management, control, or empty.
+    case wirelessControl
+    /// A part of an IP datagram whose other parts are in the capture as well.
+    case fragment
+
+    // Packets that may hold a segment of any flow, and could not be read.
+
+    case linkType(LinkType)
+    /// The packet ends inside a header.
+    case truncated
+    /// A length or a version in this layer's header is impossible.
+    case malformed(PacketError.Layer)
+    case tooManyHeaders
+    /// A part of an IP datagram whose other parts are not in the capture.
+    case lonelyFragment
+    /// A part of an 802.11 frame.
+    case wirelessFragment
+    /// An 802.11 frame with several packets (A-MSDU).
+    case wirelessAggregate
+    /// An 802.11 frame whose check sequence was wrong, according to its receiver.
+    case damagedWireless
+    /// PPP with compressed headers of IP and TCP.
+    case compressedHeaders
+
+    // Packets that may hold segments of flows of which nothing can be seen.
+
+    case encryptedWireless
+    case encryptedPPP
+    /// IPsec.
+    case encryptedIP
+    /// A packet in a tunnel, if tunnels are not read.
+    case tunnel(TunnelProtocol)
+
+    init(_ error: PacketError) {
+        self =
+            switch error {
+            case .endsInside: .truncated
+            case .malformed(let layer, _): .malformed(layer)
+            case .unknownLinkType(let type): .linkType(type)
+            case .tooManyHeaders: .tooManyHeaders
+            }
+    }
+
+    /// Whether it may hold a segment of any flow that is shown, so that a statement about that flow can be wrong.
+    package var isUnread: Bool {
+        switch self {
+        case .udp, .ip, .frame, .wirelessControl, .fragment: false
+        case .encryptedWireless, .encryptedPPP, .encryptedIP, .tunnel: false
+        case .linkType, .truncated, .malformed, .tooManyHeaders, .lonelyFragment, .wirelessFragment, .wirelessAggregate,
+            .damagedWireless, .compressedHeaders:
+            true
+        }
+    }
+
+    /// Whether it may hold a segment of a flow that is not shown at all.
+    package var isHidden: Bool {
+        switch self {
+        case .encryptedWireless, .encryptedPPP, .encryptedIP, .tunnel: true
+        default: false
+        }
+    }
+
+    /// `UDP`, `link type 147 (USER0) not supported`.
+    package var text: String {
+        switch self {
+        case .udp: "UDP"
+        case .ip(let number): Self.protocolName(number) ?? "IP protocol \(number)"
+        case .frame(let type): Self.frameName(type) ?? "EtherType 0x\(String(type, radix: 16))"
+        case .wirelessControl: "802.11 without data"
+        case .fragment: "IP fragments"
+        case .linkType(let type): "\(type) not supported"
+        case .truncated: "truncated"
+        case .malformed(let layer): "malformed \(layer == .link ? "link-layer" : layer.rawValue) header"
+        case .tooManyHeaders: "too many headers"
+        case .lonelyFragment: "fragments of incomplete datagrams"
+        case .wirelessFragment: "fragments of 802.11 frames"
+        case .wirelessAggregate: "several packets in an 802.11 frame (A-MSDU)"
+        case .damagedWireless: "802.11 with a wrong check sequence"
+        case .compressedHeaders: "PPP with compressed headers"
+        case .encryptedWireless: "encrypted 802.11"
+        case .encryptedPPP: "compressed or encrypted PPP"
+        case .encryptedIP: "IPsec (ESP)"
+        case .tunnel(let tunnel): "\(tunnel.rawValue) (--no-tunnels)"
+        }
+    }
+
+    private static func protocolName(_ number: UInt8) -> String? {
+        switch number {
+        case 1: "ICMP"
+        case 2: "IGMP"
+        case 58: "ICMPv6"
+        case 88: "EIGRP"
+        case 89: "OSPF"
+        case 103: "PIM"
+        case 112: "VRRP"
+        case 115: "L2TP"
+        case 132: "SCTP"
+        default: nil
+        }
+    }
+
+    private static func frameName(_ type: UInt16) -> String? {
+        switch type {
+        case 0...1500: "LLC"
+        case 0x0806: "ARP"
+        case 0x8137: "IPX"
+        case 0x8847: "MPLS without IP"
+        case 0x8863: "PPPoE discovery"
+        case 0x8864: "PPP without IP"
+        case 0x888e: "EAPOL"
+        case 0x88cc: "LLDP"
+        case 0x88e5: "MACsec"
+        case 0x88f7: "PTP"
+        default: nil
+        }
+    }
+}
+
+/// The tunnels that `PacketDecoder` opens.
+package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
+    case gre = "GRE"
+    case erspan = "ERSPAN"
+    case vxlan = "VXLAN"
+    case geneve = "Geneve"
+    case ipInIP = "IP-in-IP"
+}
+
+/// The packets of a capture that are no TCP segments of a flow, counted by what they are.
+package struct OtherPackets: Sendable, Hashable {
+    private var counts: [OtherPacket: Int] = [:]
+    // Many captures are full of it.
+    private var udpCount = 0
+
+    package init() {}
+
+    package mutating func note(_ packet: OtherPacket, _ count: Int = 1) {
+        if packet == .udp { udpCount += count } else { counts[packet, default: 0] += count }
+    }
+
+    /// Counts packets as something else than before.
+    mutating func recount(_ count: Int, from old: OtherPacket, as new: OtherPacket) {
+        let moved = min(count, self[old])
+        guard moved > 0 else { return }
+        note(old, -moved)
+        if counts[old] == 0 { counts[old] = nil }
+        note(new, moved)
+    }
+
+    mutating func add(_ other: OtherPackets) {
+        udpCount += other.udpCount
+        counts.merge(other.counts, uniquingKeysWith: +)
+    }
+
+    package subscript(packet: OtherPacket) -> Int { packet == .udp ? udpCount : counts[packet] ?? 0 }
+
+    /// What there is, the most frequent first.
+    package var all: [(packet: OtherPacket, count: Int)] {
+        let udp: [(packet: OtherPacket, count: Int)] = udpCount > 0 ? [(.udp, udpCount)] : []
+        return (udp + counts.map { (packet: $0.key, count: $0.value) })
+            .sorted { ($1.count, $0.packet.text) < ($0.count, $1.packet.text) }
+    }
+
+    /// The number of packets that may hold a segment of any flow, and could not be read.
+    package var unreadCount: Int { count(\.isUnread) }
+
+    /// The number of packets that may hold segments of flows of which nothing can be seen: encrypted ones, and those in tunnels that were
+    /// not opened.
+    package var hiddenCount: Int { count(\.isHidden) }
+
+    package func count(_ isCounted: (OtherPacket) -> Bool) -> Int {
+        counts.reduce(isCounted(.udp) ? udpCount : 0) { $0 + (isCounted($1.key) ? $1.value : 0) }
+    }
+
+    /// `9 UDP, 3 ARP`, the most frequent ones by their names; nil without any.
+    package func text(_ isIncluded: (OtherPacket) -> Bool) -> String? {
+        let chosen = all.filter { isIncluded($0.packet) }
+        var parts = chosen.prefix(Self.mostNamed).map { "\($0.count) \($0.packet.text)" }
+        let rest = chosen.dropFirst(Self.mostNamed).reduce(0) { $0 + $1.count }
+        if rest > 0 { parts.append("\(rest) others") }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private static let mostNamed = 6
+}

@@ -1,0 +1,51 @@
+/// The errors that ICMP reported about the segments of flows.
+package struct ICMPErrors: Sendable {
+    package struct Report: Sendable, Hashable {
+        package var error: ICMPError
+        /// The sender of the segment that the error is about.
+        package var side: ConversationSide
+        /// Where the segment was in its sender's stream, as in `PacketSummary.relativeSequence`; nil if nothing of that side is in the
+        /// capture.
+        package var relativeSequence: Int64?
+        package var time: UInt64
+        package var packetIndex: Int
+    }
+
+    /// By the number of the flow.
+    private var counts: [Int: Int] = [:]
+    private var last: (conversation: Int, report: Report)?
+
+    init() {}
+
+    package func count(of conversation: Int) -> Int { counts[conversation] ?? 0 }
+
+    /// The flows with errors.
+    package var conversations: [(number: Int, count: Int)] { counts.map { (number: $0.key, count: $0.value) } }
+
+    /// The report that the last packet was, once; for those who show packets as they are read.
+    package mutating func takeLast() -> (conversation: Int, report: Report)? {
+        defer { last = nil }
+        return last
+    }
+
+    mutating func add(
+        _ error: ICMPError, to position: Int, of conversations: ConversationList, time: UInt64, index: Int
+    ) {
+        counts[position, default: 0] += 1
+        let opening = conversations.opening(at: position, from: error.source).sender
+        let side: ConversationSide = conversations.endpoints(at: position).client == error.source ? .client : .server
+        last = (
+            position,
+            Report(
+                error: error, side: side,
+                relativeSequence: opening.base.map { Int64(error.sequence - $0) + 1 }, time: time, packetIndex: index)
+        )
+    }
+
+    mutating func merge(_ other: ICMPErrors, _ numbers: (own: [Int], other: [Int])) {
+        var merged: [Int: Int] = [:]
+        for (old, count) in counts { merged[numbers.own[old], default: 0] += count }
+        for (old, count) in other.counts { merged[numbers.other[old], default: 0] += count }
+        counts = merged
+    }
+}
