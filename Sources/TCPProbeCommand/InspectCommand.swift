@@ -69,7 +69,9 @@ struct InspectCommand: ParsableCommand {
     var framing: Framing?
 
     @Option(
-        help: ArgumentHelp("Judge a wire statement about `client` and `server` on each flow.", valueName: "statement"))
+        help: ArgumentHelp(
+            "Judge a wire statement about `client` and `server` on each flow; on a run's capture also a `wire` line of its script.",
+            valueName: "statement"))
     var check: [String] = []
 
     @Option(
@@ -77,6 +79,7 @@ struct InspectCommand: ParsableCommand {
         completion: .file())
     var checks: [String] = []
 
+    @OptionGroup var sides: SideOptions
     @OptionGroup var protobuf: ProtobufOptions
     @OptionGroup var decryption: DecryptionOptions
     @OptionGroup var connections: ConnectionOptions
@@ -112,6 +115,8 @@ struct InspectCommand: ParsableCommand {
         if !isTable, showing.columns != nil || showing.sort != nil {
             throw ValidationError("\(showing.sort != nil ? "--sort" : "--columns") is for the table of flows")
         }
+        try sides.validate(
+            isChecking: !check.isEmpty || !checks.isEmpty, exclusive: modes.filter { $0 != "--check" }, files: files)
         if files.count > 1, flow != nil || follow != nil || extract != nil || html != nil {
             let option = html != nil ? "--html" : extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
             throw ValidationError("\(option) is for one file")
@@ -126,25 +131,27 @@ struct InspectCommand: ParsableCommand {
         let criteria = try connections.criteria
         let packetFilter = try packets.filter()
         let output = OutputBuffer()
-        let statements = try statements()
+        let notes = check.isEmpty && checks.isEmpty ? [] : files.map { RunNotes(path: $0) }
+        let statements = try statements(notes)
         let protobufText = try protobuf.text()
-        if !statements.isEmpty {
-            for list in statements where !list.warnings.isEmpty {
-                Console.standardError.write(diagnostics: list.warnings)
-            }
+        for list in statements.first ?? [] where !list.warnings.isEmpty {
+            Console.standardError.write(diagnostics: list.warnings)
         }
         let folder = try extract.map(makeFolder)
         var code: Int32 = 0
-        for (index, file) in files.enumerated() {
+        let parts = files.indices.flatMap { index in sides.views.map { (index: index, view: $0) } }
+        for (number, part) in parts.enumerated() {
+            let file = files[part.index]
             let show = InspectShow(
                 file: file, filter: filter, criteria: criteria, packetFilter: packetFilter, output: output,
                 width: showing.width ?? Console.standardOutput.width,
                 paint: Paint(isOn: Console.standardOutput.usesColor && !showing.json),
                 options: showing, columns: try showing.names(),
-                hasHeading: files.count > 1 && !showing.json, isLast: index == files.count - 1)
+                hasHeading: parts.count > 1 && !showing.json, isLast: number == parts.count - 1, chosenView: part.view,
+                isSideShown: sides.views.count > 1)
             let mode: InspectShow.Mode =
                 if !statements.isEmpty {
-                    .judge(statements)
+                    .judge(statements[part.index], notes[part.index], isOnWhole: sides.whole)
                 } else if let html {
                     .page(html, keyLog: decryption.keyLog, decrypts: decryption.decrypt)
                 } else if let extract, let folder {
@@ -170,30 +177,35 @@ struct InspectCommand: ParsableCommand {
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
     }
 
-    private func statements() throws -> [WireCheckList] {
-        var lists: [WireCheckList] = []
-        func add(_ path: String, _ bytes: [UInt8]) throws {
-            switch WireCheck.parse(path: path, bytes: bytes, framing: framing ?? .crlf, loader: FileAccess.load) {
-            case .success(let list): lists.append(list)
-            case .failure(let error):
-                Console.standardError.write(diagnostics: error.text)
-                throw ExitCode(2)
-            }
-        }
-        for text in check { try add("--check", Array(text.utf8)) }
+    /// The statements for each file, as its notes let them be read.
+    private func statements(_ notes: [RunNotes]) throws -> [[WireCheckList]] {
+        var texts = check.map { (path: "--check", bytes: Array($0.utf8)) }
         for path in checks {
-            let bytes: [UInt8]
             do throws(SystemError) {
                 let limit = ScenarioFiles.largestScript
-                bytes =
-                    path == "-"
-                    ? try InputFile.standardInput(limit: limit) : try InputFile.contents(of: path, limit: limit)
+                texts.append(
+                    (
+                        path,
+                        path == "-"
+                            ? try InputFile.standardInput(limit: limit) : try InputFile.contents(of: path, limit: limit)
+                    ))
             } catch {
                 throw Failure.wrongUse("\(Escaped.text(path)): it can't be read: \(error.reason)")
             }
-            try add(path, bytes)
         }
-        return lists
+        return try notes.map { notes in
+            try texts.map { path, bytes in
+                switch WireCheck.parse(
+                    path: path, bytes: bytes, framing: framing, notes: notes.notes, hasLinks: notes.hasLinks,
+                    loader: FileAccess.load)
+                {
+                case .success(let list): return list
+                case .failure(let error):
+                    Console.standardError.write(diagnostics: error.text)
+                    throw ExitCode(2)
+                }
+            }
+        }
     }
 
     private func makeFolder(_ path: String) throws -> Folder {

@@ -51,6 +51,42 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
+/// Which view of a run's capture is shown or judged.
+struct SideOptions: ParsableArguments {
+    enum Side: String, ExpressibleByArgument, CaseIterable { case left, right, both }
+
+    @Option(
+        help: ArgumentHelp(
+            "The end of a link, as `link LEFT <-> RIGHT` names them, at which packets are seen. By default each is seen by its receiver; a statement of --check is about what was sent, with `arrived` about what was received.",
+            valueName: "side"))
+    var side: Side?
+
+    @Flag(
+        help:
+            "With --check on a run's capture: judge all of it. By default a `wire` line of the script is judged on the packets that the run had seen at that step."
+    )
+    var whole = false
+
+    /// Nil for the default.
+    var views: [LinkView?] {
+        switch side {
+        case nil: [nil]
+        case .left: [.at(.left)]
+        case .right: [.at(.right)]
+        case .both: [.at(.left), .at(.right)]
+        }
+    }
+
+    func validate(isChecking: Bool, exclusive: [String], files: [String]) throws {
+        if whole, !isChecking { throw ValidationError("--whole is for --check") }
+        guard side == .both else { return }
+        if let mode = exclusive.first {
+            throw ValidationError("--side both and \(mode) exclude each other: choose left or right")
+        }
+        if files.contains("-") { throw ValidationError("--side both needs a file that can be read twice, no pipe") }
+    }
+}
+
 /// What `--follow` and `--html` do with TLS.
 struct DecryptionOptions: ParsableArguments {
     @Flag(

@@ -18,7 +18,7 @@ extension InspectShow {
             form: options.form, width: width, paint: paint, output: { [output] in output.write($0) })
         let observer = DecryptionObserver(showing: shown)
         let inspection = Inspection.of(
-            source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels)
+            source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels, view: view)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
         if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }

@@ -29,14 +29,15 @@ extension InspectShow {
         let inspection: Inspection
         var filter = filter
         if isRegular {
-            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
+            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
             filter = criteria.applied(to: filter, in: inspection)
             if inspection.problem?.isWrongUse != true, let code = readAgain(inspection, filter, observer) {
                 return code
             }
         } else {
             inspection = Inspection.of(
-                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
+                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                view: view)
         }
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         if let number = filter.number, number >= inspection.analysis.table.conversations.count,
@@ -96,7 +97,8 @@ extension InspectShow {
         do throws(CaptureSourceError) {
             let source = try CaptureSource(path: file)
             _ = Inspection.of(
-                source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts, tunnels: tunnels)
+                source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts, tunnels: tunnels,
+                view: view)
             return nil
         } catch {
             return self.report(.source(error))

@@ -15,7 +15,7 @@ struct InspectShow {
         case decrypt(keyLog: String?)
         case extract(Folder, path: String)
         case messages(Framing, protobuf: ProtobufText?)
-        case judge([WireCheckList])
+        case judge([WireCheckList], RunNotes, isOnWhole: Bool)
         case page(String, keyLog: String?, decrypts: Bool)
 
         /// Whether packets are shown as they are read.
@@ -41,6 +41,13 @@ struct InspectShow {
     let hasHeading: Bool
     /// Whether this is the last file.
     let isLast: Bool
+    /// The end of a link that was asked for; nil for the default.
+    let chosenView: LinkView?
+    /// The file is shown once for each side.
+    let isSideShown: Bool
+
+    /// What is shown of links.
+    var view: LinkView { chosenView ?? .received }
 
     var tunnels: TunnelReading { options.noTunnels ? .named : .opened }
 
@@ -58,7 +65,10 @@ struct InspectShow {
     var name: String { file == "-" ? "standard input" : Escaped.text(file) }
 
     func run(_ mode: Mode) -> Int32 {
-        if hasHeading { output.write("\(name):\n") }
+        if hasHeading {
+            let side = if isSideShown, case .at(let end)? = chosenView { ", \(end.rawValue) side" } else { "" }
+            output.write("\(name)\(side):\n")
+        }
         // What an observer sees packet by packet must be chosen before: the file is read once more.
         if !criteria.isOpen, mode.isObserved {
             var chosen = self
@@ -68,7 +78,7 @@ struct InspectShow {
                     output.flush()
                     return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
                 }
-                let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
+                let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
                 chosen.filter = criteria.applied(to: filter, in: inspection)
             } catch {
                 return report(.source(error))
@@ -93,8 +103,10 @@ struct InspectShow {
                 isJSON
                 ? JSONObserver(.packets, file: file, output: write)
                 : LadderObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
-            return finish(Inspection.of(source, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels))
-            { report in
+            return finish(
+                Inspection.of(
+                    source, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels, view: view)
+            ) { report in
                 write(LadderObserver.footer(report, width: width))
             }
         case .follow:
@@ -105,7 +117,8 @@ struct InspectShow {
                     form: options.form, showsTimes: options.times, width: width, paint: paint, output: write)
             return finish(
                 Inspection.of(
-                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
+                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                    view: view)
             )
         case .decrypt(let keyLog): return decrypt(source, keyLog: keyLog)
         case .messages(let framing, let protobuf):
@@ -122,10 +135,12 @@ struct InspectShow {
             }
             return finish(
                 Inspection.of(
-                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels)
+                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                    view: view)
             )
         case .extract(let folder, let path): return extract(source, into: folder, path)
-        case .judge(let lists): return judge(source, lists)
+        case .judge(let lists, let notes, let isOnWhole):
+            return notes.notes.framing == nil ? judge(source, lists) : judge(lists, notes, isOnWhole: isOnWhole)
         case .page(let path, let keyLog, let decrypts):
             return page(source, to: path, decryption: decrypts ? PageDecryption(keyLog: keyLog) : nil)
         }
@@ -134,7 +149,7 @@ struct InspectShow {
     // MARK: Modes
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
-        let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels)
+        let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
         let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
             writeFlows(of: inspection, filter)
@@ -165,7 +180,8 @@ struct InspectShow {
     private func extract(_ source: consuming CaptureSource, into folder: Folder, _ path: String) -> Int32 {
         let extractor = StreamExtractor(folder: folder, path: path)
         let inspection = Inspection.of(
-            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts, tunnels: tunnels)
+            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts, tunnels: tunnels,
+            view: view)
         if let failure = extractor.failure {
             output.flush()
             Console.standardError.write("error: \(Escaped.text(failure.path)): \(failure.reason)\n")
@@ -180,23 +196,29 @@ struct InspectShow {
         }
     }
 
+    /// Appends the text of an outcome.
+    var word: @Sendable (CheckRun.Outcome, inout [UInt8]) -> Void {
+        { [isJSON, file, paint] outcome, text in
+            if isJSON {
+                CheckText.append(json: outcome, file: file, to: &text)
+            } else {
+                CheckText.append(outcome, paint: paint, to: &text)
+            }
+        }
+    }
+
     private func judge(_ source: consuming CaptureSource, _ lists: [WireCheckList]) -> Int32 {
         let checks = lists.flatMap(\.checks)
         let inspection = Inspection.of(
-            source, limits: .judging(checks.map(\.assertion)), accepts: accepts, tunnels: tunnels)
+            source, limits: .judging(checks.map(\.assertion)), accepts: accepts, tunnels: tunnels,
+            view: chosenView ?? .sent)
         let filter = criteria.applied(to: filter, in: inspection)
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         var tally = CheckRun.Tally()
         for list in lists {
             let counts = CheckRun.judge(
                 list.checks, on: inspection, filter: filter, wordsPassed: isJSON,
-                word: { [isJSON, file, paint] outcome, text in
-                    if isJSON {
-                        CheckText.append(json: outcome, file: file, to: &text)
-                    } else {
-                        CheckText.append(outcome, paint: paint, to: &text)
-                    }
-                }, to: { [output] in output.write($0) })
+                word: word, to: { [output] in output.write($0) })
             tally.add(counts)
         }
         if !isJSON {

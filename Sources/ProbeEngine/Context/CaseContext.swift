@@ -37,6 +37,8 @@ final class CaseContext {
     /// What decrypts its TLS connections.
     var secrets = SecretLog()
     var annotations: AnnotationLog
+    /// The `wire` steps that were judged, for the capture's notes.
+    var judged = JudgedSteps()
     /// Begins the answers of a connection's `whenever`, beside the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
     /// Hears what comes on the connections of the harness, where somebody watches the case; see ``CaseRun/begin(telling:)``.
@@ -74,10 +76,13 @@ final class CaseContext {
 
     /// The values of the names in a step, as they are when it begins.
     func values(of step: Step) -> [NamedText] {
+        namesRead(by: step).compactMap { name in value(of: name).flatMap { NamedText(name, $0) } }
+    }
+
+    /// The names in a step that may have values.
+    func namesRead(by step: Step) -> [String] {
         if variables.values.isEmpty, StepContext.loop == nil { return [] }
-        return stepNames.read(by: step, in: sources).compactMap { name in
-            value(of: name).flatMap { NamedText(name, $0) }
-        }
+        return stepNames.read(by: step, in: sources)
     }
 
     /// Something could not be seen; the case goes on.

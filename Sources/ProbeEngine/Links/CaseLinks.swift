@@ -108,15 +108,21 @@ struct CaseLinks {
 
     // MARK: Packets
 
+    /// A packet that passed, and where.
+    struct Passage {
+        var link: Int
+        var record: LinkRecord
+    }
+
     /// What passed since the last time.
-    mutating func pull() -> [LinkRecord] {
-        var records: [LinkRecord] = []
+    mutating func pull() -> [Passage] {
+        var passages: [Passage] = []
         for index in links.indices {
             let new = links[index].records(from: taken[index])
             taken[index] += new.count
-            records += new
+            passages += new.map { Passage(link: index, record: $0) }
         }
-        return links.count > 1 ? records.sorted { $0.time < $1.time } : records
+        return links.count > 1 ? passages.sorted { $0.record.time < $1.record.time } : passages
     }
 
     /// Why packets of a link may be missing.

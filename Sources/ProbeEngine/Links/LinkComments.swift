@@ -10,6 +10,8 @@ struct LinkComments {
         var comments: [String]
         /// The segment in one line.
         var text: String
+        /// Where it arrived.
+        var place: CaseLinks.Place
     }
 
     private(set) var changed: [Changed] = []
@@ -27,11 +29,13 @@ struct LinkComments {
         self.texts = texts
         faults = context.capture.link.faults
         changed = context.capture.link.changed.map { entry in
-            let beginning = entry.isMadeByLink ? "made by the link" : "as it arrived"
+            let beginning =
+                entry.isDuplicate
+                ? LinkView.copyComment : entry.isMadeByLink ? "made by the link" : "as it arrived"
             let met = entry.faults.filter(texts.indices.contains).map { texts[$0] }
             return Changed(
                 packet: entry.packet, comments: met.isEmpty ? [beginning] : met.map { "\(beginning): \($0)" },
-                text: Self.text(of: entry.packet))
+                text: Self.text(of: entry.packet), place: entry.place)
         }
     }
 

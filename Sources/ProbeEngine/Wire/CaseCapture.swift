@@ -27,6 +27,9 @@ struct CaseCapture {
     private let droppedBefore: Int
     /// Since then, as of the last fence.
     private(set) var dropped = 0
+    /// The times of the last packets on loopback and on links.
+    private(set) var lastOnLoopback: UInt64 = 0
+    private(set) var lastOnLinks: UInt64 = 0
     /// By how much the system's clock was set while the case ran, in nanoseconds.
     private var clockStep: Int64 = 0
 
@@ -104,12 +107,18 @@ struct CaseCapture {
         if change.magnitude > clockStep.magnitude { clockStep = change }
         let packets = subscription.packets(from: taken)
         taken += packets.count
-        for packet in packets { traffic.add(packet, capture.packetLinkType) }
+        for packet in packets {
+            traffic.add(packet, capture.packetLinkType)
+            lastOnLoopback = max(lastOnLoopback, packet.packet.time)
+        }
     }
 
     /// Takes what has passed over the links of the case.
-    mutating func add(link records: [LinkRecord], lossReason: String?) {
-        for record in records { link.add(record, to: &traffic) }
+    mutating func add(link passages: [CaseLinks.Passage], lossReason: String?) {
+        for passage in passages {
+            link.add(passage, to: &traffic)
+            lastOnLinks = max(lastOnLinks, passage.record.time)
+        }
         linkLoss = linkLoss ?? lossReason
     }
 

@@ -44,36 +44,30 @@ extension CaseReport {
         let (names, capture) = (context.wireNames(), context.capture)
         let entries = names.traffic.entries
         let order = names.ownPackets.sorted { (entries[$0].packet.time, $0) < (entries[$1].packet.time, $1) }
-        let comments =
+        let steps =
             context.annotations.entries.isEmpty
             ? [:]
             : AnnotationPlacement(order, names: names, clock: capture.clock)
                 .comments(context.annotations.entries, context.sources)
-        let faults = LinkComments(context)
-        let writer = PcapNGWriter(
-            interface: PcapNGWriter.Interface(
-                name: context.links.wereOpened ? "link" : "lo", linkType: linkType, snapLength: 262_144))
+        let interfaces = CaptureInterfaces(context, linkType)
+        let writer = PcapNGWriter(interfaces: interfaces.all)
         var bytes = writer.header(
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
-            comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments)
+            comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments
+                + context.judged.notes(names, context).comments)
         // Before the packets: readers decrypt what follows.
         if hasSecrets {
             bytes += writer.secrets(keyLog: context.secrets.keyLog)
         }
-        var changed = faults.changed[...]
-        for index in order {
-            let packet = entries[index].packet
-            while let next = changed.first, next.packet.time < packet.time {
-                bytes += writer.packet(next.packet, comments: next.comments)
-                changed.removeFirst()
-            }
-            bytes += writer.packet(packet, comments: (comments[index] ?? []) + faults.comments(of: index))
+        let records = interfaces.records(order, entries: entries, comments: steps, LinkComments(context))
+        for record in records {
+            bytes += writer.packet(
+                record.packet, comments: record.comments, on: record.interface, direction: record.direction)
         }
-        for next in changed { bytes += writer.packet(next.packet, comments: next.comments) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(
                 start: capture.captureTime(of: context.time.start), end: capture.captureTime(of: .now),
-                received: UInt64(order.count + faults.changed.count), dropped: UInt64(capture.dropped)))
+                received: UInt64(records.count), dropped: UInt64(capture.dropped)))
         return bytes
     }
 

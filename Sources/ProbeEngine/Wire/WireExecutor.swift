@@ -34,13 +34,18 @@ struct WireExecutor {
         while true {
             try context.checkFault()
             guard await WireCatchUp(context: context).run(at: step.span) else { return }
-            let verdict = try WireJudge(names: context.wireNames()).judge(statement)
+            let names = context.wireNames()
+            let verdict = try WireJudge(names: names).judge(statement)
             if case .waiting = verdict, MonotonicTime.now < deadline {
                 await context.pause(until: min(deadline, .now + .nanoseconds(interval)))
                 interval = min(interval * 2, 20_000_000)
                 continue
             }
-            if let reason = context.capture.lossReason {
+            let lossReason = context.capture.lossReason
+            let target =
+                lossReason.map { .inconclusive($0) } ?? WireJudge(names: names).target(of: statement, verdict)
+            context.judged.add(step, target, context)
+            if let reason = lossReason {
                 context.note(Finding(.inconclusive, at: step.span, reason))
                 return
             }

@@ -30,6 +30,26 @@ struct WireJudge {
         }
     }
 
+    /// What a statement is about, for the capture's notes.
+    func target(of statement: ResolvedStatement, _ verdict: WireVerdict) -> CaptureNotes.Target {
+        switch statement {
+        case .arrived(let statement): return target(of: statement, verdict)
+        case .everywhere: return .every(except: names.notJudged)
+        case .sent(_, let from, let to): return target(from, to, verdict)
+        case .endpoint(_, let name, let peer): return target(name, peer, verdict)
+        }
+    }
+
+    private func target(_ from: Name, _ to: Name?, _ verdict: WireVerdict) -> CaptureNotes.Target {
+        let found = names.ends(from.value, to?.value, isCertain: true)
+        if found.count == 1 { return .end(found[0].index, found[0].side) }
+        switch verdict {
+        case .inconclusive(let reason): return .inconclusive(reason)
+        case .waiting(let failure), .failed(let failure): return .nothing(failure.summary)
+        case .passed: return .inconclusive("the statement did not name one connection")
+        }
+    }
+
     /// Judges one connection, from the view that is meant.
     private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
         guard isAboutArrivals else { return names.traffic[conversation: end.index].judge(assertion, names: sides) }
@@ -86,7 +106,7 @@ struct WireJudge {
         return .waiting(WireFailure("no connection \(between) was seen on the wire"))
     }
 
-    private func doubt(about candidates: Set<String>, _ index: Int) -> String {
+    func doubt(about candidates: Set<String>, _ index: Int) -> String {
         let opening = names.traffic.openings[index]
         if candidates.isEmpty {
             return

@@ -42,6 +42,12 @@ struct WireNames {
         traffic.openings.indices.lazy.filter { !discarded.contains($0) && !binding.others.contains($0) }
     }
 
+    /// The connections that are not judged.
+    var notJudged: [Int] { discarded.union(binding.others).sorted() }
+
+    /// Whether a connection was a failed attempt of a `retry`.
+    func isDiscarded(_ index: Int) -> Bool { discarded.contains(index) }
+
     /// The packets that are the case's own, by their numbers: not those of others at a server outside of the run.
     var ownPackets: [Int] {
         let others = binding.others.union(binding.perhapsOthers)

@@ -12,6 +12,8 @@ package struct CheckRun: Sendable {
         /// Nil if there was no flow to judge.
         package var flow: ConnectionName?
         package var failure: WireFailure?
+        /// The step of the run at whose moment it was judged: `crlf.scn:12`.
+        package var step: String?
     }
 
     /// Identifies a flow. An outcome that held the whole conversation would take much memory.
@@ -150,8 +152,8 @@ package struct CheckRun: Sendable {
         }
     }
 
-    private static func outcome(
-        _ check: WireCheck, _ flow: ConnectionName, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
+    static func outcome(
+        _ check: WireCheck, _ flow: ConnectionName?, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
     ) -> Outcome {
         var outcome = Outcome(verdict: .passed, check: check, flow: flow)
         if dropped > 0 {

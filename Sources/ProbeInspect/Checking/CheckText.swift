@@ -22,7 +22,8 @@ package enum CheckText {
             text.append(text: " -> ")
             text.append(flow.server)
         }
-        appendLine(outcome.check.heading, indent: "\n  ", to: &text)
+        let step = outcome.step.map { "  (as \(Escaped.text($0)) judged it)" } ?? ""
+        appendLine(outcome.check.heading + step, indent: "\n  ", to: &text)
         guard let failure = outcome.failure else { return }
         appendLine(failure.summary, indent: "  ", to: &text)
         if let expected = failure.expected, let actual = failure.actual {
@@ -67,6 +68,7 @@ package enum CheckText {
             ("at", .string(outcome.check.place.description)),
             ("verdict", .string(outcome.verdict.rawValue)),
         ]
+        if let step = outcome.step { members.append(("step", .string(step))) }
         if let failure = outcome.failure {
             members.append(("summary", .string(failure.summary)))
             if let expected = failure.expected { members.append(("expected", .string(Escaped.bytes(expected)))) }

@@ -1,21 +1,32 @@
 package import ProbeBase
-import ProbeEvents
+package import ProbeEvents
 package import ProbeScenario
 package import ProbeWire
 
 /// One wire statement about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
+    /// A `wire` step of the run with the same text, and the statement with the values that its names had then.
+    package struct Moment: Sendable {
+        package var step: CaptureNotes.Step
+        package var statement: ResolvedStatement
+    }
+
+    /// About `client` and `server`.
     package let assertion: WireAssertion
+    let statement: ResolvedStatement
     package let place: SourceLocation
     /// As the user wrote it.
     package let text: String
     /// The place and the statement, escaped for a terminal: `--check:1:1: wire no rst`.
     let heading: String
+    package let moments: [Moment]
 
-    private init(_ assertion: WireAssertion, at place: SourceLocation, text: String) {
-        self.assertion = assertion
+    private init(_ statement: ResolvedStatement, at place: SourceLocation, text: String, moments: [Moment]) {
+        self.statement = statement
+        assertion = statement.assertion(from: statement.names.first == "server" ? .server : .client)
         self.place = place
         self.text = text
+        self.moments = moments
         heading = Self.heading(at: place) + Escaped.text(text)
     }
 
@@ -27,23 +38,43 @@ package struct WireCheck: Sendable {
     ///
     /// - Parameters:
     ///   - path: shown in messages; `file("…")` is relative to it.
-    ///   - framing: what `messages` counts.
+    ///   - framing: what `messages` counts; nil for what the notes say, or CRLF.
+    ///   - notes: what the capture says about the run that wrote it.
     /// - Returns: the checks, or the diagnostics as text.
     package static func parse(
-        path: String, bytes: [UInt8], framing: Framing, loader: @escaping FileLoader
+        path: String, bytes: [UInt8], framing: Framing?, notes: CaptureNotes = CaptureNotes(), hasLinks: Bool = false,
+        loader: @escaping FileLoader
     ) -> Result<WireCheckList, WireCheckError> {
-        let parsed = WireStatements.parse(path: path, bytes: bytes, framing: framing, loader: loader)
+        let framing = framing ?? notes.framing ?? .crlf
+        var given = WireStatements.Given()
+        given.actors = notes.names
+        given.hasLinks = hasLinks
+        for step in notes.steps {
+            for (name, value) in step.values {
+                if case .integer = value { given.variables[name] = .integer } else { given.variables[name] = .bytes }
+            }
+        }
+        let parsed = WireStatements.parse(path: path, bytes: bytes, framing: framing, given: given, loader: loader)
         let renderer = DiagnosticRenderer(sources: parsed.sources)
         if parsed.hasErrors { return .failure(WireCheckError(text: renderer.render(parsed.diagnostics))) }
-        let evaluator = Evaluator(scope: BoundScope(loader: loader), sources: parsed.sources, framing: framing)
         var checks: [WireCheck] = []
         for item in parsed.items {
+            let text = parsed.sources.text(of: item.span)
+            let steps = notes.steps(like: text)
+            func resolved(_ values: [String: CaptureNotes.NamedValue]) throws(EvaluationError) -> ResolvedStatement {
+                let scope = BoundScope(variables: values.mapValues(Value.init), loader: loader)
+                return try ResolvedStatement(
+                    item.statement,
+                    evaluator: Evaluator(scope: scope, sources: parsed.sources, framing: framing), framing: framing)
+            }
             do throws(EvaluationError) {
+                var moments: [Moment] = []
+                for step in steps { moments.append(Moment(step: step, statement: try resolved(step.values))) }
+                // The values of the last time are those that hold at the end.
+                let statement = try resolved(steps.last?.values ?? [:])
                 checks.append(
                     WireCheck(
-                        assertion(try ResolvedStatement(item.statement, evaluator: evaluator, framing: framing)),
-                        at: parsed.sources.location(of: item.span),
-                        text: parsed.sources.text(of: item.span)))
+                        statement, at: parsed.sources.location(of: item.span), text: text, moments: moments))
             } catch {
                 let hint = error.reason.hint.map { "  hint: \($0)\n" } ?? ""
                 let head = heading(at: parsed.sources.location(of: error.span)) + "error: "
@@ -55,19 +86,43 @@ package struct WireCheck: Sendable {
         return .success(
             WireCheckList(checks: checks, warnings: renderer.render(parsed.diagnostics)))
     }
+}
 
-    private static func assertion(_ statement: ResolvedStatement) -> WireAssertion {
-        switch statement {
-        case .sent(let assertion, let from, _): .halfConnection(assertion, from: side(from))
-        case .endpoint(let event, let name, _): event.assertion(side(name))
-        case .everywhere(let assertion): assertion
-        // Of a capture the check refuses it: there is no link.
-        case .arrived(let statement): assertion(statement)
+extension ResolvedStatement {
+    /// The actors that it names.
+    var names: [String] {
+        switch self {
+        case .sent(_, let from, let to): [from.value, to.value]
+        case .endpoint(_, let name, let peer): [name.value] + (peer.map { [$0.value] } ?? [])
+        case .everywhere: []
+        case .arrived(let statement): statement.names
         }
     }
 
-    /// The checker accepts no other names.
-    private static func side(_ name: Name) -> ConversationSide { name.value == "server" ? .server : .client }
+    var isAboutArrivals: Bool {
+        if case .arrived = self { true } else { false }
+    }
+
+    /// The same about one flow.
+    ///
+    /// - Parameter side: of the first actor that it names.
+    func assertion(from side: ConversationSide) -> WireAssertion {
+        switch self {
+        case .sent(let assertion, _, _): .halfConnection(assertion, from: side)
+        case .endpoint(let event, _, _): event.assertion(side)
+        case .everywhere(let assertion): assertion
+        case .arrived(let statement): statement.assertion(from: side)
+        }
+    }
+}
+
+extension Value {
+    fileprivate init(_ value: CaptureNotes.NamedValue) {
+        switch value {
+        case .integer(let number): self = .integer(number)
+        case .bytes(let bytes): self = .bytes(bytes)
+        }
+    }
 }
 
 package struct WireCheckList: Sendable {

@@ -9,11 +9,15 @@ private final class ShareWork: @unchecked Sendable {
     let number: Int
     let chunks: SharedChunks
     private(set) var pass: InspectionPass
-    private(set) var reader = CaptureFileReader()
+    private(set) var reader: CaptureFileReader
     private(set) var problem: InspectionProblem?
 
-    init(_ number: Int, of count: Int, limits: ConversationLimits, tunnels: TunnelReading, chunks: SharedChunks) {
+    init(
+        _ number: Int, of count: Int, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView,
+        chunks: SharedChunks
+    ) {
         self.number = number
+        reader = CaptureFileReader(view: view)
         self.chunks = chunks
         pass = InspectionPass(
             limits: limits, filter: ConnectionFilter(), observer: nil, tunnels: tunnels,
@@ -55,12 +59,12 @@ extension Inspection {
     /// together may have reached a limit that applies to all of them, or if no thread can be started: then the file
     /// must be read again.
     static func shared(
-        _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading
+        _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView
     ) -> Inspection? {
         guard let descriptor = source.plainDescriptor else { return nil }
         let chunks = SharedChunks(descriptor, readers: 2)
-        let own = ShareWork(0, of: 2, limits: limits, tunnels: tunnels, chunks: chunks)
-        let other = ShareWork(1, of: 2, limits: limits, tunnels: tunnels, chunks: chunks)
+        let own = ShareWork(0, of: 2, limits: limits, tunnels: tunnels, view: view, chunks: chunks)
+        let other = ShareWork(1, of: 2, limits: limits, tunnels: tunnels, view: view, chunks: chunks)
         let thread: WorkerThread
         do throws(SystemError) {
             thread = try WorkerThread("share", signals: .blocked) { other.run() }
@@ -75,7 +79,8 @@ extension Inspection {
         pass.merge(others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: own.reader.interfaces,
-            keyLog: own.reader.keyLog, packetCount: own.reader.packetCount, excludedCount: 0, problem: own.problem)
+            keyLog: own.reader.keyLog, packetCount: own.reader.packetCount - own.reader.leftOutCount, excludedCount: 0,
+            problem: own.problem)
     }
 
     /// Whether one analysis might have exceeded the limits. It would not if the peaks of both shares together are

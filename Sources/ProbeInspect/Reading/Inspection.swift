@@ -104,18 +104,20 @@ package struct Inspection: Sendable {
     ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
     ///   - accepts: the packets that are read; nil for all.
     ///   - tunnels: whether what tunnels carry is shown in their place.
+    ///   - view: which packets of links are read.
     ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
         observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened,
+        view: LinkView = .received,
         workers: Int? = nil
     ) -> Inspection {
         var limits = limits
         limits.patience = .segments(ConversationLimits.liveSegments)
         if source.isRegular {
             let found = impatient(
-                &source, limits: limits, accepts: accepts, tunnels: tunnels,
+                &source, limits: limits, accepts: accepts, tunnels: tunnels, view: view,
                 workers: accepts == nil ? workers ?? self.workers(for: source) : 1)
             let isRight = !found.analysis.table.hasLateBytes
             if observer == nil, isRight { return found }
@@ -126,23 +128,26 @@ package struct Inspection: Sendable {
         }
         return read(
             &source,
-            InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels))
+            InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels), view
+        )
     }
 
     /// The result of a pass that gives gaps up early.
     private static func impatient(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
-        workers: Int
+        view: LinkView, workers: Int
     ) -> Inspection {
-        if workers > 1, let shared = shared(source, limits: limits, tunnels: tunnels) { return shared }
+        if workers > 1, let shared = shared(source, limits: limits, tunnels: tunnels, view: view) { return shared }
         return read(
             &source,
             InspectionPass(
-                limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts, tunnels: tunnels))
+                limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts, tunnels: tunnels), view)
     }
 
-    private static func read(_ source: inout CaptureSource, _ pass: consuming InspectionPass) -> Inspection {
-        var reader = CaptureFileReader()
+    private static func read(
+        _ source: inout CaptureSource, _ pass: consuming InspectionPass, _ view: LinkView
+    ) -> Inspection {
+        var reader = CaptureFileReader(view: view)
         var problem: InspectionProblem?
         do throws(CaptureFileError) {
             reading: while true {
@@ -165,7 +170,7 @@ package struct Inspection: Sendable {
         pass.finish()
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: reader.interfaces,
-            keyLog: reader.keyLog, packetCount: reader.packetCount - pass.excludedCount,
+            keyLog: reader.keyLog, packetCount: reader.packetCount - reader.leftOutCount - pass.excludedCount,
             excludedCount: pass.excludedCount, problem: problem)
     }
 }

@@ -51,8 +51,8 @@ struct ScenarioChecker {
         }
     }
 
-    /// Looks at statements about one connection between `client` and `server`.
-    func check(wireStatements steps: [Step]) {
+    /// Looks at statements about one connection between `client` and `server`, or about those of the actors of a run.
+    func check(wireStatements steps: [Step], given: WireStatements.Given) {
         var end = ScriptState.Actor(kind: .server)
         end.connections = 1
         end.link = .up
@@ -61,8 +61,14 @@ struct ScenarioChecker {
         names.state.set("client", end)
         names.givenActors = ["client", "server"]
         names.targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
+        // What is known of a program fits every actor: it may open connections and accept them. The capture says what it did.
+        for actor in given.actors.sorted() {
+            names.state.set(actor, ScriptState.Actor(kind: .process))
+            if !names.givenActors.contains(actor) { names.givenActors.append(actor) }
+        }
+        for (name, type) in given.variables { names.state.set(name, ScriptState.Variable(type: type)) }
         names.place.isInHeader = false
-        let wire = WireChecker(names: names, values: values)
+        let wire = WireChecker(names: names, values: values, hasGivenLinks: given.hasLinks)
         for step in steps {
             if case .wire(let statement, let timing) = step.kind { wire.check(statement, timing, step) }
         }

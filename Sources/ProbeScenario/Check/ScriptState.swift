@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// What is known about a variable's value before the run.
-enum ValueType: Equatable {
+package enum ValueType: Sendable, Equatable {
     case integer, bytes, pieces, regex
     /// One of several, or not known.
     case any

@@ -2,12 +2,16 @@
 struct WireChecker {
     let names: NameScope
     let values: ValueChecker
+    /// The statements are about a capture of links, and the script that declares these is not there.
+    var hasGivenLinks = false
 
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
         if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
             names.report(.order(.afterNotHere(reason)), at: names.context.sources.clause("after", of: step))
         }
-        if case .arrived = statement { LinkChecker(names: names, values: values).checkArrived(statement) }
+        if case .arrived = statement, !hasGivenLinks {
+            LinkChecker(names: names, values: values).checkArrived(statement)
+        }
         switch statement.subject {
         case .connection(let from, let to): checkEnds(from, to)
         case .connectionOf(let name): checkEnd(name)

@@ -10,6 +10,16 @@ package struct WireStatements: Sendable {
         package var span: SourceSpan
     }
 
+    /// The names that statements may use besides `client` and `server`.
+    package struct Given: Sendable {
+        package var actors: Set<String> = []
+        package var variables: [String: ValueType] = [:]
+        /// Statements may say `arrived`.
+        package var hasLinks = false
+
+        package init() {}
+    }
+
     /// Empty when there is an error.
     package let items: [Item]
     /// In the order of the text.
@@ -23,8 +33,9 @@ package struct WireStatements: Sendable {
     /// - Parameters:
     ///   - path: stands in every message; files of `file("…")` are found relative to it.
     ///   - framing: what `messages`, `line(…)` and `lines(…)` mean.
+    ///   - given: names that the capture has.
     package static func parse(
-        path: String, bytes: [UInt8], framing: Framing = .crlf, loader: @escaping FileLoader
+        path: String, bytes: [UInt8], framing: Framing = .crlf, given: Given = Given(), loader: @escaping FileLoader
     ) -> WireStatements {
         let context = ParseContext(path: path, bytes: bytes, loader: loader)
         context.scenario.framing = framing
@@ -34,7 +45,7 @@ package struct WireStatements: Sendable {
         if !list.isUnreadable {
             let cursor = TokenCursor(file: 0, bytes: bytes, tokens: list.tokens, context: context)
             let steps = StepParser(cursor: cursor).parseWireStatements()
-            ScenarioChecker(context).check(wireStatements: steps)
+            ScenarioChecker(context).check(wireStatements: steps, given: given)
             for case .wire(let statement, _) in steps.map(\.kind) {
                 items.append(Item(statement: statement, span: steps[items.count].span))
             }

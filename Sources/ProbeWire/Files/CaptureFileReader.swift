@@ -22,6 +22,10 @@ package struct CaptureFileReader: Sendable {
     package var keyLog: [UInt8] {
         if case .pcapng(let decoder) = state { decoder.keyLog } else { [] }
     }
+    /// Packets of links that the view leaves out; `packetCount` includes them.
+    package var leftOutCount: Int {
+        if case .pcapng(let decoder) = state { decoder.leftOutCount } else { 0 }
+    }
     /// Comments of the sections.
     package private(set) var comments: [String] = []
 
@@ -32,6 +36,7 @@ package struct CaptureFileReader: Sendable {
         case failed(CaptureFileError)
     }
 
+    private let view: LinkView
     private var state = State.start
     private var rest: [UInt8] = []
     private var consumed: UInt64 = 0
@@ -39,7 +44,8 @@ package struct CaptureFileReader: Sendable {
     /// More than any link's packet; `PcapDecoder` takes the file's snap length for a limit where that is higher.
     package static let longestRecord = 16 << 20
 
-    package init() {}
+    /// - Parameter view: which packets of links are handed out.
+    package init(view: LinkView = .received) { self.view = view }
 
     /// What one step over the bytes came to.
     enum Step {
@@ -196,7 +202,7 @@ package struct CaptureFileReader: Sendable {
     private mutating func start(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Step {
         guard let magic = bytes.big32(at: offset) else { return .needs(4) }
         if magic == PcapNGDecoder.sectionType {
-            state = .pcapng(PcapNGDecoder())
+            state = .pcapng(PcapNGDecoder(view: view))
             return .consumed(0)
         }
         guard let variant = PcapDecoder.Variant(magic: magic) else { throw .notACapture(magic: magic) }

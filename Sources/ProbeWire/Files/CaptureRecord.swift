@@ -41,6 +41,8 @@ package struct CaptureInterface: Sendable, Hashable {
     /// From the last statistics block, where the file has one.
     package var received: UInt64?
     package var dropped: UInt64?
+    /// The end of a link in a capture that a run wrote.
+    package var linkEnd: CaptureLinkEnd?
 }
 
 /// The unit of a time stamp.

@@ -13,10 +13,15 @@ struct PcapNGDecoder: Sendable {
 
     /// The lines of all key logs.
     private(set) var keyLog: [UInt8] = []
+    /// Packets at the ends of links that the view leaves out.
+    private(set) var leftOutCount = 0
+    private let view: LinkView
 
     private var isLittleEndian = true
     /// Where the present section's interfaces begin among all.
     private var firstInterface = 0
+
+    init(view: LinkView = .received) { self.view = view }
 
     private struct Body {
         var start: Int
@@ -83,6 +88,7 @@ struct PcapNGDecoder: Sendable {
         try options(bytes, from: body.start + 8, to: body.end) { code, range in
             switch (code, range.count) {
             case (2, _): interface.name = text(bytes, range)
+            case (3, _): interface.linkEnd = CaptureLinkEnd(description: text(bytes, range))
             case (9, 1): interface.resolution = TimestampResolution(option: bytes[range.lowerBound])
             case (13, 1): interface.checkLength = Int(bytes[range.lowerBound])
             case (14, 8): interface.timeOffset = Int64(bitPattern: long(bytes, range.lowerBound) ?? 0)
@@ -125,7 +131,7 @@ struct PcapNGDecoder: Sendable {
     }
 
     /// Enhanced and obsolete blocks differ in their first word: an interface, or a short one and a count of drops.
-    private func packetBlock(
+    private mutating func packetBlock(
         _ bytes: Span<UInt8>, _ body: Body, isObsolete: Bool, _ interfaces: [CaptureInterface], _ count: inout Int,
         _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError.Reason) {
@@ -140,10 +146,19 @@ struct PcapNGDecoder: Sendable {
         let start = body.start + 20
         guard captured <= body.end - start else { throw .lengthBeyondBlock(captured) }
         var comments: [String] = []
+        var direction: PacketDirection?
         try options(bytes, from: start + (captured + 3) / 4 * 4, to: body.end) { code, range in
             if code == 1 { comments.append(text(bytes, range)) }
+            if code == 2, range.count == 4, let flags = word(bytes, range.lowerBound) {
+                direction = PacketDirection(rawValue: UInt8(flags & 3))
+            }
         }
         let interface = interfaces[index]
+        if let end = interface.linkEnd, !view.includes(end, direction, comments) {
+            count += 1
+            leftOutCount += 1
+            return
+        }
         let stamp = UInt64(high) << 32 | UInt64(low)
         packet(
             CaptureRecord(

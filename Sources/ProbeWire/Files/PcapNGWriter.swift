@@ -9,11 +9,14 @@ package struct PcapNGWriter: Sendable {
         package var linkType: LinkType
         /// 0 for none.
         package var snapLength: UInt32
+        /// The end of a link whose packets are on this interface.
+        package var linkEnd: CaptureLinkEnd?
 
-        package init(name: String, linkType: LinkType, snapLength: UInt32) {
+        package init(name: String, linkType: LinkType, snapLength: UInt32, linkEnd: CaptureLinkEnd? = nil) {
             self.name = name
             self.linkType = linkType
             self.snapLength = snapLength
+            self.linkEnd = linkEnd
         }
     }
 
@@ -33,13 +36,18 @@ package struct PcapNGWriter: Sendable {
         }
     }
 
-    package let interface: Interface
+    /// In the order of their numbers.
+    package let interfaces: [Interface]
 
     package init(interface: Interface) {
-        self.interface = interface
+        self.init(interfaces: [interface])
     }
 
-    /// The section header and the interface's description: the file's first bytes. `application` is `tcpprobe 0.1.0`,
+    package init(interfaces: [Interface]) {
+        self.interfaces = interfaces
+    }
+
+    /// The section header and the descriptions of the interfaces: the file's first bytes. `application` is `tcpprobe 0.1.0`,
     /// `system` is `Linux 6.18`, `comments` are of the whole file.
     package func header(application: String, system: String, comments: [String] = []) -> [UInt8] {
         var section = Block(type: 0x0a0d_0d0a)
@@ -51,28 +59,40 @@ package struct PcapNGWriter: Sendable {
         section.option(3, text: system)
         section.option(4, text: application)
         section.endOptions()
+        return interfaces.reduce(section.finished()) { $0 + description(of: $1) }
+    }
+
+    private func description(of interface: Interface) -> [UInt8] {
         var description = Block(type: 1)
         description.append(UInt16(truncatingIfNeeded: interface.linkType.rawValue))
         description.append(UInt16(0))
         description.append(interface.snapLength)
         description.option(2, text: interface.name)
+        if let end = interface.linkEnd { description.option(3, text: end.description) }
         description.option(9, value: [9])  // if_tsresol: 10^-9 s
         description.endOptions()
-        return section.finished() + description.finished()
+        return description.finished()
     }
 
     /// An enhanced packet block. Comments are UTF-8 without control bytes, which the caller sees to; one above 65,535 bytes is
     /// cut at a character.
-    package func packet(_ packet: CapturedPacket, comments: [String] = []) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - interface: the number of the interface.
+    ///   - direction: at the end of a link: whether that end sent or received the packet.
+    package func packet(
+        _ packet: CapturedPacket, comments: [String] = [], on interface: Int = 0, direction: PacketDirection? = nil
+    ) -> [UInt8] {
         var block = Block(type: 6, capacity: packet.bytes.count + 64)
-        block.append(UInt32(0))
+        block.append(UInt32(truncatingIfNeeded: interface))
         block.append(UInt32(truncatingIfNeeded: packet.time >> 32))
         block.append(UInt32(truncatingIfNeeded: packet.time))
         block.append(UInt32(truncatingIfNeeded: packet.bytes.count))
         block.append(UInt32(clamping: max(packet.originalLength, packet.bytes.count)))
         block.append(padded: packet.bytes)
         for comment in comments { block.option(1, text: comment) }
-        if !comments.isEmpty { block.endOptions() }
+        if let direction { block.option(2, value: [direction.rawValue, 0, 0, 0]) }
+        if !comments.isEmpty || direction != nil { block.endOptions() }
         return block.finished()
     }
 

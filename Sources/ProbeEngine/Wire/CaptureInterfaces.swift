@@ -1,0 +1,96 @@
+import ProbeNetwork
+import ProbeScenario
+import ProbeWire
+
+/// The interfaces of a case's capture file: loopback, and the two ends of each link.
+///
+/// A packet that passed a link is on two of them, as in captures made at both ends: as its sender sent it, and, if it arrived, as its
+/// receiver received it. Pure.
+struct CaptureInterfaces {
+    /// A packet of the file.
+    struct Record {
+        var packet: CapturedPacket
+        var comments: [String]
+        var interface: Int
+        /// Of a packet on a link.
+        var direction: PacketDirection?
+    }
+
+    let all: [PcapNGWriter.Interface]
+    /// The number of the first link's left end.
+    private let firstEnd: Int
+    private let departures: [Int: LinkTraffic.Departure]
+
+    init(_ context: CaseContext, _ linkType: LinkType) {
+        self.init(
+            linkType, isLoopbackSeen: context.capture.capture != nil,
+            links: context.links.wereOpened ? context.scenario.links : [], departures: context.capture.link.departures)
+    }
+
+    init(
+        _ linkType: LinkType, isLoopbackSeen: Bool, links: [LinkDeclaration],
+        departures: [Int: LinkTraffic.Departure]
+    ) {
+        func interface(_ name: String, _ end: CaptureLinkEnd? = nil) -> PcapNGWriter.Interface {
+            PcapNGWriter.Interface(name: name, linkType: linkType, snapLength: 262_144, linkEnd: end)
+        }
+        var interfaces = isLoopbackSeen || links.isEmpty ? [interface("lo")] : []
+        firstEnd = interfaces.count
+        for link in links {
+            interfaces.append(interface(link.left.map(\.value).joined(separator: ","), .left))
+            interfaces.append(interface(link.right.map(\.value).joined(separator: ","), .right))
+        }
+        all = interfaces
+        self.departures = departures
+    }
+
+    /// The packets of the file in the order of their times.
+    ///
+    /// - Parameters:
+    ///   - order: the numbers of the entries in the order of their times.
+    ///   - comments: those of steps, by the number of the entry.
+    func records(
+        _ order: [Int], entries: [CaseTraffic.Entry], comments: [Int: [String]], _ faults: LinkComments
+    ) -> [Record] {
+        var records: [Record] = []
+        records.reserveCapacity(order.count)
+        // What arrived late has the comments of what left, so that each view of the file has the steps.
+        var late: [[UInt8]: [String]] = [:]
+        for index in order {
+            let packet = entries[index].packet
+            let steps = comments[index] ?? []
+            guard let departure = departures[index] else {
+                records.append(Record(packet: packet, comments: steps, interface: 0))
+                continue
+            }
+            var record = Record(
+                packet: packet, comments: steps + faults.comments(of: index), interface: number(departure.place),
+                direction: .outbound)
+            records.append(record)
+            if departure.hasArrived {
+                record.interface = number(departure.place.opposite)
+                record.direction = .inbound
+                records.append(record)
+            } else if !steps.isEmpty {
+                late[packet.bytes] = steps
+            }
+        }
+        if faults.changed.isEmpty { return records }
+        let arrived = faults.changed.map { entry in
+            Record(
+                packet: entry.packet, comments: (late[entry.packet.bytes] ?? []) + entry.comments,
+                interface: number(entry.place), direction: .inbound)
+        }
+        return (records + arrived).enumerated()
+            .sorted { ($0.element.packet.time, $0.offset) < ($1.element.packet.time, $1.offset) }.map(\.element)
+    }
+
+    private func number(_ place: CaseLinks.Place) -> Int {
+        firstEnd + 2 * place.index + (place.side == .left ? 0 : 1)
+    }
+}
+
+extension CaseLinks.Place {
+    /// The other end of the link.
+    fileprivate var opposite: CaseLinks.Place { CaseLinks.Place(index: index, side: side.opposite) }
+}

@@ -1,0 +1,112 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// The `wire` steps that a case has judged: which connection each was about, and the packets that had been captured by then.
+struct JudgedSteps {
+    private struct Entry {
+        var span: SourceSpan
+        var target: CaptureNotes.Target
+        var lastOnLoopback: UInt64
+        var lastOnLinks: UInt64
+        var values: [String: CaptureNotes.NamedValue]
+    }
+
+    private var entries: [Entry] = []
+
+    mutating func add(_ step: Step, _ target: CaptureNotes.Target, _ context: CaseContext) {
+        guard context.settings.keep != .none else { return }
+        entries.append(
+            Entry(
+                span: step.span, target: target, lastOnLoopback: context.capture.lastOnLoopback,
+                lastOnLinks: context.capture.lastOnLinks, values: context.namedValues(of: step)))
+    }
+
+    /// The notes of the case's capture.
+    func notes(_ names: WireNames, _ context: CaseContext) -> CaptureNotes {
+        var notes = CaptureNotes()
+        notes.framing = context.scenario.framing
+        let all = names.traffic.openings.indices.filter {
+            !names.binding.others.contains($0) && !names.binding.perhapsOthers.contains($0)
+        }
+        let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
+        notes.connections = connections(all, numbers, names, context.actors.order)
+        notes.steps = entries.map { entry in
+            let location = context.sources.location(of: entry.span)
+            let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
+            var step = CaptureNotes.Step(
+                place: "\(file):\(location.line)", text: Self.text(of: entry.span, context.sources),
+                lastOnLoopback: entry.lastOnLoopback, lastOnLinks: entry.lastOnLinks,
+                target: Self.target(entry.target, numbers))
+            step.values = entry.values
+            return step
+        }
+        return notes
+    }
+
+    private func connections(
+        _ all: [Int], _ numbers: [Int: Int], _ names: WireNames, _ actors: [String]
+    ) -> [CaptureNotes.Connection] {
+        let judge = WireJudge(names: names)
+        var connections = all.map { index in
+            let opening = names.traffic.openings[index]
+            var connection = CaptureNotes.Connection(
+                client: opening.client, server: opening.server, sequence: opening.sequence.value)
+            connection.isDiscarded = names.isDiscarded(index)
+            if !names.listens(atServerOf: index), let candidates = names.binding.candidates[index],
+                candidates.count > 1
+            {
+                connection.doubt = judge.doubt(about: candidates, index)
+            }
+            return connection
+        }
+        for name in actors {
+            let certain = names.ends(name, nil, isCertain: true)
+            for end in Set(certain + names.ends(name, nil, isCertain: false)) {
+                guard let number = numbers[end.index] else { continue }
+                switch (end.side, certain.contains(end)) {
+                case (.client, true): connections[number].clientNames.append(name)
+                case (.server, true): connections[number].serverNames.append(name)
+                case (.client, false): connections[number].clientCandidates.append(name)
+                case (.server, false): connections[number].serverCandidates.append(name)
+                }
+            }
+        }
+        return connections
+    }
+
+    private static func target(_ target: CaptureNotes.Target, _ numbers: [Int: Int]) -> CaptureNotes.Target {
+        switch target {
+        case .end(let index, let side):
+            numbers[index].map { .end($0, side) }
+                ?? .inconclusive("the connection may be another program's: it is not in the capture")
+        case .every(let except): .every(except: except.compactMap { numbers[$0] })
+        case .nothing, .inconclusive: target
+        }
+    }
+
+    private static func text(of span: SourceSpan, _ sources: SourceMap) -> String {
+        guard span.file < sources.files.count else { return "" }
+        let bytes = sources.files[span.file].bytes
+        guard span.start <= span.end, span.end <= bytes.count else { return "" }
+        return CaptureNotes.normalized(String(decoding: bytes[span.start..<span.end], as: UTF8.self))
+    }
+}
+
+extension CaseContext {
+    /// The values of the names in a step, as far as another program can use them.
+    fileprivate func namedValues(of step: Step) -> [String: CaptureNotes.NamedValue] {
+        var values: [String: CaptureNotes.NamedValue] = [:]
+        for name in namesRead(by: step) {
+            switch value(of: name) {
+            case .integer(let number)?: values[name] = .integer(number)
+            case .bytes(let bytes)?: values[name] = .bytes(bytes)
+            case .pieces(let pieces)?: values[name] = .bytes(Array(pieces.joined()))
+            case .regex?, nil: break
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,203 @@
+import ProbeBase
+package import ProbeEvents
+package import ProbeWire
+
+/// Judges statements on the capture of a run, by the notes that the run left in it.
+///
+/// A statement that names actors is about the connection that the names meant. One that is also a step of the script is judged as that step
+/// was: on the connection that it was about, with the packets that had been captured by then. As in the run, a statement is about what was
+/// sent, and one with `arrived` about what was received. Pure.
+package struct RunCheck {
+    /// Which packets of the capture a statement is judged on.
+    package struct Scope: Hashable, Sendable {
+        package var view: LinkView
+        /// The times of the last packets on loopback and on links; nil for all packets.
+        package var last: Last?
+
+        package struct Last: Hashable, Sendable {
+            package var onLoopback: UInt64
+            package var onLinks: UInt64
+        }
+    }
+
+    /// One judgement.
+    package struct Task: Sendable {
+        package var check: WireCheck
+        package var scope: Scope
+        var target: CaptureNotes.Target
+        var statement: ResolvedStatement
+        package var step: String?
+
+        /// What is judged, for the limits of the analysis.
+        package var assertion: WireAssertion { statement.assertion(from: .client) }
+    }
+
+    let notes: CaptureNotes
+    /// A view that replaces the statements' own.
+    let view: LinkView?
+    /// Also a statement that is a step is judged on the whole capture.
+    let isOnWhole: Bool
+
+    package init(notes: CaptureNotes, view: LinkView?, isOnWhole: Bool) {
+        self.notes = notes
+        self.view = view
+        self.isOnWhole = isOnWhole
+    }
+
+    /// The judgements that a check requires: one for each step with its text, otherwise one.
+    package func tasks(_ check: WireCheck) -> [Task] {
+        func scope(_ statement: ResolvedStatement, _ last: Scope.Last?) -> Scope {
+            Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)
+        }
+        if !isOnWhole, !check.moments.isEmpty {
+            return check.moments.map { moment in
+                let last = Scope.Last(onLoopback: moment.step.lastOnLoopback, onLinks: moment.step.lastOnLinks)
+                return Task(
+                    check: check, scope: scope(moment.statement, last), target: moment.step.target,
+                    statement: moment.statement, step: moment.step.place)
+            }
+        }
+        let names = check.statement.names
+        let target: CaptureNotes.Target =
+            if names.isEmpty {
+                .every(except: notes.connections.indices.filter { notes.connections[$0].isDiscarded })
+            } else if names.contains(where: notes.names.contains) {
+                target(of: names)
+            } else {
+                // `client` and `server` are the ends of every flow.
+                .every(except: [])
+            }
+        return [
+            Task(check: check, scope: scope(check.statement, nil), target: target, statement: check.statement)
+        ]
+    }
+
+    /// The connection that names mean at the end of the case.
+    private func target(of names: [String]) -> CaptureNotes.Target {
+        func ends(_ holds: (CaptureNotes.Connection, ConversationSide, String) -> Bool) -> [CaptureNotes.Target] {
+            notes.connections.indices.flatMap { number in
+                [ConversationSide.client, .server].filter { side in
+                    holds(notes.connections[number], side, names[0])
+                        && (names.count < 2 || holds(notes.connections[number], side.opposite, names[1]))
+                }.map { .end(number, $0) }
+            }
+        }
+        let between = names.count > 1 ? "between \(names[0]) and \(names[1])" : "of \(names[0])"
+        let certain = ends { $0.names(at: $1).contains($2) }
+        if certain.count == 1 { return certain[0] }
+        if certain.count > 1 {
+            return .inconclusive("\(certain.count) connections \(between) were captured: the statement must name one")
+        }
+        let possible = ends { $0.names(at: $1).contains($2) || $0.candidates(at: $1).contains($2) }
+        return possible.isEmpty
+            ? .nothing("no connection \(between) was seen on the wire")
+            : .inconclusive("which connection is the one \(between) is not known")
+    }
+
+    // MARK: Judging
+
+    /// - Parameter inspection: of the packets of the task's scope.
+    package func outcomes(
+        of task: Task, on inspection: Inspection, filter: ConnectionFilter
+    ) -> [CheckRun.Outcome] {
+        var outcomes: [CheckRun.Outcome]
+        switch task.target {
+        case .end(let number, let side): outcomes = [judge(task, number, side, inspection)]
+        case .every(let except): outcomes = judgeAll(task, except, inspection, filter)
+        case .nothing(let text):
+            outcomes = [CheckRun.Outcome(verdict: .failed, check: task.check, failure: WireFailure(text))]
+        case .inconclusive(let text):
+            outcomes = [CheckRun.Outcome(verdict: .inconclusive, check: task.check, failure: WireFailure(text))]
+        }
+        for index in outcomes.indices { outcomes[index].step = task.step }
+        return outcomes
+    }
+
+    private func judge(
+        _ task: Task, _ number: Int, _ side: ConversationSide, _ inspection: Inspection
+    ) -> CheckRun.Outcome {
+        let connection = notes.connections[number]
+        let conversations = inspection.analysis.table.conversations
+        let found = conversations.indices.first { Key(conversations[$0]) == Key(connection) }
+        let names = task.statement.names
+        let own = names.first ?? "\(side)"
+        let peer =
+            names.count > 1
+            ? names[1]
+            : connection.names(at: side.opposite).first ?? "\(side == .client ? connection.server : connection.client)"
+        guard let found else {
+            let text =
+                task.statement.isAboutArrivals
+                ? "nothing of the connection between \(own) and \(peer) has arrived"
+                : "no packet of the connection between \(own) and \(peer) was captured"
+            return CheckRun.outcome(
+                task.check, name(number), .waiting(WireFailure(text)), inspection.dropped,
+                isWhole: inspection.problem == nil)
+        }
+        let sides = side == .client ? SideNames(client: own, server: peer) : SideNames(client: peer, server: own)
+        let verdict = conversations.judge(task.statement.assertion(from: side), at: found, names: sides)
+        return CheckRun.outcome(
+            task.check, name(found, conversations), verdict, inspection.dropped, isWhole: inspection.problem == nil)
+    }
+
+    private func judgeAll(
+        _ task: Task, _ except: [Int], _ inspection: Inspection, _ filter: ConnectionFilter
+    ) -> [CheckRun.Outcome] {
+        let conversations = inspection.analysis.table.conversations
+        let leftOut = Set(except.filter(notes.connections.indices.contains).map { Key(notes.connections[$0]) })
+        let known = Dictionary(
+            notes.connections.map { (Key($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let assertion = task.statement.assertion(from: task.statement.names.first == "server" ? .server : .client)
+        var outcomes: [CheckRun.Outcome] = []
+        for flow in conversations.indices where filter.includes(flow, of: conversations) {
+            let key = Key(conversations[flow])
+            if let key, leftOut.contains(key) { continue }
+            let connection = key.flatMap { known[$0] }
+            let sides = SideNames(
+                client: connection?.clientNames.first ?? "client", server: connection?.serverNames.first ?? "server")
+            var verdict = conversations.judge(assertion, at: flow, names: sides)
+            if verdict != .passed, let doubt = connection?.doubt { verdict = .inconclusive(doubt) }
+            outcomes.append(
+                CheckRun.outcome(
+                    task.check, name(flow, conversations), verdict, inspection.dropped,
+                    isWhole: inspection.problem == nil))
+        }
+        if let unfollowed = inspection.unfollowed(filter) {
+            outcomes.append(
+                CheckRun.Outcome(verdict: .inconclusive, check: task.check, failure: WireFailure(unfollowed)))
+        }
+        if !outcomes.isEmpty { return outcomes }
+        return [
+            CheckRun.outcome(
+                task.check, nil, .waiting(WireFailure("no connection was seen on the wire")), inspection.dropped,
+                isWhole: inspection.problem == nil)
+        ]
+    }
+
+    private func name(_ flow: Int, _ conversations: ConversationList) -> CheckRun.ConnectionName {
+        let ends = conversations.endpoints(at: flow)
+        return CheckRun.ConnectionName(number: flow, client: ends.client, server: ends.server)
+    }
+
+    private func name(_ number: Int) -> CheckRun.ConnectionName {
+        let connection = notes.connections[number]
+        return CheckRun.ConnectionName(number: number, client: connection.client, server: connection.server)
+    }
+
+    /// What tells connections apart.
+    private struct Key: Hashable {
+        var client: SocketEndpoint
+        var server: SocketEndpoint
+        var sequence: UInt32
+
+        init(_ connection: CaptureNotes.Connection) {
+            (client, server, sequence) = (connection.client, connection.server, connection.sequence)
+        }
+
+        /// Nil if the SYN was not captured.
+        init?(_ conversation: borrowing Conversation) {
+            guard let sequence = conversation.fromClient.initialSequence else { return nil }
+            (client, server, self.sequence) = (conversation.client, conversation.server, sequence.value)
+        }
+    }
+}
