@@ -11,50 +11,50 @@ struct LinkTypeTests {
 
     /// A frame of each type around an IPv4 datagram.
     private static func frames(_ ip: [UInt8]) -> [(LinkType, [UInt8])] {
-        let data: [UInt8] = [0x08, 0x01, 0, 0] + Array(repeating: 1, count: 18) + [0x10, 0]
-        let qos: [UInt8] = [0x88, 0x01, 0, 0] + Array(repeating: 1, count: 18) + [0x10, 0, 0, 0]
-        let fourAddresses: [UInt8] = [0x88, 0x83, 0, 0] + Array(repeating: 1, count: 18) + [0x10, 0]
-        let pppoe: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 2)) + [0x00, 0x21]
-        let length = UInt16(ip.count + 4)
-        let nflog =
-            [2, 0, 0, 5] as [UInt8] + Self.prefix
-            + [UInt8(length & 255), UInt8(length >> 8), 9, 0]
-        let bigNflog: [UInt8] = [2, 0, 0, 5, 0, 8, 0, 1, 8, 0, 0, 0] + PacketBuilder.big(length) + [0, 9]
-        let cooked: [UInt8] = Array(repeating: 0, count: 14) + [8, 0]
-        return [
-            (.null, [2, 0, 0, 0] + ip), (.loop, [0, 0, 0, 2] + ip), (.ethernet, PacketBuilder.ethernet(ip)),
-            (.raw, ip), (.rawDLT, ip), (.rawOpenBSD, ip), (.ipv4, ip), (.linuxSLL, cooked + ip),
-            (.linuxSLL2, [8, 0] + Array(repeating: 0, count: 18) + ip),
-            (.ppp, [0xff, 3, 0, 0x21] + ip), (.ppp, [0, 0x21] + ip), (.ppp, [0x21] + ip),
-            (.pppHDLC, [0xff, 3, 0, 0x21] + ip), (.pppHDLC, [0x0f, 0, 8, 0] + ip),
-            (.pppd, [0, 3, 0, 0x21] + ip), (.pppWithDirection, [1, 0xff, 3, 0, 0x21] + ip),
-            (.pppWithDirection, [0, 0, 0x21] + ip), (.pppoe, pppoe + ip + [9, 9]),
-            (.ciscoHDLC, [0x0f, 0, 8, 0] + ip), (.ciscoHDLC, [0x8f, 0, 8, 0] + ip), (.atmRFC1483, snap + ip),
-            (.fddi, Array(repeating: 0, count: 13) + snap + ip),
-            (.appleIPOver1394, Array(repeating: 0, count: 16) + [8, 0] + ip),
-            (.pflog, [61] + Array(repeating: 0, count: 63) + ip), (.enc, Array(repeating: 0, count: 12) + ip),
-            (.nflog, nflog + ip), (.nflog, bigNflog + ip),
-            (.wireless, data + snap + ip), (.wireless, qos + snap + ip),
-            (.wireless, fourAddresses + Array(repeating: 2, count: 6) + [0, 0] + snap + ip),
-            // With HT control, and in an A-MSDU of its own.
-            (.wireless, [0x88, 0x81] + qos.dropFirst(2) + [0, 0, 0, 0] + snap + ip),
+        let addresses = [UInt8](repeating: 1, count: 18)
+        let data: [UInt8] = .joined([0x08, 0x01, 0, 0], addresses, [0x10, 0])
+        let qosHead: [UInt8] = .joined([0x88, 0x01, 0, 0], addresses, [0x10, 0])
+        let qos: [UInt8] = .joined(qosHead, [0, 0])
+        let llc: [UInt8] = .joined(snap, ip)
+        let pppoe: [UInt8] = .joined([0x11, 0, 0, 1], PacketBuilder.big(UInt16(ip.count + 2)), [0x00, 0x21])
+        let length = PacketBuilder.big(UInt16(ip.count + 4))
+        let ppp: [UInt8] = .joined([0xff, 3, 0, 0x21], ip)
+        var frames: [(LinkType, [UInt8])] = [
+            (.null, .joined([2, 0, 0, 0], ip)), (.loop, .joined([0, 0, 0, 2], ip)),
+            (.ethernet, PacketBuilder.ethernet(ip)), (.raw, ip), (.rawDLT, ip), (.rawOpenBSD, ip), (.ipv4, ip),
+            (.linuxSLL, .joined(.zeros(14), [8, 0], ip)), (.linuxSLL2, .joined([8, 0], .zeros(18), ip)),
+            (.ppp, ppp), (.ppp, .joined([0, 0x21], ip)), (.ppp, .joined([0x21], ip)),
+            (.pppHDLC, ppp), (.pppHDLC, .joined([0x0f, 0, 8, 0], ip)), (.pppd, .joined([0, 3, 0, 0x21], ip)),
+            (.pppWithDirection, .joined([1], ppp)), (.pppWithDirection, .joined([0, 0, 0x21], ip)),
+            (.pppoe, .joined(pppoe, ip, [9, 9])), (.ciscoHDLC, .joined([0x0f, 0, 8, 0], ip)),
+            (.ciscoHDLC, .joined([0x8f, 0, 8, 0], ip)), (.atmRFC1483, llc), (.fddi, .joined(.zeros(13), llc)),
+            (.appleIPOver1394, .joined(.zeros(16), [8, 0], ip)), (.pflog, .joined([61], .zeros(63), ip)),
+            (.enc, .joined(.zeros(12), ip)),
+            (.nflog, .joined([2, 0, 0, 5], prefix, length.reversed(), [9, 0], ip)),
+            (.nflog, .joined([2, 0, 0, 5, 0, 8, 0, 1, 8, 0, 0, 0], length, [0, 9], ip)),
+        ]
+        frames += [
+            (.wireless, .joined(data, llc)), (.wireless, .joined(qos, llc)),
+            (.wireless, .joined([0x88, 0x03, 0, 0], addresses, [0x10, 0], .zeros(6), [0, 0], llc)),
+            // With HT control, and alone in an A-MSDU.
+            (.wireless, .joined([0x88, 0x81, 0, 0], addresses, [0x10, 0, 0, 0], .zeros(4), llc)),
             (
                 .wireless,
-                qos.dropLast(2) + [0x80, 0] + Array(repeating: 3, count: 12)
-                    + PacketBuilder.big(UInt16(ip.count + 8)) + snap + ip
+                .joined(qosHead, [0x80, 0], .zeros(12), PacketBuilder.big(UInt16(ip.count + 8)), llc)
             ),
-            // Without fields; with a time stamp and flags after two words of presence: the header is padded.
-            (.wirelessRadiotap, [0, 0, 8, 0, 0, 0, 0, 0] + data + snap + ip),
+            // Without fields; with a time stamp and flags after two words of presence: the 802.11 header is padded.
+            (.wirelessRadiotap, .joined([0, 0, 8, 0, 0, 0, 0, 0], data, llc)),
             (
                 .wirelessRadiotap,
-                [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 7, count: 8) + [0x20] + qos
-                    + [0, 0] + snap + ip
+                .joined(
+                    [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0], .zeros(8), [0x20], qos, [0, 0], llc)
             ),
-            (.wirelessPrism, [0, 0, 0, 0x44, 16, 0, 0, 0] + Array(repeating: 0, count: 8) + data + snap + ip),
-            (.wirelessAVS, [0x80, 0x21, 0x10, 1, 0, 0, 0, 16] + Array(repeating: 0, count: 8) + data + snap + ip),
-            (.ppi, [0, 0, 12, 0, 105, 0, 0, 0] + [1, 2, 3, 4] + data + snap + ip),
-            (.ppi, [0, 0, 8, 0, 1, 0, 0, 0] + PacketBuilder.ethernet(ip)),
+            (.wirelessPrism, .joined([0, 0, 0, 0x44, 16, 0, 0, 0], .zeros(8), data, llc)),
+            (.wirelessAVS, .joined([0x80, 0x21, 0x10, 1, 0, 0, 0, 16], .zeros(8), data, llc)),
+            (.ppi, .joined([0, 0, 12, 0, 105, 0, 0, 0], [1, 2, 3, 4], data, llc)),
+            (.ppi, .joined([0, 0, 8, 0, 1, 0, 0, 0], PacketBuilder.ethernet(ip))),
         ]
+        return frames
     }
 
     @Test func segmentIsFoundInEachLinkType() throws {
@@ -64,7 +64,7 @@ struct LinkTypeTests {
         }
         let six = Self.segment.ipv6()
         #expect(try six.decodedTCP(.ipv6)?.payloadLength == 5)
-        #expect(try ([0, 0x57] + six).decodedTCP(.ppp)?.payloadLength == 5)
+        #expect(try [UInt8].joined([0, 0x57], six).decodedTCP(.ppp)?.payloadLength == 5)
     }
 
     @Test func eachSupportedTypeHasATest() {
@@ -92,27 +92,26 @@ struct LinkTypeTests {
             ([0x08, 0x05], .wirelessFragment),
         ] as [([UInt8], OtherPacket)])
     func wirelessFramesWithoutReadableDataAreNamed(control: [UInt8], expected: OtherPacket) throws {
-        let frame = control + Array(repeating: 0, count: 60)
+        let frame: [UInt8] = .joined(control, .zeros(60))
         #expect(try frame.decoded(.wireless) == .other(expected))
-        #expect(try ([0, 0, 9, 0, 2, 0, 0, 0, 0x40] + frame).decoded(.wirelessRadiotap) == .other(.damagedWireless))
+        #expect(
+            try [UInt8].joined([0, 0, 9, 0, 2, 0, 0, 0, 0x40], frame).decoded(.wirelessRadiotap)
+                == .other(.damagedWireless))
     }
 
     /// Several packets in one frame can't be one segment.
     @Test func aggregatesAreNamed() throws {
-        let part = Array(repeating: 3, count: 12) as [UInt8] + PacketBuilder.big(UInt16(53)) + Self.snap
-        let ip = Self.segment.ipv4()
-        let head: [UInt8] = [0x88, 0x01] + Array(repeating: 0, count: 22) + [0x80, 0]
-        #expect(try (head + part + ip + [0, 0, 0] + part + ip).decoded(.wireless) == .other(.wirelessAggregate))
+        let part: [UInt8] = .joined(.zeros(12), PacketBuilder.big(UInt16(53)), Self.snap, Self.segment.ipv4())
+        let frame: [UInt8] = .joined([0x88, 0x01], .zeros(22), [0x80, 0], part, [0, 0, 0], part)
+        #expect(try frame.decoded(.wireless) == .other(.wirelessAggregate))
     }
 
     @Test(
         arguments: [(0x002d, .compressedHeaders), (0x003d, .compressedHeaders), (0x00fd, .encryptedPPP)]
             as [(UInt16, OtherPacket)])
     func unreadablePPPIsNamed(type: UInt16, expected: OtherPacket) throws {
-        let known: UInt16 = 0x00fd
-        // A protocol whose first byte is 0 may be sent in one byte: the odd one ends it.
-        let frame = [0xff, 3] + PacketBuilder.big(type) + Array(repeating: 1, count: 20)
-        #expect(try frame.decoded(.ppp) == .other(expected), "\(type == known)")
+        let frame: [UInt8] = .joined([0xff, 3], PacketBuilder.big(type), .zeros(20))
+        #expect(try frame.decoded(.ppp) == .other(expected))
         #expect(try ([0xc0, 0x21, 1, 1, 0, 4] as [UInt8]).decoded(.ppp) == .notIP(etherType: 0x8864))
     }
 
@@ -124,7 +123,7 @@ struct LinkTypeTests {
         #expect(LinkType(rawValue: 4_000).description == "link type 4000")
         // PPI in PPI would have no end.
         #expect(throws: PacketError.unknownLinkType(.ppi)) {
-            try ([0, 0, 8, 0, 192, 0, 0, 0] as [UInt8] + Array(repeating: 0, count: 60)).decoded(.ppi)
+            try [UInt8].joined([0, 0, 8, 0, 192, 0, 0, 0], .zeros(60)).decoded(.ppi)
         }
     }
 }

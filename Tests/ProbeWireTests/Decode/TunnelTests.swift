@@ -16,31 +16,31 @@ struct TunnelTests {
         let frame = PacketBuilder.ethernet(ip)
         let vxlan: [UInt8] = [0x08, 0, 0, 0, 0, 0, 42, 0]
         let counted = PacketBuilder.big(UInt16(ip.count + 4))
-        return [
-            (.ipInIP, 4, ip),
-            (.gre, 47, [0, 0, 8, 0] + ip), (.gre, 47, [0x80, 0, 8, 0, 1, 2, 0, 0] + ip),
-            (.gre, 47, [0xb0, 0, 8, 0] + Array(repeating: 5, count: 12) + ip),
-            (.gre, 47, [0x40, 0, 8, 0, 0, 0, 0, 0, 8, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0] + ip),
-            (.gre, 47, [0, 0, 0x65, 0x58] + frame), (.gre, 47, [0, 0, 0x88, 0x47, 0, 1, 1, 64] + ip),
-            (.gre, 47, [0, 0, 0x88, 0x0b, 0xff, 3, 0, 0x21] + ip),
-            (.gre, 47, [0x30, 0x81, 0x88, 0x0b] + counted + [0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0xff, 3, 0, 0x21] + ip),
-            (.gre, 47, [0x20, 0x01, 0x88, 0x0b] + counted + [0, 1, 0x21] + ip),
-            (.gre, 47, [0, 0, 0x88, 0x3e] + ip), (.gre, 47, [0, 0, 0x88, 0x3e, 0, 1, 2, 3] + ip),
-            (.erspan, 47, [0, 0, 0x88, 0xbe] + frame),
-            (.erspan, 47, [0x10, 0, 0x88, 0xbe, 0, 0, 0, 9] + Array(repeating: 0x10, count: 8) + frame),
-            (.erspan, 47, [0x10, 0, 0x22, 0xeb, 0, 0, 0, 9] + Array(repeating: 0x20, count: 10) + [0, 0] + frame),
-            (
-                .erspan, 47,
-                [0x10, 0, 0x22, 0xeb, 0, 0, 0, 9] + Array(repeating: 0x20, count: 10) + [0, 1]
-                    + Array(repeating: 0, count: 8) + frame
-            ),
-            (.erspan, 47, [0x10, 0, 0x22, 0xeb, 0, 0, 0, 9] + Array(repeating: 0x20, count: 10) + [8, 0] + ip),
-            (.vxlan, 17, udp(port: 4789, vxlan + frame)), (.vxlan, 17, udp(port: 8472, vxlan + frame)),
-            (.vxlan, 17, udp(port: 4790, [0x0c, 0, 0, 1, 0, 0, 42, 0] + ip)),
-            (.vxlan, 17, udp(port: 4790, [0x0c, 0, 0, 3, 0, 0, 42, 0] + frame)),
-            (.geneve, 17, udp(port: 6081, [0, 0, 0x65, 0x58, 0, 0, 42, 0] + frame)),
-            (.geneve, 17, udp(port: 6081, [2, 0, 8, 0, 0, 0, 42, 0] + Array(repeating: 6, count: 8) + ip)),
+        let mirror: [UInt8] = .joined([0x10, 0, 0x22, 0xeb, 0, 0, 0, 9], .zeros(10))
+        let pptp: [UInt8] = .joined([0x88, 0x0b], counted, [0, 1])
+        let gre: [[UInt8]] = [
+            .joined([0, 0, 8, 0], ip), .joined([0x80, 0, 8, 0, 1, 2, 0, 0], ip),
+            .joined([0xb0, 0, 8, 0], .zeros(12), ip),
+            .joined([0x40, 0, 8, 0, 0, 0, 0, 0, 8, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0], ip),
+            .joined([0, 0, 0x65, 0x58], frame), .joined([0, 0, 0x88, 0x47, 0, 1, 1, 64], ip),
+            .joined([0, 0, 0x88, 0x0b, 0xff, 3, 0, 0x21], ip),
+            .joined([0x30, 0x81], pptp, [0, 0, 0, 1, 0, 0, 0, 2, 0xff, 3, 0, 0x21], ip),
+            .joined([0x20, 0x01], pptp, [0x21], ip), .joined([0, 0, 0x88, 0x3e], ip),
+            .joined([0, 0, 0x88, 0x3e, 0, 1, 2, 3], ip),
         ]
+        let erspan: [[UInt8]] = [
+            .joined([0, 0, 0x88, 0xbe], frame), .joined([0x10, 0, 0x88, 0xbe, 0, 0, 0, 9], .zeros(8), frame),
+            .joined(mirror, [0, 0], frame), .joined(mirror, [0, 1], .zeros(8), frame), .joined(mirror, [8, 0], ip),
+        ]
+        let overUDP: [(TunnelProtocol, UInt16, [UInt8])] = [
+            (.vxlan, 4789, .joined(vxlan, frame)), (.vxlan, 8472, .joined(vxlan, frame)),
+            (.vxlan, 4790, .joined([0x0c, 0, 0, 1, 0, 0, 42, 0], ip)),
+            (.vxlan, 4790, .joined([0x0c, 0, 0, 3, 0, 0, 42, 0], frame)),
+            (.geneve, 6081, .joined([0, 0, 0x65, 0x58, 0, 0, 42, 0], frame)),
+            (.geneve, 6081, .joined([2, 0, 8, 0, 0, 0, 42, 0], .zeros(8), ip)),
+        ]
+        return [(.ipInIP, 4, ip)] + gre.map { (.gre, 47, $0) } + erspan.map { (.erspan, 47, $0) }
+            + overUDP.map { ($0.0, 17, udp(port: $0.1, $0.2)) }
     }
 
     private static func read(_ packet: [UInt8], _ reading: TunnelReading = .opened) throws(PacketError) -> DecodedPacket
@@ -86,7 +86,7 @@ struct TunnelTests {
         }
     }
 
-    /// A mirror may send only the beginning of a frame: the payload is cut, and what lies behind the outer datagram is no part of it.
+    /// A mirror may send only the beginning of a frame: the payload is cut, and what follows the outer datagram is no part of it.
     @Test func shortenedFramesAreCut() throws {
         let mirrored = PacketBuilder.ethernet(Self.segment.ipv4()).dropLast(3)
         let packet = Self.outer(47, [0, 0, 0x88, 0xbe] + mirrored, isV6: false) + [9, 9, 9, 9]

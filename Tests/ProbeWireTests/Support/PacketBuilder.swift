@@ -47,6 +47,11 @@ struct PacketBuilder {
 }
 
 extension [UInt8] {
+    /// One after another; long sums of literals take the compiler long.
+    static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap(\.self) }
+
+    static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+
     func decoded(_ linkType: LinkType = .ethernet, originalLength: Int? = nil) throws(PacketError) -> DecodedPacket {
         try PacketDecoder.decode(span, linkType: linkType, originalLength: originalLength ?? count)
     }
