@@ -173,6 +173,29 @@ import Testing
         #expect(result.verdicts == [.passed, .inconclusive])
     }
 
+    /// A packet that ends inside its headers may belong to any flow.
+    @Test func unreadPacketsMakeEachStatementInconclusive() throws {
+        var capture = CaptureBuilder()
+        let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
+        capture.open(connection)
+        #expect(try judge("wire handshake complete", on: capture.bytes).verdicts == [.passed])
+        capture.packet(connection, .server, flags: 0x14, cut: 30)
+        let found = try judge("wire handshake complete\nwire no rst", on: capture.bytes)
+        #expect(found.verdicts == [.inconclusive, .inconclusive] && found.code == 3)
+        #expect(found.text.contains("packets of the capture could not be read: 1 truncated"))
+    }
+
+    /// The flow that the statement is about may be among them.
+    @Test func statementAboutUnreadPacketsAloneIsInconclusive() throws {
+        var capture = CaptureBuilder()
+        let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
+        capture.packet(connection, .client, flags: 0x02, cut: 30)
+        let found = try judge("wire no rst", on: capture.bytes)
+        #expect(
+            found.verdicts == [.inconclusive] && found.text.contains("there is no flow in this capture, but packets"))
+        #expect(try judge("wire no rst", on: CaptureBuilder().bytes).verdicts == [.failed])
+    }
+
     @Test(
         arguments: [
             (

@@ -117,7 +117,7 @@ package struct CheckRun: Sendable {
         handsOutPassed: Bool, _ body: (Outcome) -> Void
     ) -> (isAny: Bool, passed: Int) {
         let conversations = inspection.analysis.table.conversations
-        let dropped = inspection.dropped
+        let doubt = doubt(about: inspection)
         var isAny = false
         var passed = 0
         for number in flows where filter.includes(number, of: conversations) {
@@ -127,11 +127,11 @@ package struct CheckRun: Sendable {
             // By index: copies of the checks would make both threads count the same references.
             for index in checks.indices {
                 let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
-                if case .passed = verdict, dropped == 0, !handsOutPassed {
+                if case .passed = verdict, doubt == nil, !handsOutPassed {
                     passed += 1
                     continue
                 }
-                body(outcome(checks[index], flow, verdict, dropped, isWhole: inspection.problem == nil))
+                body(outcome(checks[index], flow, verdict, doubt, isWhole: inspection.problem == nil))
             }
         }
         return (isAny, passed)
@@ -152,14 +152,21 @@ package struct CheckRun: Sendable {
         }
     }
 
+    /// Why no statement about a flow is certain: packets of any flow may be missing. Nil if none are known to be.
+    static func doubt(about inspection: Inspection) -> String? {
+        guard inspection.dropped == 0 else {
+            return "the capture dropped \(inspection.dropped) packets: what is judged from it may be wrong"
+        }
+        return inspection.analysis.unread.map { "\($0): they may belong to this flow" }
+    }
+
     static func outcome(
-        _ check: WireCheck, _ flow: ConnectionName?, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
+        _ check: WireCheck, _ flow: ConnectionName?, _ verdict: WireVerdict, _ doubt: String?, isWhole: Bool
     ) -> Outcome {
         var outcome = Outcome(verdict: .passed, check: check, flow: flow)
-        if dropped > 0 {
+        if let doubt {
             outcome.verdict = .inconclusive
-            outcome.failure = WireFailure(
-                "the capture dropped \(dropped) packets: what is judged from it may be wrong")
+            outcome.failure = WireFailure(doubt)
             return outcome
         }
         switch verdict {

@@ -131,13 +131,14 @@ package struct RunCheck {
                 ? "nothing of the connection between \(own) and \(peer) has arrived"
                 : "no packet of the connection between \(own) and \(peer) was captured"
             return CheckRun.outcome(
-                task.check, name(number), .waiting(WireFailure(text)), inspection.dropped,
+                task.check, name(number), .waiting(WireFailure(text)), CheckRun.doubt(about: inspection),
                 isWhole: inspection.problem == nil)
         }
         let sides = side == .client ? SideNames(client: own, server: peer) : SideNames(client: peer, server: own)
         let verdict = conversations.judge(task.statement.assertion(from: side), at: found, names: sides)
         return CheckRun.outcome(
-            task.check, name(found, conversations), verdict, inspection.dropped, isWhole: inspection.problem == nil)
+            task.check, name(found, conversations), verdict, CheckRun.doubt(about: inspection),
+            isWhole: inspection.problem == nil)
     }
 
     private func judgeAll(
@@ -159,7 +160,7 @@ package struct RunCheck {
             if verdict != .passed, let doubt = connection?.doubt { verdict = .inconclusive(doubt) }
             outcomes.append(
                 CheckRun.outcome(
-                    task.check, name(flow, conversations), verdict, inspection.dropped,
+                    task.check, name(flow, conversations), verdict, CheckRun.doubt(about: inspection),
                     isWhole: inspection.problem == nil))
         }
         if let unfollowed = inspection.unfollowed(filter) {
@@ -169,7 +170,8 @@ package struct RunCheck {
         if !outcomes.isEmpty { return outcomes }
         return [
             CheckRun.outcome(
-                task.check, nil, .waiting(WireFailure("no connection was seen on the wire")), inspection.dropped,
+                task.check, nil, .waiting(WireFailure("no connection was seen on the wire")),
+                CheckRun.doubt(about: inspection),
                 isWhole: inspection.problem == nil)
         ]
     }
