@@ -15,7 +15,7 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let (cut, cutError) = analysed(bytes, chunk: size, isFast: true)
     precondition(wholeError == cutError, "cuts change the error")
     precondition(whole.packetCount == cut.packetCount && whole.tcpPacketCount == cut.tcpPacketCount)
-    precondition(whole.undecodableCount == cut.undecodableCount)
+    precondition(whole.undecodableCount == cut.undecodableCount && whole.others == cut.others)
     precondition(whole.table.conversations.count == cut.table.conversations.count, "cuts change the connections")
     for (one, other) in zip(whole.table.conversations, cut.table.conversations) {
         precondition(String(reflecting: one) == String(reflecting: other), "cuts change a connection")
@@ -33,6 +33,10 @@ func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
     if whole.table.mostHeldBytes > totalBytes || flows > mostConversations { return }
     merged.merge(other)
     precondition(whole.packetCount == merged.packetCount && whole.tcpPacketCount == merged.tcpPacketCount)
+    precondition(whole.others == merged.others, "shares change what is counted")
+    for number in whole.table.conversations.indices {
+        precondition(whole.icmpErrors.count(of: number) == merged.icmpErrors.count(of: number))
+    }
     precondition(
         whole.undecodableCount == merged.undecodableCount && whole.firstError?.index == merged.firstError?.index)
     precondition(whole.table.conversations.count == merged.table.conversations.count, "shares change the connections")

@@ -21,8 +21,9 @@ extension InspectShow {
             source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels, view: view)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
-        if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }
+        // With a NULL cipher (RFC 5246 A.5) tshark needs no secrets.
         guard let failure = show(observer, tshark, keyLog) else { return 0 }
+        if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }
         return fail(failure, code: 3)
     }
 

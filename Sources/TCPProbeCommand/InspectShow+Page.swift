@@ -29,7 +29,7 @@ extension InspectShow {
         let inspection: Inspection
         var filter = filter
         if isRegular {
-            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
+            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
             filter = criteria.applied(to: filter, in: inspection)
             if inspection.problem?.isWrongUse != true, let code = readAgain(inspection, filter, observer) {
                 return code
@@ -37,7 +37,7 @@ extension InspectShow {
         } else {
             inspection = Inspection.of(
                 source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
-                view: view)
+                view: view, measures: measures)
         }
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         if let number = filter.number, number >= inspection.analysis.table.conversations.count,
@@ -123,15 +123,18 @@ extension InspectShow {
         }
         let encrypted = observer.records.keys.sorted().compactMap { observer.encrypted($0) }
         if encrypted.isEmpty { end.failure = "no flow on the page has TLS in it" }
-        if !encrypted.isEmpty, decryption.keyLog == nil, inspection.keyLog.isEmpty { end.wrongUse = Self.noSecrets }
-        if end.failure != nil || end.wrongUse != nil { return end }
+        if end.failure != nil { return end }
         for flow in encrypted {
             guard let number = flow.conversation?.number else { continue }
             if let failure = show(flow, tshark, decryption.keyLog) {
                 end.remarks[number] = "What TLS has encrypted is not shown: \(failure)."
             }
         }
-        if end.remarks.count == encrypted.count { end.failure = end.remarks.values.min() }
+        if end.remarks.count == encrypted.count {
+            // With a NULL cipher none are needed.
+            if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.wrongUse = Self.noSecrets }
+            end.failure = end.remarks.values.min()
+        }
         return end
     }
 

@@ -51,6 +51,9 @@ struct InspectShow {
 
     var tunnels: TunnelReading { options.noTunnels ? .named : .opened }
 
+    /// Whether the table shows or is sorted by what takes a look at every packet.
+    var measures: Bool { columns.contains(where: \.isTiming) || options.sort?.isTiming == true }
+
     var isJSON: Bool { options.json }
 
     /// The packets that are read; nil for all.
@@ -149,14 +152,16 @@ struct InspectShow {
     // MARK: Modes
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
-        let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
+        let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
         let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
             writeFlows(of: inspection, filter)
         } else if inspection.problem?.isWrongUse != true {
             let style = ConnectionTableText.Style(columns: columns, width: width, order: options.sort, paint: paint)
             let shown = ConnectionTableText.write(
-                inspection.analysis.table.conversations, inspection.anomalies, filter: filter, style: style
+                inspection.analysis.table.conversations, inspection.anomalies, timings: inspection.timings,
+                filter: filter,
+                style: style
             ) { output.write($0) }
             output.write(ConnectionTableText.summary(inspection, shown: shown, width: width) + "\n")
         }
@@ -167,13 +172,16 @@ struct InspectShow {
 
     private func writeFlows(of inspection: Inspection, _ filter: ConnectionFilter) {
         guard let order = options.sort else {
-            for report in inspection.reports(filter) { output.write(InspectJSON.flow(report, file: file)) }
+            for report in inspection.reports(filter) {
+                output.write(InspectJSON.flow(report, timing: inspection.timing(report.number), file: file))
+            }
             return
         }
         let conversations = inspection.analysis.table.conversations
         let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
-        for number in order.sorted(numbers, of: conversations) {
-            output.write(InspectJSON.flow(inspection.report(number), file: file))
+        for number in order.sorted(numbers, of: conversations, inspection.timings) {
+            output.write(
+                InspectJSON.flow(inspection.report(number), timing: inspection.timing(number), file: file))
         }
     }
 

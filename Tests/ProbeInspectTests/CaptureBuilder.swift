@@ -51,6 +51,24 @@ struct CaptureBuilder {
         time += 10_000
     }
 
+    /// An error of a router, 10.0.0.9, about a packet of one side.
+    mutating func icmp(
+        about connection: Connection, _ side: Side, type: UInt8, code: UInt8, value: UInt16 = 0, skew: Int32 = 0
+    ) {
+        let isClient = side == .client
+        let own =
+            isClient ? connection.clientBase &+ connection.clientSent : connection.serverBase &+ connection.serverSent
+        let ports = isClient ? [connection.client, connection.server] : [connection.server, connection.client]
+        var quote: [UInt8] = [0x45, 0, 0, 40, 0, 1, 0, 0, 1, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
+        quote += ports.flatMap(Self.big16) + Self.big32(UInt32(truncatingIfNeeded: Int64(own) + Int64(skew)))
+        let message = [type, code, 0, 0, 0, 0] + Self.big16(value) + quote
+        let ip: [UInt8] =
+            [0x45, 0] + Self.big16(UInt16(20 + message.count)) + [0, 1, 0, 0, 64, 1, 0, 0, 10, 0, 0, 9, 127, 0, 0, 1]
+        let frame = [UInt8](repeating: 0, count: 12) + [8, 0] + ip + message
+        bytes += writer.packet(CapturedPacket(time: time, originalLength: frame.count, bytes: frame), comments: [])
+        time += 10_000
+    }
+
     /// SYN, SYN-ACK, ACK.
     mutating func open(_ connection: Connection) {
         packet(connection, .client, flags: 0x02, skew: -1)

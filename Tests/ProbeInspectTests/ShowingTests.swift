@@ -58,16 +58,16 @@ import Testing
         #expect(
             collected.text + LadderObserver.footer(report) == """
                 packet      seconds  127.0.0.1:40000                          127.0.0.1:25
-                     1     0.000000  |S seq 0 ------------------------------------------>|
-                     2     0.000010  |<----------------------------------- S. seq 0 ack 1|
-                     3     0.000020  |. seq 1 ack 1 ------------------------------------>|
-                     4     0.000030  |<------------------- P. seq 1 ack 1 len 7 "220 rea"|  crlf.scn:11 S send "220…
-                     5     0.030040  |<---------------------- P. seq 8 ack 1 len 3 "dy\\r"|
-                     6     0.060050  |<----------------------- P. seq 11 ack 1 len 1 "\\n"|
-                     7     0.060060  |P. seq 1 ack 12 len 6 "QUIT\\r\\n" ----------------->|
-                     8     0.060070  |<---------------------------------- F. seq 12 ack 7|
-                     9     0.060080  |F. seq 7 ack 13 ---------------------------------->|
-                    10     0.060090  |<----------------------------------- . seq 13 ack 8|
+                     1     0.000000  |S seq 0 win 512 ---------------------------------->|
+                     2     0.000010  |<--------------------------- S. seq 0 ack 1 win 512|
+                     3     0.000020  |. seq 1 ack 1 win 512 ---------------------------->|
+                     4     0.000030  |<----------- P. seq 1 ack 1 win 512 len 7 "220 rea"|  crlf.scn:11 S send "220…
+                     5     0.030040  |<-------------- P. seq 8 ack 1 win 512 len 3 "dy\\r"|
+                     6     0.060050  |<--------------- P. seq 11 ack 1 win 512 len 1 "\\n"|
+                     7     0.060060  |P. seq 1 ack 12 win 512 len 6 "QUIT\\r\\n" --------->|
+                     8     0.060070  |<-------------------------- F. seq 12 ack 7 win 512|
+                     9     0.060080  |F. seq 7 ack 13 win 512 -------------------------->|
+                    10     0.060090  |<--------------------------- . seq 13 ack 8 win 512|
                 10 packets in 60.09 ms; the client sent 6 bytes, the server 11 bytes
                 handshake complete; closed: server FIN, client FIN
 
@@ -149,7 +149,7 @@ import Testing
         #expect(
             lines[3] == """
                 {"version":1,"type":"packet","file":"a.pcapng","flow":0,"packet":4,"time":1700000000000030000,\
-                "from":"server","flags":"P.","sequence":1,"acknowledgment":1,"window":512,"length":7,\
+                "from":"server","flags":"P.","sequence":1,"acknowledgment":1,"window":512,"windowScaled":true,"length":7,\
                 "payload":"220 rea","base64":"MjIwIHJlYQ==","marks":[],"comments":["crlf.scn:11 S send \\"220 rea\\""]}
                 """)
         let inspection = try inspect(CaptureBuilder.troubled)

@@ -11,6 +11,13 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
     case start, rtt
     case clientWindow = "client-window"
     case serverWindow = "server-window"
+    // Those for which every packet is looked at.
+    case firstByte = "first-byte"
+    case longestPause = "longest-pause"
+    case lastHeard = "last-heard"
+
+    /// Whether it shows what `ConnectionTiming` measures.
+    package var isTiming: Bool { self == .firstByte || self == .longestPause || self == .lastHeard }
 
     /// Those that are shown without a choice.
     package static let standard: [ConnectionColumn] = [
@@ -59,13 +66,17 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
 
     var isRightAligned: Bool {
         switch self {
-        case .flow, .packets, .clientBytes, .serverBytes, .duration, .rtt, .clientWindow, .serverWindow: true
-        case .client, .server, .handshake, .close, .anomalies, .start: false
+        case .flow, .packets, .clientBytes, .serverBytes, .duration, .rtt, .clientWindow, .serverWindow, .firstByte:
+            true
+        case .client, .server, .handshake, .close, .anomalies, .start, .longestPause, .lastHeard: false
         }
     }
 
     /// Appends the column's cell for a flow.
-    func append(_ conversation: borrowing Conversation, _ counts: ConnectionAnomalies, to bytes: inout [UInt8]) {
+    func append(
+        _ conversation: borrowing Conversation, _ counts: ConnectionAnomalies, _ timing: ConnectionTiming?,
+        to bytes: inout [UInt8]
+    ) {
         switch self {
         case .flow: bytes.append(decimal: conversation.number)
         case .client: bytes.append(conversation.client)
@@ -86,6 +97,21 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
             bytes.append(text: conversation.handshakeRoundTrip.map { DurationText.text(nanoseconds: $0) } ?? "-")
         case .clientWindow: Self.append(windowOf: conversation.fromClient, to: &bytes)
         case .serverWindow: Self.append(windowOf: conversation.fromServer, to: &bytes)
+        case .firstByte:
+            bytes.append(text: timing?.firstByte.map { DurationText.text(nanoseconds: $0) } ?? "-")
+        case .longestPause:
+            bytes.append(
+                text: timing?.longestPause.map {
+                    "\(DurationText.text(nanoseconds: $0.duration)) \($0.silent.word)"
+                } ?? "-")
+        case .lastHeard:
+            let start = conversation.firstTime ?? 0
+            let parts = ConversationSide.allCases.compactMap { side in
+                timing?.lastHeard(side).map {
+                    "\(side.word) \(DurationText.text(nanoseconds: DurationText.difference(from: start, to: $0)))"
+                }
+            }
+            bytes.append(text: parts.isEmpty ? "-" : parts.joined(separator: ", "))
         }
     }
 

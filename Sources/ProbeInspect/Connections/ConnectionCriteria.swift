@@ -40,20 +40,32 @@ package struct ConnectionCriteria: Sendable {
 package enum ConnectionOrder: String, Sendable, CaseIterable {
     /// As they began; the largest first.
     case start, bytes, packets, duration
+    // The slowest first.
+    case firstByte = "first-byte"
+    case longestPause = "longest-pause"
+
+    package var isTiming: Bool { self == .firstByte || self == .longestPause }
 
     /// The numbers of flows in this order; those that are equal in the order of their numbers.
-    package func sorted(_ numbers: [Int], of conversations: ConversationList) -> [Int] {
-        let keys = numbers.map { number -> (key: Int64, number: Int) in (key(conversations[number]), number) }
+    package func sorted(
+        _ numbers: [Int], of conversations: ConversationList, _ timings: [ConnectionTiming] = []
+    ) -> [Int] {
+        let keys = numbers.map { number -> (key: Int64, number: Int) in
+            (key(conversations[number], number < timings.count ? timings[number] : nil), number)
+        }
         return keys.sorted { ($0.key, $0.number) < ($1.key, $1.number) }.map(\.number)
     }
 
-    private func key(_ conversation: borrowing Conversation) -> Int64 {
+    private func key(_ conversation: borrowing Conversation, _ timing: ConnectionTiming?) -> Int64 {
         switch self {
         case .start: Int64(clamping: conversation.firstTime ?? 0)
         case .bytes:
             -(conversation.fromClient.stream.deliveredLength + conversation.fromServer.stream.deliveredLength)
         case .packets: -Int64(conversation.packetCount)
         case .duration: -conversation.duration
+        // One without an answer, or without a pause, is last.
+        case .firstByte: timing?.firstByte.map { -$0 } ?? Int64.max
+        case .longestPause: timing?.longestPause.map { -$0.duration } ?? Int64.max
         }
     }
 }

@@ -37,19 +37,14 @@ package struct FlowRecord {
             let summary = packet.summary
             var words = "\(summary.flags) seq \(summary.relativeSequence)"
             if let acknowledgment = summary.relativeAcknowledgment { words += " ack \(acknowledgment)" }
-            words += " win \(summary.window)"
+            if let window = packet.windowText { words += " " + window }
             if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
             guard !payload.isEmpty, let text = Escaped.literal(payload.span, width: 40) else { return words }
             return words + " " + (!isPayloadWhole && text.hasSuffix("\"") ? text.dropLast() + "…" : text)
         }
 
         /// What is unusual about it.
-        package var marks: [String] {
-            packet.sacks.isEmpty
-                ? packet.summary.marks
-                : packet.summary.marks
-                    + ["SACK " + packet.sacks.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")]
-        }
+        package var marks: [String] { packet.marks }
 
         /// The first comments of the packet in the file.
         package var comments: [String] { packet.comments.prefix(8).map { Columns.cut(Escaped.text($0), to: 200) } }
@@ -102,7 +97,7 @@ package struct FlowRecord {
         if head.count < Self.headLength {
             head.append(rung)
         } else if unusual.count < Self.unusualLength,
-            !summary.marks.isEmpty || !summary.flags.isDisjoint(with: [.syn, .fin, .rst])
+            !summary.marks.isEmpty || packet.isWindowFull || !summary.flags.isDisjoint(with: [.syn, .fin, .rst])
         {
             unusual.append(rung)
         } else if tail.count < Self.tailLength {
@@ -128,6 +123,14 @@ package struct FlowRecord {
         let shown = Columns.cut(String(text), to: Self.lineWidth)
         lineBytes += shown.utf8.count
         lines.append(Line(side: side, text: shown))
+    }
+
+    /// The first errors that ICMP reported about packets of the flow.
+    package private(set) var errors: [String] = []
+    private static let mostErrors = 8
+
+    package mutating func add(_ report: ICMPErrors.Report) {
+        if errors.count < Self.mostErrors { errors.append("packet \(report.packetIndex + 1): \(report.text)") }
     }
 
     package mutating func noteMoreLines() { hasMoreLines = true }

@@ -58,6 +58,10 @@ struct FlowSection {
             ? HTMLText.text("none")
             : report.anomalies.map { HTMLText.element("span", ["class": "finding"], .text($0.text)) }.joined
         list += .element("div", [:], .element("dt", [:], .text("Anomalies")), .element("dd", [:], findings))
+        if !record.errors.isEmpty {
+            let lines = record.errors.map { HTMLText.element("div", [:], .text($0)) }.joined
+            list += .element("div", [:], .element("dt", [:], .text("ICMP")), .element("dd", [:], lines))
+        }
         return .element("dl", ["class": "facts"], list)
     }
 

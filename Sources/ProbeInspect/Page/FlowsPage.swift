@@ -60,7 +60,7 @@ package struct FlowsPage {
     ) -> [Int] {
         let conversations = inspection.analysis.table.conversations
         let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
-        return order?.sorted(numbers, of: conversations) ?? numbers
+        return order?.sorted(numbers, of: conversations, inspection.timings) ?? numbers
     }
 
     package var text: String {
@@ -126,7 +126,7 @@ package struct FlowsPage {
             var cells: HTMLText = .empty
             for column in options.columns {
                 var bytes: [UInt8] = []
-                column.append(conversations[number], counts, to: &bytes)
+                column.append(conversations[number], counts, inspection.timing(number), to: &bytes)
                 let text = HTMLText.text(String(decoding: bytes, as: UTF8.self))
                 let isLink = column == options.columns.first && records[number] != nil
                 let content =

@@ -40,6 +40,10 @@ package final class FlowsPageObserver: InspectionObserver {
         stream.see(part, from: side, in: conversation)
     }
 
+    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+        records[conversation.number]?.add(report)
+    }
+
     package func end(of conversation: Conversation) { streams[conversation.number]?.end(of: conversation) }
 
     private func stream(of number: Int) -> any InspectionObserver {

@@ -78,7 +78,7 @@ extension Inspection {
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
         pass.merge(others)
         return Inspection(
-            analysis: pass.analysis, anomalies: pass.anomalies, interfaces: own.reader.interfaces,
+            analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,
             keyLog: own.reader.keyLog, packetCount: own.reader.packetCount - own.reader.leftOutCount, excludedCount: 0,
             problem: own.problem)
     }

@@ -1,16 +1,6 @@
 import ProbeBase
 package import ProbeWire
 
-/// One packet of a flow, with its data from the file.
-package struct InspectedPacket: Sendable {
-    package var summary: PacketSummary
-    /// The comments of the file's packet block; a run writes its steps there.
-    package var comments: [String]
-    /// What its SACK blocks report, in the peer's sequence numbers relative to the SYN, in their order. Empty for a packet that was
-    /// reassembled from fragments.
-    package var sacks: [Range<Int64>] = []
-}
-
 /// Observes a capture packet by packet. Sees only the flows that the filter includes.
 package protocol InspectionObserver: AnyObject {
     /// - Parameter payload: the captured part of the packet's payload; empty for a packet that was reassembled from
@@ -37,6 +27,8 @@ package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
     /// By the number of the flow. Flows after the last element have none.
     package let anomalies: [ConnectionAnomalies]
+    /// By the number of the flow; empty if they were not measured.
+    package let timings: [ConnectionTiming]
     package let interfaces: [CaptureInterface]
     /// The TLS key logs in the file, lines in NSS's format.
     package let keyLog: [UInt8]
@@ -88,6 +80,9 @@ package struct Inspection: Sendable {
             number < anomalies.count ? anomalies[number] : ConnectionAnomalies())
     }
 
+    /// Nil if times were not measured.
+    package func timing(_ number: Int) -> ConnectionTiming? { number < timings.count ? timings[number] : nil }
+
     /// Each report is created when it is accessed.
     package func reports(_ filter: ConnectionFilter) -> some Collection<ConnectionReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
@@ -103,6 +98,7 @@ package struct Inspection: Sendable {
     /// - Parameters:
     ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
     ///   - accepts: the packets that are read; nil for all.
+    ///   - measures: whether the result has `timings`; every packet is looked at for them.
     ///   - tunnels: whether what tunnels carry is shown in their place.
     ///   - view: which packets of links are read.
     ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
@@ -110,15 +106,14 @@ package struct Inspection: Sendable {
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
         observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened,
-        view: LinkView = .received,
-        workers: Int? = nil
+        view: LinkView = .received, measures: Bool = false, workers: Int? = nil
     ) -> Inspection {
         var limits = limits
         limits.patience = .segments(ConversationLimits.liveSegments)
         if source.isRegular {
             let found = impatient(
-                &source, limits: limits, accepts: accepts, tunnels: tunnels, view: view,
-                workers: accepts == nil ? workers ?? self.workers(for: source) : 1)
+                &source, limits: limits, accepts: accepts, tunnels: tunnels, view: view, measures: measures,
+                workers: accepts == nil && !measures ? workers ?? self.workers(for: source) : 1)
             let isRight = !found.analysis.table.hasLateBytes
             if observer == nil, isRight { return found }
             if !source.rewind() { return found }
@@ -128,20 +123,22 @@ package struct Inspection: Sendable {
         }
         return read(
             &source,
-            InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels), view
-        )
+            InspectionPass(
+                limits: limits, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                measures: measures), view)
     }
 
     /// The result of a pass that gives gaps up early.
     private static func impatient(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
-        view: LinkView, workers: Int
+        view: LinkView, measures: Bool, workers: Int
     ) -> Inspection {
         if workers > 1, let shared = shared(source, limits: limits, tunnels: tunnels, view: view) { return shared }
         return read(
             &source,
             InspectionPass(
-                limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts, tunnels: tunnels), view)
+                limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts, tunnels: tunnels,
+                measures: measures), view)
     }
 
     private static func read(
@@ -169,7 +166,7 @@ package struct Inspection: Sendable {
         }
         pass.finish()
         return Inspection(
-            analysis: pass.analysis, anomalies: pass.anomalies, interfaces: reader.interfaces,
+            analysis: pass.analysis, anomalies: pass.anomalies, timings: pass.timings, interfaces: reader.interfaces,
             keyLog: reader.keyLog, packetCount: reader.packetCount - reader.leftOutCount - pass.excludedCount,
             excludedCount: pass.excludedCount, problem: problem)
     }
@@ -180,6 +177,9 @@ package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
     /// As in `Inspection.anomalies`.
     package private(set) var anomalies: [ConnectionAnomalies] = []
+    /// As in `Inspection.timings`.
+    private(set) var timings: [ConnectionTiming] = []
+    private let measures: Bool
     private let observer: (any InspectionObserver)?
     private let filter: ConnectionFilter
     private let accepts: PacketPredicate?
@@ -191,7 +191,8 @@ package struct InspectionPass {
 
     package init(
         limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
-        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, share: ConnectionShare = .all
+        accepts: PacketPredicate? = nil, tunnels: TunnelReading = .opened, measures: Bool = false,
+        share: ConnectionShare = .all
     ) {
         var limits = limits
         // Without an observer nothing consumes the streams.
@@ -202,11 +203,12 @@ package struct InspectionPass {
         self.observer = observer
         self.accepts = accepts
         self.tunnels = tunnels
+        self.measures = measures
     }
 
     /// Analyses the next bytes of a file, divided into packets by `reader`.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
-        guard observer == nil, accepts == nil else {
+        guard observer == nil, accepts == nil, !measures else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
@@ -219,7 +221,7 @@ package struct InspectionPass {
             excludedCount += 1
             return
         }
-        guard let observer else {
+        guard observer != nil || measures else {
             let summary = analysis.pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
@@ -230,12 +232,17 @@ package struct InspectionPass {
             bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
             index: record.index)
         guard let summary else {
-            if let (number, report) = analysis.takeICMPError(), number < isShown.count, isShown[number] {
+            if let observer, let (number, report) = analysis.takeICMPError(), number < isShown.count, isShown[number] {
                 observer.see(report, comments: record.comments, in: analysis.table.conversations[number])
             }
             return
         }
         Self.note(summary, in: &anomalies)
+        if measures {
+            while summary.conversation >= timings.count { timings.append(ConnectionTiming()) }
+            timings[summary.conversation].note(summary)
+        }
+        guard let observer else { return }
         show(summary, record, bytes, to: observer)
         for number in analysis.takeRelieved() { showRest(of: number, to: observer) }
     }
@@ -260,6 +267,8 @@ package struct InspectionPass {
             payload = segment.payload
             packet.sacks = segment.sacks(acknowledging: summary.relativeAcknowledgment)
         }
+        packet.isWindowFull = conversation.isWindowFull(by: summary)
+        packet.isWindowScaled = summary.flags.contains(.syn) || conversation.isWindowScaled(from: summary.side)
         observer.see(packet, payload: bytes.extracting(payload), in: conversation)
         for part in parts { observer.see(part, from: summary.side, in: conversation) }
     }
@@ -332,17 +341,5 @@ extension CaptureAnalysis {
         let flows = table.conversations.count
         return "\(ByteText.count(unfollowedCount, "packet")) of later flows were not followed: no more than the first "
             + "\(ByteText.count(flows, "flow")) are"
-    }
-}
-
-extension DecodedTCP {
-    /// The SACK blocks as ranges of relative sequence numbers, by the distance to the acknowledgment in the same packet.
-    fileprivate func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
-        guard let relative, !options.sack.isEmpty else { return [] }
-        return options.sack.blocks.compactMap { block in
-            let start = relative + Int64(block.start - acknowledgment)
-            let end = relative + Int64(block.end - acknowledgment)
-            return start < end ? start..<end : nil
-        }
     }
 }

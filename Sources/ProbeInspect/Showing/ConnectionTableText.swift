@@ -25,11 +25,13 @@ package enum ConnectionTableText {
         }
     }
 
-    /// - Parameter counts: by the number of the flow.
+    /// - Parameters:
+    ///   - counts: by the number of the flow.
+    ///   - timings: by the number of the flow; empty if they were not measured.
     /// - Returns: the number of flows.
     @discardableResult
     package static func write(
-        _ conversations: ConversationList, _ counts: [ConnectionAnomalies],
+        _ conversations: ConversationList, _ counts: [ConnectionAnomalies], timings: [ConnectionTiming] = [],
         filter: ConnectionFilter = ConnectionFilter(), style: Style = Style(),
         to output: TextOutput
     ) -> Int {
@@ -38,14 +40,15 @@ package enum ConnectionTableText {
         func add(_ number: Int) {
             if count == 0 { for column in style.columns { table.end { $0.append(text: column.title) } } }
             let anomalies = number < counts.count ? counts[number] : ConnectionAnomalies()
+            let timing = number < timings.count ? timings[number] : nil
             for column in style.columns {
-                table.end { column.append(conversations[number], anomalies, to: &$0) }
+                table.end { column.append(conversations[number], anomalies, timing, to: &$0) }
             }
             count += 1
         }
         if let order = style.order {
             let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
-            for number in order.sorted(numbers, of: conversations) { add(number) }
+            for number in order.sorted(numbers, of: conversations, timings) { add(number) }
         } else {
             for number in conversations.indices where filter.includes(conversations[number]) { add(number) }
         }

@@ -10,7 +10,8 @@ package enum InspectJSON {
         return String(decoding: JSONValue.object(head + members).encoded(), as: UTF8.self) + "\n"
     }
 
-    package static func flow(_ report: ConnectionReport, file: String) -> String {
+    /// - Parameter timing: nil if it was not measured; then the members are not there.
+    package static func flow(_ report: ConnectionReport, timing: ConnectionTiming? = nil, file: String) -> String {
         let conversation = report.conversation
         return line(
             "flow",
@@ -25,7 +26,20 @@ package enum InspectJSON {
                 ("fromClient", direction(conversation.fromClient)),
                 ("fromServer", direction(conversation.fromServer)),
                 ("anomalies", .object(report.anomalies.map { ($0.id, .integer($0.count)) })),
-            ])
+            ] + (timing.map(members) ?? []))
+    }
+
+    private static func members(of timing: ConnectionTiming) -> [JSONValue.Member] {
+        let pause = timing.longestPause.map { pause -> JSONValue in
+            .object([("duration", .integer(Int(pause.duration))), ("silent", .string(pause.silent.word))])
+        }
+        return [
+            ("firstByte", timing.firstByte.map { .integer(Int($0)) } ?? .null), ("longestPause", pause ?? .null),
+            (
+                "lastHeard",
+                .object(ConversationSide.allCases.map { ($0.word, timing.lastHeard($0).map(time) ?? .null) })
+            ),
+        ]
     }
 
     package static func packet(
@@ -42,12 +56,36 @@ package enum InspectJSON {
             members.append(("acknowledgment", .integer(Int(acknowledgment))))
         }
         members += [
-            ("window", .integer(summary.window)), ("length", .integer(summary.payloadLength)),
+            ("window", .integer(summary.window)), ("windowScaled", .boolean(packet.isWindowScaled)),
+            ("length", .integer(summary.payloadLength)),
             ("payload", .string(text(payload))), ("base64", .string(base64(payload))),
-            ("marks", .array(summary.marks.map { .string($0) })),
+            ("marks", .array((summary.marks + (packet.isWindowFull ? ["window full"] : [])).map { .string($0) })),
             ("comments", .array(packet.comments.map { .string($0) })),
         ]
+        if !packet.sacks.isEmpty {
+            members.append(
+                (
+                    "sacks",
+                    .array(
+                        packet.sacks.map { .array([.integer(Int($0.lowerBound)), .integer(Int($0.upperBound))]) })
+                ))
+        }
         return line("packet", members)
+    }
+
+    package static func icmp(
+        _ report: ICMPErrors.Report, comments: [String], in conversation: Conversation, file: String
+    ) -> String {
+        line(
+            "icmp",
+            [
+                ("file", .string(file)), ("flow", .integer(conversation.number)),
+                ("packet", .integer(report.packetIndex + 1)), ("time", time(report.time)),
+                ("from", .string("\(report.error.reporter)")), ("to", .string(report.side.word)),
+                ("error", .string(report.error.text)),
+                ("sequence", report.relativeSequence.map { .integer(Int($0)) } ?? .null),
+                ("comments", .array(comments.map { .string($0) })),
+            ])
     }
 
     package static func part(
@@ -235,6 +273,11 @@ package final class JSONObserver: InspectionObserver {
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         guard content == .parts else { return }
         output(InspectJSON.part(part, from: side, in: conversation, at: now, file: file))
+    }
+
+    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+        guard content == .packets else { return }
+        output(InspectJSON.icmp(report, comments: comments, in: conversation, file: file))
     }
 
     package func end(of conversation: Conversation) {}

@@ -27,6 +27,10 @@ package final class LadderObserver: InspectionObserver {
 
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
 
+    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+        output(ladder.line(report, comments: comments, start: starts[conversation.number] ?? report.time) + "\n")
+    }
+
     package func end(of conversation: Conversation) {}
 
     /// The end of the flow and its anomalies, for below the ladder.

@@ -58,11 +58,36 @@ package struct LadderText: Sendable {
         let summary = packet.summary
         let time = DurationText.seconds(DurationText.difference(from: start, to: summary.time))
         let lead = Columns.right(String(summary.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
-        let marks = marks(summary, captured: payload.count)
+        let marks = marks(packet, captured: payload.count)
         let comments = packet.comments.map { Escaped.text($0) }.joined(separator: "  ")
-        let line = lead + rung(summary, payload)
+        let line = lead + rung(packet, payload)
+        guard Columns.width(line) <= room else { return narrowLine(lead, packet, payload, marks, comments) }
+        return finished(line, marks, comments)
+    }
+
+    /// An error that ICMP reported about a packet, on its way back to the packet's sender.
+    package func line(_ report: ICMPErrors.Report, comments: [String], start: UInt64) -> String {
+        let time = DurationText.seconds(DurationText.difference(from: start, to: report.time))
+        let lead = Columns.right(String(report.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
+        let words = "ICMP" + (report.relativeSequence.map { " about seq \($0)" } ?? "")
+        let arrow = String(repeating: "-", count: max(inner - Columns.width(words) - 2, 2))
+        let line = lead + (report.side == .client ? "|<\(arrow) \(words)|" : "|\(words) \(arrow)>|")
+        let text = comments.map { Escaped.text($0) }.joined(separator: "  ")
+        guard Columns.width(line) <= room else {
+            let start = wrapped(
+                lead, [report.side == .client ? "<-" : "->"] + words.split(separator: " ").map(String.init))
+            return start + "\n" + marked("[\(report.text)]") + note(text)
+        }
+        return finished(line, "[\(report.text)]", text)
+    }
+
+    private func note(_ comments: String) -> String {
+        comments.isEmpty ? "" : "\n" + own(.faint, Columns.cut(comments, to: continuation))
+    }
+
+    /// Adds anomalies and comments, on further lines if they don't fit.
+    private func finished(_ line: String, _ marks: String?, _ comments: String) -> String {
         var used = Columns.width(line)
-        guard used <= room else { return narrowLine(lead, summary, payload, marks, comments) }
         var text = line
         if let marks {
             if used + 2 + marks.count <= room {
@@ -75,22 +100,23 @@ package struct LadderText: Sendable {
         }
         guard !comments.isEmpty else { return text }
         if room - used - 2 >= 8 { return text + "  " + paint(.faint, Columns.cut(comments, to: room - used - 2)) }
-        return text + "\n" + own(.faint, Columns.cut(comments, to: continuation))
+        return text + note(comments)
     }
 
     /// The packet without a drawn arrow.
     private func narrowLine(
-        _ lead: String, _ summary: PacketSummary, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
+        _ lead: String, _ packet: InspectedPacket, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
     ) -> String {
+        let summary = packet.summary
         var units = [(summary.side == .client ? "-> " : "<- ") + summary.flags.description]
         units.append("seq \(summary.relativeSequence)")
         if let acknowledgment = summary.relativeAcknowledgment { units.append("ack \(acknowledgment)") }
+        if let window = packet.windowText { units.append(window) }
         if summary.payloadLength > 0 { units.append("len \(summary.payloadLength)") }
         if payload.count > 0, let text = literal(payload, summary, width: continuation) { units.append(text) }
         var text = wrapped(lead, units)
         if let marks { text += "\n" + marked(marks) }
-        if !comments.isEmpty { text += "\n" + own(.faint, Columns.cut(comments, to: continuation)) }
-        return text
+        return text + note(comments)
     }
 
     /// The columns of a further line of a packet, behind the indent.
@@ -113,17 +139,22 @@ package struct LadderText: Sendable {
         String(repeating: " ", count: Self.indent) + paint(role, text)
     }
 
-    private func marks(_ summary: PacketSummary, captured: Int) -> String? {
-        var marks = summary.marks
+    private func marks(_ packet: InspectedPacket, captured: Int) -> String? {
+        var marks = packet.marks
+        let summary = packet.summary
         // How much was captured says more than that it was cut.
-        if summary.payloadIsCut { marks[marks.count - 1] = "\(captured) captured of \(summary.payloadLength)" }
+        if summary.payloadIsCut {
+            marks[summary.marks.count - 1] = "\(captured) captured of \(summary.payloadLength)"
+        }
         return marks.isEmpty ? nil : "[\(marks.joined(separator: ", "))]"
     }
 
     /// The arrow with the packet's description, between the vertical lines.
-    private func rung(_ summary: PacketSummary, _ payload: Span<UInt8>) -> String {
+    private func rung(_ packet: InspectedPacket, _ payload: Span<UInt8>) -> String {
+        let summary = packet.summary
         var words = "\(summary.flags) seq \(summary.relativeSequence)"
         if let acknowledgment = summary.relativeAcknowledgment { words += " ack \(acknowledgment)" }
+        if let window = packet.windowText { words += " " + window }
         if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
         // A blank and an arrow of at least three characters.
         let room = inner - words.count - 5

@@ -30,5 +30,10 @@ package final class WatchObserver: InspectionObserver {
 
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
 
+    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+        let number = Columns.right(String(conversation.number), to: Self.numberWidth)
+        output(number + "  " + ladder.line(report, comments: comments, start: start ?? report.time) + "\n")
+    }
+
     package func end(of conversation: Conversation) {}
 }

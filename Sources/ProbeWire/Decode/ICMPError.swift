@@ -4,7 +4,7 @@ package import ProbeBase
 /// segment's header, so that it belongs to a connection.
 package struct ICMPError: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// The code tells why.
+        /// The code is the reason.
         case unreachable(code: UInt8)
         /// The segment was too long for the next link; 0 if the report has no length.
         case tooBig(mtu: Int)

@@ -35,7 +35,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let appleIPOver1394 = LinkType(rawValue: 138)
     /// 802.11 after an AVS header.
     package static let wirelessAVS = LinkType(rawValue: 163)
-    /// PPP after a byte that tells the direction, as pppd writes it.
+    /// PPP after a byte for the direction, as pppd writes it.
     package static let pppd = LinkType(rawValue: 166)
     /// Per-packet information, and then another link type.
     package static let ppi = LinkType(rawValue: 192)

@@ -53,7 +53,7 @@ extension PacketDecoder {
         case (1, _): throw .malformed(.gre, offset: start)
         case (_, 0x6558): return try decodeLink(bytes, .ethernet, at: offset, inner)
         case (_, 0x88be):
-            // Type I has no header of its own, and no sequence numbers; type II has both.
+            // Type I has neither an ERSPAN header nor sequence numbers; type II has both.
             return try decodeLink(bytes, .ethernet, at: offset + (hasSequence ? 8 : 0), inner)
         case (_, 0x22eb):
             return try decodeERSPAN3(bytes, at: offset, inner)

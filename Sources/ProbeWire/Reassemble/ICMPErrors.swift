@@ -9,6 +9,9 @@ package struct ICMPErrors: Sendable {
         package var relativeSequence: Int64?
         package var time: UInt64
         package var packetIndex: Int
+
+        /// `destination unreachable (port), from 10.0.0.9`
+        package var text: String { "\(error.text), from \(error.reporter)" }
     }
 
     /// By the number of the flow.

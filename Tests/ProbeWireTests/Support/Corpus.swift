@@ -11,6 +11,9 @@ enum Corpus {
         return candidates.first { access($0 + "/ORACLE.tsv", R_OK) == 0 }
     }()
 
+    /// Whether captures that once were read wrongly are beside the corpus.
+    static var hasCases: Bool { folder.map { access($0 + "/../cases/captures", R_OK) == 0 } ?? false }
+
     static func bytes(_ name: String) -> [UInt8] {
         guard let folder, let file = fopen(folder + "/" + name, "rb") else { return [] }
         defer { fclose(file) }
