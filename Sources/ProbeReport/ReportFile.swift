@@ -23,6 +23,8 @@ package final class ReportFile: Sendable {
 
     /// The files that this process is writing: no two reports may share one.
     private static let open = Mutex<Set<Key>>([])
+    /// The files that were removed before their reports were opened, which take over their permissions.
+    private static let removed = Mutex<[Key: FileStatus]>([:])
 
     /// As the user wrote it.
     package let path: String
@@ -50,7 +52,8 @@ package final class ReportFile: Sendable {
             let key = Key(folder: try place.folder.status().identity, name: place.name)
             guard ReportFile.open.withLock({ $0.insert(key).inserted }) else { throw SystemError("open", code: EBUSY) }
             do throws(SystemError) {
-                let file = try ReplacementFile(place.name, in: place.folder)
+                let file = try ReplacementFile(
+                    place.name, in: place.folder, replacing: ReportFile.removed.withLock { $0[key] })
                 if !keepsOld, unlinkat(place.folder.raw, place.name, 0) < 0, errno != ENOENT {
                     throw SystemError("unlink")
                 }
@@ -64,6 +67,20 @@ package final class ReportFile: Sendable {
         } catch {
             throw ReportFileError(path: path, error)
         }
+    }
+
+    /// Removes the file at a path, before the report there is opened.
+    ///
+    /// - Parameter file: the file that the path was opened as: another one is left alone.
+    package static func remove(_ path: String, openedAs file: Int32) {
+        // What can't be accessed here is reported when the report is opened.
+        guard let place = try? FilePlace(path), let folder = try? place.folder.status().identity,
+            let status = place.status, status.identity == FileStatus(of: file)?.identity
+        else { return }
+        if let kept = ReplacementFile.keptStatus(of: place.name, in: place.folder) {
+            removed.withLock { $0[Key(folder: folder, name: place.name)] = kept }
+        }
+        unlinkat(place.folder.raw, place.name, 0)
     }
 
     /// An unfinished report is removed.

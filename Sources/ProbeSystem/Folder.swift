@@ -94,6 +94,7 @@ package struct FileStatus: Sendable {
 
     package let identity: Identity
     package let owner: UInt32
+    package let group: UInt32
     /// Kind and permissions.
     package let mode: UInt32
     package let size: Int64
@@ -101,6 +102,7 @@ package struct FileStatus: Sendable {
     init(_ status: stat) {
         identity = Identity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
         owner = status.st_uid
+        group = status.st_gid
         mode = status.st_mode
         size = Int64(status.st_size)
     }

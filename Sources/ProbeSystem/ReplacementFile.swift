@@ -1,10 +1,11 @@
 import Glibc
 
-/// A file that is written under a random temporary name and then renamed, so that a reader never sees an incomplete
-/// file.
+/// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
 /// It is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so it is not written through a link or into a file
-/// that another user prepared. It is removed if it was never renamed.
+/// that another user prepared. It is removed if it was never renamed. A process that is killed can't do that: its file
+/// is removed when the same name is next written. The file is locked (`flock`) while it is written, which tells one
+/// that is in use from one that was left.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String
@@ -13,25 +14,46 @@ package struct ReplacementFile: ~Copyable {
     private var isPlaced = false
     private var isOpen = true
 
-    /// - Parameter mode: the permissions; the umask applies, unless `isExact`.
-    package init(_ name: String, in folder: Folder, mode: UInt32 = 0o666, isExact: Bool = false) throws(SystemError) {
+    /// Creates the temporary file. A file that it will replace keeps its permissions.
+    ///
+    /// - Parameters:
+    ///   - mode: the permissions of a new file, to which the umask applies, unless `isExact`. If they grant nothing to
+    ///     other users, an existing file's permissions are reduced to those of its owner.
+    ///   - isExact: an existing file's permissions are not kept either.
+    ///   - removed: what ``keptStatus(of:in:)`` returned before the caller removed the file.
+    package init(
+        _ name: String, in folder: Folder, mode: UInt32 = 0o666, isExact: Bool = false,
+        replacing removed: FileStatus? = nil
+    ) throws(SystemError) {
+        let kept = isExact ? nil : removed ?? ReplacementFile.keptStatus(of: name, in: folder)
         var made: (name: String, descriptor: Int32)?
-        // The random name may be taken; another one is tried.
-        for _ in 0..<16 where made == nil {
-            let temporary = ReplacementFile.randomName()
-            let raw = openat(folder.raw, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-            if raw >= 0 { made = (temporary, raw) } else if errno != EEXIST { throw SystemError("open") }
+        // The first name is the same for each writer of this file; random ones follow if another process uses it.
+        for attempt in 0..<16 where made == nil {
+            let temporary = attempt == 0 ? ReplacementFile.usualName(for: name) : ReplacementFile.randomName()
+            if attempt == 0 { ReplacementFile.removeAbandoned(temporary, in: folder) }
+            // Nobody else may open a file that will be private before it has its permissions.
+            let first = kept.map { mode & $0.mode & 0o777 } ?? mode
+            let raw = openat(folder.raw, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
+            if raw < 0 {
+                if errno != EEXIST { throw SystemError("open") }
+            } else if ReplacementFile.lock(raw, temporary, in: folder) {
+                made = (temporary, raw)
+            } else {
+                close(raw)
+            }
         }
         guard let made else { throw SystemError("open", code: EEXIST) }
         if isExact { fchmod(made.descriptor, mode) }
+        if let kept { ReplacementFile.apply(kept, to: made.descriptor, isPrivate: mode & 0o077 == 0) }
         self.folder = folder
         self.name = name
         (temporary, descriptor) = made
     }
 
     deinit {
-        if isOpen { close(descriptor) }
+        // The lock is released after the name is gone: until then nobody may take the file for an abandoned one.
         if !isPlaced { unlinkat(folder.raw, temporary, 0) }
+        if isOpen { close(descriptor) }
     }
 
     package func write(_ bytes: [UInt8]) throws(SystemError) {
@@ -47,21 +69,90 @@ package struct ReplacementFile: ~Copyable {
 
     /// Renames the complete file. Some file systems report only now that the disk is full.
     package mutating func finish() throws(SystemError) {
+        // This copy holds the lock until the file has its name.
+        let lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        defer { if lock >= 0 { close(lock) } }
         isOpen = false
-        if close(descriptor) < 0, errno != EINTR { throw SystemError("close") }
-        try place()
+        do throws(SystemError) {
+            if close(descriptor) < 0, errno != EINTR { throw SystemError("close") }
+            try place()
+        } catch {
+            if !isPlaced { unlinkat(folder.raw, temporary, 0) }
+            isPlaced = true
+            throw error
+        }
     }
 
+    // MARK: Names
+
     /// Starts with a dot, so that a search for scenarios or captures skips it.
+    private static let beginning = ".tcpprobe-"
+
     private static func randomName() -> String {
         var generator = SystemRandomNumberGenerator()
-        return ".tcpprobe-" + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
+        return beginning + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
+    }
+
+    /// The temporary name of a file, by a hash (FNV-1a): the name itself may be as long as a name can be.
+    private static func usualName(for name: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return beginning + String(hash, radix: 36)
+    }
+
+    // MARK: Abandoned files
+
+    /// Locks a file that was just created. Another process may have taken it for an abandoned one before that.
+    ///
+    /// - Returns: whether the file still has its name. Without locks (some network file systems) it has.
+    private static func lock(_ descriptor: Int32, _ temporary: String, in folder: Folder) -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) < 0, errno == EWOULDBLOCK { return false }
+        return isSame(descriptor, temporary, in: folder)
+    }
+
+    /// Removes the file of a process that was killed: an ordinary file of this user that no process has locked.
+    private static func removeAbandoned(_ temporary: String, in folder: Folder) {
+        let raw = openat(folder.raw, temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard raw >= 0 else { return }
+        defer { close(raw) }
+        guard let status = FileStatus(of: raw), status.isRegular, status.owner == geteuid(),
+            flock(raw, LOCK_EX | LOCK_NB) == 0, isSame(raw, temporary, in: folder)
+        else { return }
+        unlinkat(folder.raw, temporary, 0)
+    }
+
+    private static func isSame(_ descriptor: Int32, _ temporary: String, in folder: Folder) -> Bool {
+        // A name that can't be looked up is not this file's.
+        guard let status = try? folder.status(of: temporary) else { return false }
+        return status.identity == FileStatus(of: descriptor)?.identity
+    }
+
+    // MARK: Permissions
+
+    /// The file that is replaced, if its permissions are kept: an ordinary file of this user, or in a folder to which no
+    /// other user can write. Anybody can prepare a file in a shared folder.
+    package static func keptStatus(of name: String, in folder: Folder) -> FileStatus? {
+        // A name that can't be looked up is reported when the file is renamed to it.
+        guard let status = try? folder.status(of: name), status.isRegular else { return nil }
+        if status.owner == geteuid() { return status }
+        // A folder without a status has no permissions to rely on.
+        guard let shared = try? folder.status() else { return nil }
+        return shared.mode & 0o022 == 0 ? status : nil
+    }
+
+    private static func apply(_ kept: FileStatus, to descriptor: Int32, isPrivate: Bool) {
+        var mode = kept.mode & (isPrivate ? 0o700 : 0o777)
+        // What the group may do is meant for that group; for another one it is what everybody may do.
+        if FileStatus(of: descriptor)?.group != kept.group, fchown(descriptor, uid_t.max, kept.group) < 0 {
+            mode = mode & 0o707 | (mode & 0o007) << 3
+        }
+        fchmod(descriptor, mode)
     }
 }
 
 extension Folder {
     /// Writes a file completely or not at all.
-    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
+    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o666) throws(SystemError) {
         var file = try ReplacementFile(name, in: self, mode: mode)
         try file.write(bytes)
         try file.finish()

@@ -52,7 +52,7 @@ struct ReportArguments: ParsableArguments {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             pread(file, &start, start.count, 0) == start.count, start == ResultsRecorder.beginning
         else { return }
-        unlink(results)
+        ReportFile.remove(results, openedAs: file)
     }
 
     /// The options that write to standard output.

@@ -33,6 +33,27 @@ import Testing
         }
     }
 
+    /// Also those of a file that was removed when the run began, or before that.
+    @Test(arguments: [false, true])
+    func keepsThePermissionsOfTheFileBefore(_ isRemovedFirst: Bool) throws {
+        try inFolder { folder in
+            let path = folder.appending(path: "report.json").path()
+            let manager = FileManager.default
+            try Data("old".utf8).write(to: URL(filePath: path))
+            try manager.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+            if isRemovedFirst {
+                let old = try FileHandle(forReadingFrom: URL(filePath: path))
+                ReportFile.remove(path, openedAs: old.fileDescriptor)
+                #expect(!manager.fileExists(atPath: path))
+            }
+            let file = try ReportFile(path)
+            try file.append(Array("new".utf8))
+            try file.finish()
+            let mode = try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o640)
+        }
+    }
+
     @Test func neverFinishedLeavesNothing() throws {
         try inFolder { folder in
             do {

@@ -7,18 +7,102 @@ import Testing
 struct OutputFileTests {
     private static let text = Array("new".utf8)
 
-    @Test func aNameBesideAFileIsNeverTheSame() throws {
-        let temporary = try ScratchFolder()
-        let folder = try Folder(temporary.path)
-        var seen: Set<String> = []
-        for _ in 0..<100 {
-            let file = try ReplacementFile("a", in: folder)
-            try file.write(Self.text)
-            let name = try #require(temporary.names.first)
-            #expect(temporary.names.count == 1 && name.count > 20)
-            #expect(seen.insert(name).inserted)
+    /// The name of the temporary file of `a`.
+    private static func temporaryName() throws -> String {
+        let scratch = try ScratchFolder()
+        let file = try ReplacementFile("a", in: Folder(scratch.path))
+        try file.write(text)
+        return try #require(scratch.names.first)
+    }
+
+    @Test func writersOfOneNameDoNotMeet() throws {
+        let scratch = try ScratchFolder()
+        let folder = try Folder(scratch.path)
+        var first = try ReplacementFile("a", in: folder)
+        var second = try ReplacementFile("a", in: folder)
+        #expect(scratch.names.count == 2)
+        try second.write(Array("second".utf8))
+        try first.write(Array("first".utf8))
+        try second.finish()
+        #expect(scratch.read("a") == "second")
+        try first.finish()
+        #expect(scratch.read("a") == "first" && scratch.names == ["a"])
+    }
+
+    @Test func theFileOfAKilledProcessIsRemoved() throws {
+        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        _ = try scratch.write(name, "half a report")
+        try Folder(scratch.path).replace("a", with: Self.text)
+        #expect(scratch.read("a") == "new" && scratch.names == ["a"])
+    }
+
+    /// Only what a killed process of this user may have left is removed.
+    @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
+    func whatIsNotAbandonedStays(_ kind: String) throws {
+        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        let path = "\(scratch.path)/\(name)"
+        var locked: Int32 = -1
+        defer { if locked >= 0 { close(locked) } }
+        switch kind {
+        case "symbolic link": _ = try scratch.link(name, to: scratch.write("victim", "kept"))
+        case "folder": _ = try scratch.folder(name)
+        case "pipe": try #require(mkfifo(path, 0o600) == 0)
+        default:
+            locked = open(try scratch.write(name, "in use"), O_RDONLY | O_CLOEXEC)
+            try #require(flock(locked, LOCK_SH | LOCK_NB) == 0)
         }
-        #expect(temporary.names == [])
+        try Folder(scratch.path).replace("a", with: Self.text)
+        #expect(scratch.read("a") == "new")
+        #expect(scratch.names.contains(name) && scratch.names.count == (kind == "symbolic link" ? 3 : 2))
+        if kind == "symbolic link" { #expect(scratch.read("victim") == "kept") }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func theFileOfAnotherUserStays() throws {
+        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        try #require(lchown(try scratch.write(name, "another's"), 65534, 65534) == 0)
+        try Folder(scratch.path).replace("a", with: Self.text)
+        #expect(scratch.read(name) == "another's" && scratch.read("a") == "new")
+    }
+
+    @Test(arguments: [0o600, 0o640, 0o644, 0o664, 0o666, 0o444, 0o755, 0o000] as [mode_t])
+    func permissionsOfAFileThatIsReplacedStay(_ mode: mode_t) throws {
+        let scratch = try ScratchFolder()
+        let folder = try Folder(scratch.path)
+        try #require(chmod(scratch.write("a", "old"), mode) == 0)
+        try folder.replace("a", with: Self.text)
+        #expect(try folder.status(of: "a")?.mode == S_IFREG | mode)
+        // A file that must be private is so, whatever was there.
+        try folder.replace("a", with: Self.text, mode: 0o600)
+        #expect(try folder.status(of: "a")?.mode == S_IFREG | mode & 0o700)
+        try folder.replace("b", with: Self.text, mode: 0o600)
+        #expect(try folder.status(of: "b")?.mode == S_IFREG | 0o600)
+    }
+
+    /// The bits that are not permissions do not pass to another file.
+    @Test func setUserIDsDoNotStay() throws {
+        let scratch = try ScratchFolder()
+        let folder = try Folder(scratch.path)
+        try #require(chmod(scratch.write("a", "old"), 0o6755) == 0)
+        try folder.replace("a", with: Self.text)
+        #expect(try folder.status(of: "a")?.mode == S_IFREG | 0o755)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func permissionsThatAnotherUserPreparedDoNotStay() throws {
+        let scratch = try ScratchFolder()
+        let folder = try Folder(scratch.path)
+        let path = try scratch.write("a", "prepared")
+        try #require(chmod(path, 0o646) == 0 && lchown(path, 65534, 65534) == 0 && chmod(scratch.path, 0o1777) == 0)
+        try folder.replace("a", with: Self.text)
+        #expect(try (folder.status(of: "a")?.mode ?? 0o002) & 0o002 == 0)
+        // The group of a file of one's own folder stays with its permissions.
+        try #require(chmod(scratch.path, 0o755) == 0)
+        let other = try scratch.write("b", "shared")
+        try #require(chmod(other, 0o660) == 0 && lchown(other, uid_t.max, 65534) == 0)
+        try folder.replace("b", with: Self.text)
+        let status = try folder.status(of: "b")
+        #expect(status?.group == 65534 && status?.mode == S_IFREG | 0o660)
     }
 
     /// A program of the run may do so by renaming.
