@@ -22,13 +22,18 @@ package struct SessionScript: Sendable {
     private var contextCount = 0
     /// How many steps have been done.
     package private(set) var count = 0
+    /// The number of bytes from peers that may still be written out, as ``StreamStatements`` counts them.
+    private var room: Int
+    /// The number of bytes that steps have taken for which there was no room.
+    private var unwritten = 0
 
     /// The name of the connection's own end.
     package var actor: String { if case .client = end { "C" } else { "S" } }
     package var kind: ActorKind { if case .client = end { .client } else { .server } }
 
-    package init(_ end: End, framing: Framing, title: String) {
-        (self.end, self.framing) = (end, framing)
+    /// - Parameter limit: the most bytes from peers that are written out, and 64 more for each statement.
+    package init(_ end: End, framing: Framing, title: String, limit: Int = SessionScript.defaultLimit) {
+        (self.end, self.framing, room) = (end, framing, limit)
         header = ["scenario \(StreamStatements.literal(Array(title.utf8)))"]
         if framing != .crlf { header.append("framing \(framing.rawValue)") }
         header.append("")
@@ -102,17 +107,20 @@ package struct SessionScript: Sendable {
         lines.append(extended.text)
         let steps = extended.plan.scenario.steps[extended.first...]
         count += steps.count
-        if steps.allSatisfy({ Self.leavesNothing($0, extended.text) }) { return }
+        // A block has fewer steps than lines.
+        let texts = extended.text.split(separator: "\n")
+        if texts.count == steps.count, zip(steps, texts).allSatisfy(Self.leavesNothing) { return }
         context.append(extended.text)
         contextCount += steps.count
     }
 
     /// A later step is as right or wrong without it: it sends or takes bytes, and binds no name.
-    private static func leavesNothing(_ step: Step, _ text: String) -> Bool {
-        if text.contains(" as ") || text.contains("(?<") || text.contains("\n") { return false }
+    private static func leavesNothing(_ step: Step, _ text: Substring) -> Bool {
+        if text.contains(" as ") || text.contains("(?<") { return false }
         let words = text.split(separator: " ", maxSplits: 3).map(String.init)
         guard words.count > 2 else { return false }
-        let isPlain = words[2].hasPrefix("\"") || ["line", "message"].contains(words[2])
+        let isCount = words.count == 4 && words[2].allSatisfy(\.isNumber) && words[3] == "bytes"
+        let isPlain = words[2].hasPrefix("\"") || ["line", "message"].contains(words[2]) || isCount
         switch step.kind {
         case .act(_, .connection(.send), _), .act(_, .connection(.expect), _): return isPlain
         default: return false
@@ -154,8 +162,10 @@ package struct SessionScript: Sendable {
     package static func literal(_ text: String) -> String { StreamStatements.literal(Array(text.utf8)) }
 
     /// Takes what has come: whoever acts next has seen it.
-    package func statements(taking bytes: [UInt8]) -> String {
-        StreamStatements.expectations(of: bytes, framing, by: actor).joined(separator: "\n")
+    package mutating func statements(taking bytes: [UInt8]) -> String {
+        let taken = StreamStatements.expectations(of: bytes, framing, by: actor, room: &room)
+        unwritten += taken.unwritten
+        return taken.statements.joined(separator: "\n")
     }
 
     // MARK: Saving
@@ -172,20 +182,32 @@ package struct SessionScript: Sendable {
         package init(actor: String) { self.actor = actor }
     }
 
-    /// The scenario as a file.
-    package func saved(_ rests: [Rest]) -> [UInt8] {
-        var lines = header + lines
+    /// A scenario as a file.
+    package struct Saved: Sendable, Equatable {
+        package var bytes: [UInt8]
+        /// The number of bytes from peers that are expected by their number alone, because the limit was reached.
+        package var unwritten: Int
+    }
+
+    /// The default of `--limit`.
+    package static let defaultLimit = 4 << 20
+
+    /// The scenario of the session so far, which takes all that has been received.
+    package func saved(_ rests: [Rest]) -> Saved {
+        var (lines, room, unwritten) = (header + lines, room, unwritten)
         for rest in rests {
             if !rest.unread.isEmpty {
-                lines += StreamStatements.expectations(of: rest.unread, framing, by: rest.actor)
+                let taken = StreamStatements.expectations(of: rest.unread, framing, by: rest.actor, room: &room)
+                lines += taken.statements
+                unwritten += taken.unwritten
             }
             if rest.mayHaveFrames { lines.append("\(rest.actor) ignore rest") }
             if let ending = rest.ending { lines.append("\(rest.actor) expect \(ending)") }
         }
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         guard case .formatted(let formatted) = ScenarioFormatter.format(path: Self.path, bytes: text) else {
-            return text
+            return Saved(bytes: text, unwritten: unwritten)
         }
-        return formatted
+        return Saved(bytes: formatted, unwritten: unwritten)
     }
 }

@@ -28,6 +28,12 @@ struct DeskOptions: ParsableArguments {
             "Steps from a pipe: how long the peer may say nothing behind the last of them.", valueName: "time"))
     var linger = "1s"
 
+    @Option(
+        help: ArgumentHelp(
+            "The most that `save` writes out of what peers sent; each step counts 64 bytes more. What follows is expected by its number of bytes.",
+            valueName: "size"))
+    var limit = "4MiB"
+
     @OptionGroup var targets: TargetOptions
 
     func validate() throws {
@@ -35,6 +41,9 @@ struct DeskOptions: ParsableArguments {
             throw ValidationError(
                 "--framing \(framing): it must be crlf, lf, cr, nul, u8, u16, u24, u32, u64, u16le, u32le, varint, netstring, none, or a delimiter in quotes"
             )
+        }
+        if QuantityArgument.size(limit) == nil {
+            throw ValidationError("--limit \(limit): it must be a size above 0, such as 64KiB or 4MiB")
         }
         if QuantityArgument.time(linger) == nil {
             throw ValidationError("--linger \(linger): it must be a time such as 500ms or 2s")
@@ -52,7 +61,9 @@ struct DeskOptions: ParsableArguments {
     /// Runs a session.
     func run(_ end: SessionScript.End, title: String) throws {
         let allowed = try targets.targets()
-        let script = SessionScript(end, framing: Framing(rawValue: framing) ?? .crlf, title: title)
+        let script = SessionScript(
+            end, framing: Framing(rawValue: framing) ?? .crlf, title: title,
+            limit: QuantityArgument.size(limit) ?? SessionScript.defaultLimit)
         let plan = try Self.plan(of: script, allowed)
         ResourceTracker.begin()
         let interrupts = probe_interrupt_descriptor()

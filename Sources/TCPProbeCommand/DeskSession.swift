@@ -15,27 +15,26 @@ actor DeskSession {
     nonisolated let reactor: Reactor
     nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
-    private let caseRun: CaseRun
+    let caseRun: CaseRun
     /// Of the script without a step.
     private let beginning: Plan
     private let configuration: RunConfiguration
-    private var script: SessionScript
+    private(set) var script: SessionScript
     private var reader: LineReader
     private let input: LineInput
     private let paint: Paint
     private let linger: Duration
     private let arrivals: DeskArrivals
-    private let show: @Sendable (String) -> Void
+    let show: @Sendable (String) -> Void
 
     /// A step is running, or a connection is waited for.
     private var isBusy = false
-    private var signal: Int32 = 0
-    private var hasFailed = false
-    private var savedPaths: Set<String> = []
-    private var lastSaved: (file: DeskFile, bytes: [UInt8], count: Int)?
+    private(set) var signal: Int32 = 0
+    private(set) var hasFailed = false
+    var files = DeskFiles()
     private var hasToldWaiting = false
     /// Connections that `accept as` has named.
-    private var named: [String] = []
+    private(set) var named: [String] = []
 
     /// - Parameters:
     ///   - caseRun: of the script without a step.
@@ -91,6 +90,10 @@ actor DeskSession {
 
     /// A signal has come.
     func interrupt(by signal: Int32) {
+        if signal == SIGINT, !isPiped, files.isSaving {
+            giveUpSaving()
+            return
+        }
         if signal == SIGINT, !isPiped, !isBusy {
             reader.dropBlock()
             input.discard(hint: "quit or Ctrl-D ends the session")
@@ -98,7 +101,9 @@ actor DeskSession {
         }
         // A step at a terminal is given up; else the session is.
         if signal != SIGINT || isPiped || !isOpen { self.signal = signal }
-        if isBusy {
+        if files.isSaving {
+            giveUpSaving()
+        } else if isBusy {
             Task { await caseRun.cancelStep() }
         } else {
             input.end()
@@ -111,7 +116,7 @@ actor DeskSession {
     private var waiting: CheckedContinuation<LineInput.Event, Never>?
 
     private var code: Int32 { signal > 0 ? 128 + signal : hasFailed && isPiped ? failureCode : 0 }
-    private var failureCode: Int32 = 1
+    private(set) var failureCode: Int32 = 1
     private var isPiped: Bool { if case .piped = input.mode { true } else { false } }
 
     /// - Returns: whether there is a connection.
@@ -208,13 +213,16 @@ actor DeskSession {
         let before = script.count
         if let unread = await caseRun.unread(of: actor) {
             let count = min(unread.count, seen.count - (arrivals.total - unread.count))
-            if count > 0 { _ = await perform(script.statements(taking: Array(unread.prefix(count)))) }
+            if count > 0 {
+                let statements = script.statements(taking: Array(unread.prefix(count)))
+                _ = await perform(statements)
+            }
         }
         if seen.hasEnded, let ending = await ending(of: actor) { _ = await perform("\(actor) expect \(ending)") }
         return script.count > before
     }
 
-    private func ending(of actor: String) async -> String? {
+    func ending(of actor: String) async -> String? {
         switch await caseRun.untakenEnd(of: actor) {
         case .eof?: "eof"
         case .reset?: "reset"
@@ -269,49 +277,14 @@ actor DeskSession {
         show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
     }
 
+    func tell(_ problem: DeskFile.Problem) {
+        (hasFailed, failureCode) = (true, 2)
+        show("error: \(problem.text)\n")
+    }
+
     private func tell(_ finding: Finding, in plan: Plan? = nil) {
         (hasFailed, failureCode) = (true, finding.verdict == .failed ? 1 : 3)
         show(DeskText.finding(finding, in: plan ?? beginning, paint: paint))
-    }
-
-    // MARK: Files
-
-    private func save(_ words: String) async {
-        do throws(DeskFile.Problem) {
-            let file = try DeskFile(words, mayReplace: savedPaths)
-            let bytes = await saved()
-            try file.write(bytes)
-            savedPaths.insert(file.path)
-            lastSaved = (file, bytes, script.count)
-            show("\(Escaped.text(file.path)): \(bytes.count { $0 == 10 }) lines\n")
-        } catch {
-            tell(error)
-        }
-    }
-
-    private func saved() async -> [UInt8] {
-        var rests: [SessionScript.Rest] = []
-        for name in [script.actor] + named {
-            var rest = SessionScript.Rest(actor: name)
-            rest.unread = await caseRun.unread(of: name) ?? []
-            rest.ending = await ending(of: name)
-            rest.mayHaveFrames = await caseRun.speaksFrames(name)
-            rests.append(rest)
-        }
-        return script.saved(rests)
-    }
-
-    /// What came behind the last step belongs to a scenario that was saved before it came.
-    private func completeSaved() async {
-        guard let (file, bytes, count) = lastSaved, count == script.count else { return }
-        let present = await saved()
-        if present == bytes { return }
-        do throws(DeskFile.Problem) { try file.write(present) } catch { tell(error) }
-    }
-
-    private func tell(_ problem: DeskFile.Problem) {
-        (hasFailed, failureCode) = (true, 2)
-        show("error: \(problem.text)\n")
     }
 
     // MARK: The end

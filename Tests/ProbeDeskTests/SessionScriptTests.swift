@@ -20,7 +20,7 @@ struct SessionScriptTests {
         return rest
     }
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private static func text(_ saved: SessionScript.Saved) -> String { String(decoding: saved.bytes, as: UTF8.self) }
 
     @Test func whatWasDoneIsTheScenario() throws {
         var script = Self.client()
@@ -111,5 +111,48 @@ struct SessionScriptTests {
         let statement = script.statements(taking: [UInt8](repeating: 0, count: 5000))
         #expect(statement == "C expect 5000 bytes")
         try Self.add(statement, to: &script)
+    }
+
+    /// Bytes beyond the limit are expected by their number, and the scenario still takes all of them.
+    @Test(arguments: ["\n", "a\n", "\u{1B}\n", "a", "\r\n", "0123456789\n"], [1, 64, 65, 1000, 100_000])
+    func whatIsWrittenOutIsBounded(_ piece: String, _ limit: Int) throws {
+        let bytes = Array(repeating: Array(piece.utf8), count: 50_000).flatMap { $0 }
+        for framing in [Framing.lf, .crlf, .none, .u8, .netstring] {
+            var script = SessionScript(
+                .client(target: "127.0.0.1:25", options: ""), framing: framing, title: "a", limit: limit)
+            try Self.add("C connect", to: &script)
+            var rest = SessionScript.Rest(actor: "C")
+            rest.unread = bytes
+            let saved = script.saved([rest, rest])
+            // An escape takes four bytes, a statement less than what it counts.
+            #expect(saved.bytes.count < 400 + 5 * limit)
+            #expect(saved.unwritten <= 2 * bytes.count)
+            if framing == .lf, piece.hasSuffix("\n") { #expect(saved.unwritten > bytes.count) }
+            let compiled = ScenarioCompiler.compile(path: "a.scn", bytes: saved.bytes, loader: Self.loader)
+            #expect(compiled.plan != nil)
+        }
+    }
+
+    /// The limit is that of the session: what steps have taken counts.
+    @Test func stepsThatTookBytesLeaveLessRoom() throws {
+        var script = SessionScript(
+            .client(target: "127.0.0.1:25", options: ""), framing: .lf, title: "a", limit: 200)
+        try Self.add("C connect", to: &script)
+        let first = script.statements(taking: Array("a\nb\nc\nd\n".utf8))
+        #expect(first == "C expect line \"a\"\nC expect line \"b\"\nC expect line \"c\"\nC expect 2 bytes")
+        try Self.add(first, to: &script)
+        #expect(script.statements(taking: Array("e\nf\n".utf8)) == "C expect 4 bytes")
+        #expect(script.saved([Self.rest("g\n", nil)]).unwritten == 8)
+    }
+
+    /// Lines that were taken at once are no more than lines that were taken one by one.
+    @Test func stepsTakenTogetherLeaveNothingEither() throws {
+        var script = Self.client()
+        try Self.add("C connect", to: &script)
+        try Self.add(script.statements(taking: Array("1\r\n2\r\n3\r\n".utf8)), to: &script)
+        try Self.add("for i in 1..2 {\nC send line \"a\"\n}", to: &script)
+        let next = try script.extended(by: "C send line \"x\"", allowing: AllowedTargets(), loader: Self.loader)
+        #expect(next.first == 2)
+        #expect(script.count == 5)
     }
 }

@@ -88,24 +88,29 @@ struct RecordedUnit: Equatable {
         return decoder.offset == bytes.count
     }
 
+    /// The lines or messages of a stream, and the bytes that are neither, each with the offset of the byte after it.
+    ///
+    /// - Parameter limit: the most that are returned.
     static func split(
         _ bytes: [UInt8], _ framing: Framing, limit: Int = .max
-    ) -> [(kind: Kind, bytes: [UInt8])] {
-        guard framing != .none, framing != .websocket else { return [(.bytes, bytes)] }
+    ) -> [(kind: Kind, bytes: [UInt8], end: Int)] {
+        guard limit > 0 else { return [] }
+        guard framing != .none, framing != .websocket else { return [(.bytes, bytes, bytes.count)] }
         var decoder = FrameDecoder(framing: framing, limit: nil)
-        var (units, start): ([(kind: Kind, bytes: [UInt8])], Int) = ([], 0)
+        var (units, start): ([(kind: Kind, bytes: [UInt8], end: Int)], Int) = ([], 0)
         decoder.append(bytes)
         do throws(FrameError) {
             while units.count < limit, let frame = try decoder.next() {
                 // A line end of another kind inside a line is told by its bytes.
                 let isClean = framing.terminator == nil || !frame.payload.contains { $0 == 10 || $0 == 13 }
-                units.append(isClean ? (.line, frame.payload) : (.bytes, Array(bytes[start..<decoder.offset])))
+                let end = decoder.offset
+                units.append(isClean ? (.line, frame.payload, end) : (.bytes, Array(bytes[start..<end]), end))
                 start = decoder.offset
             }
         } catch {
             // What can't be divided is sent as it is.
         }
-        if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]))) }
+        if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]), bytes.count)) }
         return units
     }
 }
