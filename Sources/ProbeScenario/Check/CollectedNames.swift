@@ -4,6 +4,9 @@ struct CollectedNames {
     /// By each variable, the first place that binds it.
     private(set) var variables: [String: SourceSpan] = [:]
     private(set) var acceptedActors: Set<String> = []
+    private(set) var headerActors: Set<String> = []
+    /// The links' ends: where each actor is.
+    private(set) var linkSides: [String: LinkChecker.Side] = [:]
     /// What steps say of names of hosts.
     private(set) var hostNames: [NameStatement] = []
     /// The groups of the regexes of a column, by the name that a loop or an `each` gives to the column.
@@ -16,6 +19,14 @@ struct CollectedNames {
     private(set) var hasFramingStep = false
 
     init(of scenario: Scenario) {
+        headerActors = Set(scenario.actors.map(\.name.value))
+        for (index, link) in scenario.links.enumerated() {
+            for (ends, isLeft) in [(link.left, true), (link.right, false)] {
+                for end in ends where linkSides[end.value] == nil {
+                    linkSides[end.value] = LinkChecker.Side(link: index, isLeft: isLeft)
+                }
+            }
+        }
         for name in scenario.parameters.flatMap(\.names) + scenario.constants.map(\.name) {
             note(name.value, name.span)
         }

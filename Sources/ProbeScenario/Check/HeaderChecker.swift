@@ -10,7 +10,8 @@ struct HeaderChecker {
 
     func check() {
         for actor in context.scenario.actors { declare(actor) }
-        for actor in context.scenario.actors { noteUnixSocket(actor) }
+        let unixServers = Set(context.scenario.actors.filter(listensOnUnix).map(\.name.value))
+        for actor in context.scenario.actors { noteUnixSocket(actor, unixServers) }
         let links = LinkChecker(names: names, values: values)
         links.checkHeader()
         NameChecker(names: names, links: links).checkHeader()
@@ -83,12 +84,12 @@ struct HeaderChecker {
     }
 
     /// Whether its connections are those of a Unix socket.
-    private func noteUnixSocket(_ actor: ActorDeclaration) {
+    private func noteUnixSocket(_ actor: ActorDeclaration, _ unixServers: Set<String>) {
         let isUnix =
             switch actor.kind {
             case .server(let address, _, _): address?.unix != nil
             case .client(.address(let address)?, _): address.unix != nil
-            case .client(.actor(let server)?, _): listensOnUnix(server.value)
+            case .client(.actor(let server)?, _): unixServers.contains(server.value)
             case .client(nil, _), .subject, .process, .proxy, .crowd: false
             }
         guard isUnix, var known = names.state.actors[actor.name.value] else { return }
@@ -96,14 +97,11 @@ struct HeaderChecker {
         names.state.set(actor.name.value, known)
     }
 
-    private func listensOnUnix(_ name: String) -> Bool {
-        context.scenario.actors.contains { actor in
-            guard actor.name.value == name else { return false }
-            return switch actor.kind {
-            case .server(let address, _, _): address?.unix != nil
-            case .subject(nil, let options): options.local?.unix != nil
-            case .client, .subject, .process, .proxy, .crowd: false
-            }
+    private func listensOnUnix(_ actor: ActorDeclaration) -> Bool {
+        switch actor.kind {
+        case .server(let address, _, _): address?.unix != nil
+        case .subject(nil, let options): options.local?.unix != nil
+        case .client, .subject, .process, .proxy, .crowd: false
         }
     }
 

@@ -101,10 +101,7 @@ struct LinkChecker {
 
     /// Of an actor of the header, or of a connection that one has accepted.
     func side(of name: String) -> Side? {
-        for (index, link) in context.scenario.links.enumerated() {
-            if link.left.contains(where: { $0.value == name }) { return Side(link: index, isLeft: true) }
-            if link.right.contains(where: { $0.value == name }) { return Side(link: index, isLeft: false) }
-        }
+        if let side = names.collected.linkSides[name] { return side }
         guard let parent = names.state.actors[name]?.parent, parent != name else { return nil }
         return side(of: parent)
     }

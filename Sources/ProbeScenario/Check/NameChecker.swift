@@ -21,23 +21,26 @@ struct NameChecker {
             }
             check(statement)
         }
+        let all = Dictionary(grouping: scenario.names + names.collected.hostNames) {
+            NameStatement.key(of: $0.name.value)
+        }
         for actor in scenario.actors {
             guard case .subject(.address(let address)?, _) = actor.kind, let host = address.hostName else { continue }
-            checkTold(host, to: actor)
+            checkTold(host, to: actor, all)
         }
     }
 
     /// A subject that is told a name.
-    private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration) {
+    ///
+    /// - Parameter all: what the scenario says of names, by their keys.
+    private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
         let name = actor.name.value
         if links.side(of: name) == nil, !names.isDoubtful(name) {
             return report(.subjectBesideLinks(name, host: host.value), at: host.span)
         }
-        let key = NameStatement.key(of: host.value)
-        let all = scenario.names + names.collected.hostNames
-        let known = all.filter { NameStatement.key(of: $0.name.value) == key }
+        let known = all[NameStatement.key(of: host.value)] ?? []
         if known.isEmpty {
-            let choices = names.listed(Set(all.map(\.name.value)))
+            let choices = names.listed(Set(all.values.flatMap { $0 }.map(\.name.value)))
             if !names.isDoubtful("name") { report(.unknown(host.value, choices), at: host.span) }
             return
         }

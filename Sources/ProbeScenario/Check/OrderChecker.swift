@@ -154,7 +154,7 @@ struct OrderChecker {
             return
         }
         if names.state.variables[bound.value] != nil
-            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
+            || names.collected.headerActors.contains(bound.value)
         {
             names.reportTaken(bound)
             return
@@ -241,7 +241,7 @@ struct OrderChecker {
 
     private func follow(accepted bound: Name, by name: Name) {
         if names.state.variables[bound.value] != nil
-            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
+            || names.collected.headerActors.contains(bound.value)
         {
             names.reportTaken(bound)
             return

@@ -33,7 +33,7 @@ struct ProxyChecker {
             return
         }
         if names.state.variables[bound.value] != nil
-            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
+            || names.collected.headerActors.contains(bound.value)
         {
             names.reportTaken(bound)
             return

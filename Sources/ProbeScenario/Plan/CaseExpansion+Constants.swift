@@ -31,8 +31,10 @@ extension CaseExpansion {
         for index in indices {
             let (name, expression) = context.scenario.constants[index]
             do throws(EvaluationError) {
-                let scope = PlanScope(levels: levels, loader: context.loader)
-                guard let constant = try settled(expression, scope) else { continue }
+                // The scope must be gone before the level changes: a level that is shared would be copied.
+                guard let constant = try settled(expression, PlanScope(levels: levels, loader: context.loader)) else {
+                    continue
+                }
                 switch constant {
                 case .value(let value):
                     levels[levels.count - 1].values[name.value] = value
