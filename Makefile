@@ -146,7 +146,7 @@ sbom: $(if $(PACKAGE_BUILD),,release) ## Write tcpprobe.spdx.json, THIRD-PARTY-L
 test-packages: deb tarball ## Install both packages on a bare Debian 12 and use them there, as root and as a user (needs root and debootstrap)
 	Tests/Packages/run $(PACKAGES) $(PACKAGE_SYSTEMS)
 
-fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|dns|verdicts SECONDS=600
+fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|results|lsp|dns|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
