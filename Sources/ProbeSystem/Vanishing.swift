@@ -13,6 +13,14 @@ package struct Vanishing {
     /// How many bytes the peer's kernel has not acknowledged (SIOCOUTQ). It would be sent them again while the socket is there.
     package var unacknowledged: Int { max(0, Int(probe_unacknowledged_bytes(connection.raw))) }
 
+    /// Both sides have ended the connection, or one has reset it (TCP_CLOSE and TCP_TIME_WAIT of the kernel): its peer would notice nothing.
+    package var hasEnded: Bool {
+        var info = probe_tcp_info()
+        // What can't be asked, such as a Unix socket, has not ended.
+        guard probe_tcp_info(connection.raw, &info) == 0 else { return false }
+        return [6, 7].contains(info.state)
+    }
+
     /// Its host is up again, and answers what the peer sends later by an RST. It takes a privilege: see ``TCPRepair``.
     package func end() throws(SystemError) {
         try TCPRepair.start(connection.raw)

@@ -264,6 +264,7 @@ struct Completions: Sendable {
             if case .judged = timing.within, !typed.contains("within") { items.add(CompletionItem("within", .keyword)) }
             if case .judged = timing.after, !typed.contains("after") { items.add(CompletionItem("after", .keyword)) }
         }
+        if entry.entry.canBeUnneeded, !typed.contains("if") { items.add(CompletionItem("if needed", .keyword)) }
         if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
     }
 

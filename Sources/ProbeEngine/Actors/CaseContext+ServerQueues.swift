@@ -6,6 +6,7 @@ import ProbeSystem
 extension CaseContext {
     /// Resets what a failed attempt has opened, and takes it out of the servers' queues: it would fill them.
     func abandon(_ attempt: RetryAttempt) {
+        conditions.drop(of: attempt)
         connections.discard(attempt.opened)
         for connection in attempt.opened { connection.abort() }
         for case .server(let server) in actors.values { collect(server) }

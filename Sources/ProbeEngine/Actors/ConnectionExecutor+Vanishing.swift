@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeScenario
 import ProbeSystem
 
 /// `vanish`: the end that the peer is not told of.
@@ -7,10 +8,16 @@ extension ConnectionExecutor {
     /// - Parameter silently: nothing answers what the peer sends later. What it has not acknowledged yet would be sent again, so that is
     ///   waited for.
     func vanish(
-        _ actor: ConnectionActor, _ connection: Connection, silently: Bool, _ deadline: MonotonicTime,
+        _ actor: ConnectionActor, _ connection: Connection, silently: Bool, _ step: Step, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) async throws(Finding) {
         let vanishing = Vanishing(of: connection)
+        if vanishing.hasEnded {
+            let text = context.text(of: step.span)
+            context.conditions.add(at: step.span, isOptional: step.isOptional) {
+                .never(text, "\(actor.name)'s connection had ended", hints: ["write the step before the end"])
+            }
+        }
         if silently {
             let step = Duration.milliseconds(1)
             while vanishing.unacknowledged > 0 {

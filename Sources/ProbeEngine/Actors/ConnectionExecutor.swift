@@ -71,7 +71,8 @@ struct ConnectionExecutor {
             actor.wasReset = true
             connection.abort()
         case .vanish(let silently):
-            try await vanish(actor, connection, silently: silently, context.deadline(timing, from: time), from: time)
+            try await vanish(
+                actor, connection, silently: silently, step, context.deadline(timing, from: time), from: time)
         case .stopReading:
             connection.setReading(.stopped)
             context.injected.addStop(connection, of: context.connections.owner(of: connection), at: step.span)

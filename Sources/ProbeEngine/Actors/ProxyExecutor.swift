@@ -19,12 +19,18 @@ struct ProxyExecutor {
             throw Finding(
                 .error, "\(proxy.name) has no connection yet", hints: ["`\(proxy.name) accept` takes the next one"])
         } else {
-            let change = try change(action, of: proxy.name)
+            let number = context.conditions.number()
+            let change = try change(action, of: proxy.name, by: number)
+            context.conditions.add(at: step.span, isOptional: step.isOptional) {
+                [text = context.text(of: step.span)] in
+                ProxyCondition(action: change.action, number: number, text: text, name: proxy.name)
+                    .shortfall(of: proxy.proxy?.connections ?? [])
+            }
             if case .forward(let statement, nil, let side) = action, statement.isPlain {
                 proxy.plainForwards[.init(side)] = step.id
             }
             proxy.forConnectionsToCome.append { [weak context] connection in
-                do throws(Finding) { try change(connection) } catch { context?.raise(error.at(step.focus)) }
+                do throws(Finding) { try change.apply(connection) } catch { context?.raise(error.at(step.focus)) }
             }
         }
     }
@@ -40,27 +46,15 @@ struct ProxyExecutor {
             actor.connection.willCut = { [weak context] _, operation in
                 context?.injected.addSend(operation, at: step.span)
             }
-            noteIfNothingIsLeft(action, actor, step)
-            try change(action, of: actor.name)(actor.connection)
+            let number = context.conditions.number()
+            let change = try change(action, of: actor.name, by: number)
+            context.conditions.add(at: step.span, isOptional: step.isOptional) {
+                [text = context.text(of: step.span)] in
+                ProxyCondition(action: change.action, number: number, text: text, name: actor.name)
+                    .shortfall(of: [actor.connection])
+            }
+            try change.apply(actor.connection)
         }
-    }
-
-    /// A fault that met nothing proves nothing.
-    private func noteIfNothingIsLeft(_ action: ProxyAction, _ actor: ProxiedActor, _ step: Step) {
-        let side: ProxySide
-        let meets: Bool
-        switch action {
-        case .insert(_, let to), .halfClose(let to): (side, meets) = (to, actor.connection.canSend(to: .init(to)))
-        case .close(let to), .reset(let to), .vanish(let to):
-            (side, meets) = (to, actor.connection.isThere(.init(to)))
-        case .accept, .forward, .hold, .release, .discard, .replace, .expect: return
-        }
-        guard !meets else { return }
-        context.note(
-            Finding(
-                .inconclusive, at: step.focus,
-                "\(actor.name)'s connection to its \(side.rawValue) had ended: the step did nothing",
-                hints: ["a step before it has ended it, or the \(side.rawValue) itself"]))
     }
 
     // MARK: accept
@@ -98,48 +92,66 @@ struct ProxyExecutor {
     // MARK: How bytes go on
 
     /// What a step does to a connection, with its values as they are now.
-    private func change(
-        _ action: ProxyAction, of name: String
-    ) throws(Finding) -> (ProxiedConnection) throws(Finding) -> Void {
+    private struct Change {
+        var action: ProxyCondition.Action
+        var apply: (ProxiedConnection) throws(Finding) -> Void
+    }
+
+    /// - Parameter number: of the condition that what it does counts for.
+    private func change(_ action: ProxyAction, of name: String, by number: Int) throws(Finding) -> Change {
         switch action {
         case .forward(let statement, let count, let side):
             let style = try style(statement)
-            let number = try count.map { (count) throws(Finding) in max(0, try context.integer(of: count)) }
-            return { (connection) throws(Finding) in connection.forward(style, count: number, to: .init(side)) }
-        case .hold(let side): return { (connection) throws(Finding) in connection.hold(to: .init(side)) }
-        case .release(let side):
-            return { (connection) throws(Finding) in
-                for wanted in ProxiedConnection.Side.allCases where side.map({ .init($0) == wanted }) ?? true {
-                    connection.release(to: wanted)
-                }
+            let count = try count.map { (count) throws(Finding) in max(0, try context.integer(of: count)) }
+            return Change(action: .forward(style, count: count, .init(side))) { (connection) throws(Finding) in
+                connection.forward(style, count: count, to: .init(side), by: number)
             }
-        case .discard(let side): return { (connection) throws(Finding) in connection.discard(to: .init(side)) }
+        case .hold(let side):
+            return Change(action: .hold(.init(side))) { (connection) throws(Finding) in
+                connection.hold(to: .init(side), by: number)
+            }
+        case .release(let side):
+            let sides = side.map { [ProxiedConnection.Side($0)] } ?? ProxiedConnection.Side.allCases
+            return Change(action: .release(sides)) { (connection) throws(Finding) in
+                for wanted in sides { connection.release(to: wanted, by: number) }
+            }
+        case .discard(let side):
+            return Change(action: .discard(.init(side))) { (connection) throws(Finding) in
+                connection.discard(to: .init(side), by: number)
+            }
         case .replace(let wanted, let replacement, let side):
             let (old, new) = (try context.bytes(of: wanted), try context.bytes(of: replacement))
             if old.isEmpty { throw Finding(.error, at: wanted.span, "nothing can't be replaced: the value is empty") }
-            return { (connection) throws(Finding) in connection.replace(old, with: new, to: .init(side)) }
+            return Change(action: .replace(.init(side))) { (connection) throws(Finding) in
+                connection.replace(old, with: new, to: .init(side), by: number)
+            }
         case .insert(let value, let side):
             let bytes = try context.bytes(of: value)
-            return { (connection) throws(Finding) in connection.insert(bytes, to: .init(side)) }
-        case .close(let side): return { (connection) throws(Finding) in connection.end(.close, to: .init(side)) }
-        case .halfClose(let side):
-            return { (connection) throws(Finding) in connection.end(.halfClose, to: .init(side)) }
+            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
+                connection.insert(bytes, to: .init(side), by: number)
+            }
+        case .close(let side): return end(.close, to: .init(side), by: number)
+        case .halfClose(let side): return end(.halfClose, to: .init(side), by: number)
         case .reset(let side):
-            return { (connection) throws(Finding) in
+            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
                 if connection[.init(side)].isUnix {
                     throw Finding(
                         .error, "\(name) is connected to its \(side.rawValue) over a Unix socket: no RST there")
                 }
-                connection.reset(.init(side))
+                connection.reset(.init(side), by: number)
             }
         case .vanish(let side):
-            return { (connection) throws(Finding) in
-                do throws(SystemError) { try connection.vanish(.init(side)) } catch {
+            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
+                do throws(SystemError) { try connection.vanish(.init(side), by: number) } catch {
                     throw Finding(.error, "\(name)'s connection to its \(side.rawValue) can't vanish: \(error.reason)")
                 }
             }
-        case .accept, .expect: return { (_) throws(Finding) in }
+        case .accept, .expect: throw Finding(.error, "\(name) can change nothing by this step")
         }
+    }
+
+    private func end(_ end: ForwardEnd, to side: ProxiedConnection.Side, by number: Int) -> Change {
+        Change(action: .acts(side)) { (connection) throws(Finding) in connection.end(end, to: side, by: number) }
     }
 
     private func style(_ statement: ForwardStatement) throws(Finding) -> ForwardStyle {

@@ -4,6 +4,17 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
+/// A framing that takes effect once a subject has delivered a number of messages.
+final class AnnouncedFraming {
+    let framing: Framing
+    let wanted: Int
+    fileprivate(set) var delivered = 0
+
+    fileprivate init(_ framing: Framing, after count: Int) { (self.framing, wanted) = (framing, count) }
+
+    var hasBegun: Bool { delivered >= wanted }
+}
+
 /// A connection of the subject, or its listener: what it was told and what it said.
 final class SubjectActor {
     let name: String
@@ -18,7 +29,7 @@ final class SubjectActor {
     /// That a step has set; nil: the scenario's.
     var framing: Framing?
     /// The framing that takes effect when it has delivered so many more messages.
-    private var announcedFraming: (framing: Framing, remaining: Int)?
+    private var announcedFraming: AnnouncedFraming?
     /// What it was told and what it said.
     var reports = SubjectReports()
     /// Each `start` that it was told, for the look at the wire.
@@ -65,9 +76,13 @@ final class SubjectActor {
     }
 
     /// It has taken a change of its framing: at once, or behind so many messages.
-    func change(framing: Framing, behind count: Int?) {
-        announcedFraming = count.map { (framing, $0) }
+    ///
+    /// - Returns: what is to take effect later.
+    @discardableResult
+    func change(framing: Framing, behind count: Int?) -> AnnouncedFraming? {
+        announcedFraming = count.map { AnnouncedFraming(framing, after: $0) }
         if count == nil { self.framing = framing }
+        return announcedFraming
     }
 
     /// Its connection is lost: the next one has the scenario's framing.
@@ -75,9 +90,10 @@ final class SubjectActor {
 
     /// To be called for each line, message and piece of data that it delivers.
     func delivered() {
-        guard let (framing, remaining) = announcedFraming else { return }
-        announcedFraming = remaining > 1 ? (framing, remaining - 1) : nil
-        if remaining <= 1 { self.framing = framing }
+        guard let announced = announcedFraming else { return }
+        announced.delivered += 1
+        guard announced.hasBegun else { return }
+        (framing, announcedFraming) = (announced.framing, nil)
     }
 
     /// A new connection, or a new listener, under the same name: the earlier one has stopped.

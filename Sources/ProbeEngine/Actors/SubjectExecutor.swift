@@ -138,7 +138,15 @@ final class SubjectExecutor {
             }
             try await settle(subject)
             try await operate(.framing(framing, behind: messages), subject, step)
-            if subject.reports.refusal == nil { subject.change(framing: framing, behind: messages) }
+            guard subject.reports.refusal == nil, let change = subject.change(framing: framing, behind: messages)
+            else { break }
+            let text = context.text(of: step.span)
+            context.conditions.add(at: step.span, isOptional: step.isOptional) { [name = subject.name] in
+                change.hasBegun
+                    ? nil
+                    : .never(
+                        text, "\(name) delivered \(change.delivered) of \(ByteText.count(change.wanted, "message"))")
+            }
         case .read(let request):
             try await settle(subject)
             let read: TransportRead =

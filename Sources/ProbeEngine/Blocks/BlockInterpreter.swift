@@ -106,6 +106,15 @@ final class BlockInterpreter {
                 // What is there by now is looked at for this one, too.
                 connection.wheneverProgress = WheneverEvaluation.Progress()
             }
+            let line = context.text(of: step.span)
+            context.conditions.add(at: step.span, isOptional: step.isOptional, key: connection.name) {
+                let isUsed = connection.whenevers.contains { $0.stepID == step.id && $0.uses > 0 }
+                return isUsed
+                    ? nil
+                    : Condition.Shortfall(
+                        "this whenever was never used: \(connection.name) received no line that it answers",
+                        hints: ["if perhaps no such line is received, end `\(line) … }` with `if needed`"])
+            }
             context.serveWhenevers(of: connection)
         case .wire(let statement, let timing):
             try await WireExecutor(context: context).judge(statement, timing, step, from: time)

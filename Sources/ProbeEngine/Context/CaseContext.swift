@@ -27,6 +27,8 @@ final class CaseContext {
     var links = CaseLinks()
     var starts = StartLog()
     var injected = InjectedFaults()
+    /// What has to take effect before the case ends.
+    var conditions = Conditions()
     var tls: CaseTLS
     /// Where servers and subjects listen that are declared `on unix`.
     var sockets = SocketFolder()

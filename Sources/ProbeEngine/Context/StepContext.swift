@@ -67,6 +67,9 @@ final class RetryAttempt: @unchecked Sendable {
         self.deadline = min(deadline, outer?.deadline ?? .distantFuture)
     }
 
+    /// Whether it is an attempt or lies within it.
+    func isPart(of attempt: RetryAttempt) -> Bool { self === attempt || outer?.isPart(of: attempt) ?? false }
+
     func add(_ connection: Connection) {
         opened.append(connection)
         outer?.add(connection)

@@ -103,8 +103,11 @@ struct CaseLinks {
         return faults.count - 1
     }
 
-    /// Faults that met no packet, by their numbers.
-    var unmet: [Int] { links.flatMap(\.unmet).sorted() }
+    /// What the fault with a number has not done; `nil` if it did what it says.
+    func shortfall(of number: Int) -> LinkShortfall? {
+        guard links.indices.contains(faults[number].link) else { return nil }
+        return links[faults[number].link].shortfalls.first { $0.id == number }
+    }
 
     // MARK: Packets
 

@@ -7,26 +7,22 @@ import ProbeSystem
 ///
 /// Confined to the case's reactor.
 final class CaseNames {
-    /// What the script says of a name.
-    struct Statement {
-        var span: SourceSpan
-        /// As it is written: `name "dual.test" = S6, S4`.
-        var text: String
-    }
-
     private var zone = NameZone()
     private var servers: [NameServer] = []
-    /// A statement's number is its place here.
-    private(set) var statements: [Statement] = []
+    /// How many statements there have been.
+    private var count = 0
 
     /// From here on a name stands for what the statement says.
-    func set(_ name: String, to meaning: NameMeaning, by statement: Statement) {
-        statements.append(statement)
-        zone.set(name, to: meaning, id: statements.count - 1)
+    ///
+    /// - Returns: the statement's number.
+    func set(_ name: String, to meaning: NameMeaning) -> Int {
+        count += 1
+        zone.set(name, to: meaning, id: count)
+        return count
     }
 
-    /// Statements that no question has met.
-    var unmet: [Statement] { zone.unmet.map { statements[$0] } }
+    /// What was asked instead of what a statement answers; `nil` if it was asked for.
+    func shortfall(of number: Int) -> String? { zone.shortfall(of: number) }
 
     /// Answers in a network from here on.
     ///

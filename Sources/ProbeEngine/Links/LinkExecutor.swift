@@ -25,6 +25,23 @@ struct LinkExecutor {
         } catch {
             throw Finding(.error, at: step.span, "`\(text)` can't be done: \(error.text)")
         }
+        let (one, other) = (statement.from.value, statement.to.value)
+        let direction = statement.isBothWays ? "between \(one) and \(other)" : "from \(one) to \(other)"
+        context.conditions.add(at: step.span, isOptional: step.isOptional) { [weak context] in
+            context?.links.shortfall(of: number).map { Self.shortfall($0, text, direction) }
+        }
+    }
+
+    private static func shortfall(_ shortfall: LinkShortfall, _ text: String, _ direction: String)
+        -> Condition.Shortfall
+    {
+        let hints = [
+            "packets are counted from the step on; the capture shows which ones passed",
+            "if it may be left without effect, end the step with `if needed`",
+        ]
+        let reason = shortfall.reason(direction)
+        if shortfall.missing.isEmpty { return .never(text, reason, hints: hints) }
+        return Condition.Shortfall("`\(text)` was not met for \(shortfall.missingText): \(reason)", hints: hints)
     }
 
     /// Of an actor of the header, or of a connection that one accepted.

@@ -40,8 +40,19 @@ struct NameExecutor {
     /// From here on the name stands for what the statement says.
     func set(_ statement: NameStatement) throws(Finding) {
         let text = context.text(of: statement.span)
-        context.links.names.set(
-            statement.name.value, to: try meaning(of: statement), by: .init(span: statement.span, text: text))
+        let names = context.links.names
+        let number = names.set(statement.name.value, to: try meaning(of: statement))
+        context.conditions.add(at: statement.span, isOptional: statement.isOptional) {
+            names.shortfall(of: number).map { reason in
+                .never(
+                    text, reason,
+                    hints: [
+                        "a subject is told the name by subject T -> \"dual.test\":8080; a program that asked before may have kept the answer; "
+                            + "the timeline shows who asked for what",
+                        "if perhaps nobody asks, end the statement with `if needed`",
+                    ])
+            }
+        }
     }
 
     /// Only programs look names up: the harness's own ends connect to addresses.

@@ -3,7 +3,8 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Judges what is left after the last step: input that no step took, connections that no step accepted, faults that the wire does not show.
+/// Judges what is left after the last step: input that no step took, connections that no step accepted, faults that
+/// the wire does not show, conditions that never took effect.
 struct CaseEnd {
     let context: CaseContext
 
@@ -27,37 +28,9 @@ struct CaseEnd {
         var findings: [Finding] = []
         for entry in context.connections.entries {
             if context.settings.provesFaults { findings += context.injected.unprovenCuts(of: entry, context) }
-            // A client that connected again has several entries: its rules are judged once.
-            if entry.owner.connection !== entry.connection { continue }
-            for rule in entry.owner.whenevers where rule.uses == 0 {
-                findings.append(
-                    Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
-            }
         }
-        findings += ofTLS.unprovenFaults() + unmetFaults() + unmetNames()
+        findings += ofTLS.unprovenFaults() + context.conditions.findings()
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
-    }
-
-    /// The faults of links that met no packet: what the case shows is not what it does under them.
-    private func unmetFaults() -> [Finding] {
-        context.links.unmet.map { number in
-            let fault = context.links.faults[number]
-            return Finding(
-                .inconclusive, at: fault.span, "`\(fault.text)` met no packet",
-                hints: ["packets are counted from the step on; the capture shows which ones passed"])
-        }
-    }
-
-    /// What is said of names that nobody has asked for: the case does not show what a program does with the answer.
-    private func unmetNames() -> [Finding] {
-        context.links.names.unmet.map { statement in
-            Finding(
-                .inconclusive, at: statement.span, "`\(statement.text)` met no question: nobody asked for the name",
-                hints: [
-                    "a subject is told the name by subject T -> \"dual.test\":8080; a program that asked before may have kept the answer; "
-                        + "the timeline shows who asked for what"
-                ])
-        }
     }
 
     /// The exit of a program that no step has expected, also where a branch that was not taken would have expected it.

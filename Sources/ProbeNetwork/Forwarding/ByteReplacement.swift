@@ -6,10 +6,14 @@ struct ByteReplacement {
     let replacement: [UInt8]
     /// What may be the beginning of `wanted`.
     private(set) var waiting: [UInt8] = []
+    /// The number of the step that asked for it.
+    let id: Int
+    /// How often it has replaced.
+    private(set) var count = 0
 
     /// - Parameter wanted: not empty.
-    init(_ wanted: [UInt8], with replacement: [UInt8]) {
-        (self.wanted, self.replacement) = (wanted, replacement)
+    init(_ wanted: [UInt8], with replacement: [UInt8], by id: Int = 0) {
+        (self.wanted, self.replacement, self.id) = (wanted, replacement, id)
     }
 
     /// - Returns: what can go on now.
@@ -23,6 +27,7 @@ struct ByteReplacement {
             if rest.count >= wanted.count {
                 if rest.starts(with: wanted) {
                     output += replacement
+                    count += 1
                     position += wanted.count
                     continue
                 }

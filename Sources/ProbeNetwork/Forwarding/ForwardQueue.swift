@@ -43,16 +43,41 @@ package struct ForwardQueue {
     /// Bytes that went on since the style began.
     private var position = 0
     private var cuts: CutPlaces
+    /// A cut was made at the end of what went on last: it is one once more goes on.
+    private var hasOpenCut = false
     /// Before this moment the pace lets nothing go on.
     private var earliest: MonotonicTime?
     private var lastArrival: MonotonicTime?
 
+    /// What steps have done, by their numbers.
+    private var effects: [Int: ForwardEffect] = [:]
+    /// The steps that are in force, by their numbers: of the style, of what is held or dropped, of what is inserted and of the end that was
+    /// asked for. 0: none whose effect matters.
+    private var styleID = 0
+    private var gateID = 0
+    private var insertIDs: [Int] = []
+    private var endID = 0
+
     package init() { cuts = CutPlaces(nil) }
+
+    /// What a step has done so far.
+    package func effect(of id: Int) -> ForwardEffect {
+        var effect = effects[id] ?? ForwardEffect()
+        for replacement in replacements where replacement.id == id { effect.replaced += replacement.count }
+        return effect
+    }
+
+    private mutating func note(_ id: Int, _ change: (inout ForwardEffect) -> Void) {
+        if id > 0 { change(&effects[id, default: ForwardEffect()]) }
+    }
+
+    /// A step has done what it says, at once.
+    package mutating func noteActed(_ id: Int) { note(id) { $0.hasActed = true } }
 
     /// What comes may go on at once, as it is: there is nothing to be kept in order.
     package var isTransparent: Bool {
         gate == .open && allowance == nil && style == .plain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
-            && end == nil && !hasEnded
+            && end == nil && !hasEnded && styleID == 0
     }
 
     /// Its sender has reset it, and nothing keeps that back.
@@ -63,7 +88,8 @@ package struct ForwardQueue {
     // MARK: What comes
 
     package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {
-        if hasEnded || end != nil || gate == .discarding { return }
+        if hasEnded || end != nil { return }
+        if gate == .discarding { return note(gateID) { $0.dropped += bytes.count } }
         var bytes = bytes
         for index in replacements.indices { bytes = replacements[index].pass(bytes) }
         lastArrival = time
@@ -77,6 +103,8 @@ package struct ForwardQueue {
         first = 0
         chunks.insert(Chunk(bytes: bytes[...], arrived: MonotonicTime(nanoseconds: 0)), at: 0)
         waiting += bytes.count
+        note(styleID) { $0.passed -= bytes.count }
+        hasOpenCut = false
         position -= bytes.count
         cuts.goBack(to: position)
     }
@@ -85,6 +113,16 @@ package struct ForwardQueue {
         if bytes.isEmpty { return }
         chunks.append(Chunk(bytes: bytes[...], arrived: time))
         waiting += bytes.count
+        noteIfKept()
+    }
+
+    /// What waits is kept back: by a step, or by a style that lets it go on late.
+    private mutating func noteIfKept() {
+        guard waiting > 0 || end != nil, !hasEnded else { return }
+        if gate == .held { note(gateID) { $0.hasKept = true } }
+        if gate == .open, style.delay > .zero || style.isJoined, allowance == nil {
+            note(styleID) { $0.hasKept = true }
+        }
     }
 
     /// The peer's end, or the one that is asked for. The first one counts; a reset of the peer overtakes a FIN that waits.
@@ -93,6 +131,7 @@ package struct ForwardQueue {
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
         flushReplacements(at: time)
         self.end = (end, time)
+        noteIfKept()
     }
 
     /// Nothing follows: what may have been the beginning of what is replaced is not.
@@ -107,62 +146,77 @@ package struct ForwardQueue {
     // MARK: What steps say
 
     /// - Parameter count: so many bytes, and then it holds; nil: all.
-    package mutating func forward(_ style: ForwardStyle, count: Int? = nil) {
+    package mutating func forward(_ style: ForwardStyle, count: Int? = nil, by id: Int = 0) {
+        (styleID, gateID) = (id, id)
+        hasOpenCut = false
         gate = count == 0 ? .held : .open
         allowance = count == 0 ? nil : count
         self.style = style
         position = 0
         cuts = CutPlaces(style.cut)
         earliest = nil
+        noteIfKept()
     }
 
-    package mutating func hold() {
+    package mutating func hold(by id: Int = 0) {
+        gateID = id
         gate = .held
         allowance = nil
+        noteIfKept()
     }
 
     /// What was held goes on, in the style that there was.
-    package mutating func release() {
+    package mutating func release(by id: Int = 0) {
+        if gate == .held, waiting > 0 || end != nil, !hasEnded { noteActed(id) }
         gate = .open
         allowance = nil
     }
 
-    package mutating func discard() {
+    package mutating func discard(by id: Int = 0) {
+        let dropped = waiting + inserted.count
+        if dropped > 0 { note(id) { $0.dropped += dropped } }
         drop()
+        gateID = id
         gate = .discarding
         allowance = nil
     }
 
     /// What waits is dropped.
     package mutating func drop() {
-        (chunks, first, waiting, inserted) = ([], 0, 0, [])
+        (chunks, first, waiting, inserted, insertIDs) = ([], 0, 0, [], [])
         for index in replacements.indices { _ = replacements[index].finish() }
     }
 
     /// From here on, also of what waits.
-    package mutating func replace(_ wanted: [UInt8], with replacement: [UInt8], at time: MonotonicTime) {
+    package mutating func replace(
+        _ wanted: [UInt8], with replacement: [UInt8], at time: MonotonicTime, by id: Int = 0
+    ) {
         let bytes = take(waiting)
-        replacements.append(ByteReplacement(wanted, with: replacement))
+        replacements.append(ByteReplacement(wanted, with: replacement, by: id))
         add(replacements[replacements.count - 1].pass(bytes), at: lastArrival ?? time)
     }
 
-    package mutating func insert(_ bytes: [UInt8]) {
-        if !hasEnded { inserted += bytes }
+    package mutating func insert(_ bytes: [UInt8], by id: Int = 0) {
+        if hasEnded { return }
+        inserted += bytes
+        insertIDs.append(id)
     }
 
     /// Ends the direction on purpose: behind what goes on, without what is held.
-    package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime) {
+    package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime, by id: Int = 0) {
         if gate != .open || allowance != nil {
-            let rest = inserted
+            let (rest, ids) = (inserted, insertIDs)
             drop()
-            inserted = rest
+            (inserted, insertIDs) = (rest, ids)
         } else {
             flushReplacements(at: time)
         }
         gate = .open
         allowance = nil
+        for known in replacements { note(known.id) { $0.replaced += known.count } }
         replacements = []
         self.end = (end, time)
+        endID = id
     }
 
     /// Nothing goes on any more: the connection that it goes to is gone.
@@ -178,22 +232,39 @@ package struct ForwardQueue {
     package mutating func next(at now: MonotonicTime) -> Action {
         if hasEnded { return .idle }
         if !inserted.isEmpty {
-            defer { inserted = [] }
+            for id in insertIDs { noteActed(id) }
+            defer { (inserted, insertIDs) = ([], []) }
             return .write(inserted, isApart: false)
         }
         if gate == .held { return .idle }
         guard waiting > 0 else { return nextEnd(at: now) }
-        if let due = due(at: now), due > now { return .wait(until: due) }
+        if let due = due(at: now), due > now {
+            if let earliest, earliest - now >= ForwardEffect.shortestWait { note(styleID) { $0.hasPaced = true } }
+            return .wait(until: due)
+        }
         let count = nextCount(at: now)
         let bytes = take(count)
         position += count
         let isApart = cuts.endPiece(at: position)
+        notePassed(count, isApart: isApart)
         if let allowance {
             self.allowance = allowance - count
-            if allowance == count { hold() }
+            if allowance == count { hold(by: gateID) }
         }
         pace(count, at: now)
         return .write(bytes, isApart: isApart)
+    }
+
+    private mutating func notePassed(_ count: Int, isApart: Bool) {
+        // Pieces of a size are cut from what there is; a place in the stream is a cut once more goes on after it.
+        let isCut: Bool
+        if case .inPieces? = style.cut { isCut = waiting > 0 } else { isCut = hasOpenCut }
+        hasOpenCut = isApart
+        note(styleID) {
+            $0.passed += count
+            if isCut { $0.cuts += 1 }
+        }
+        if style == .plain, allowance == nil { styleID = 0 }
     }
 
     private mutating func nextEnd(at now: MonotonicTime) -> Action {
@@ -201,6 +272,8 @@ package struct ForwardQueue {
         let due = arrived + style.delay
         if end != .reset, due > now { return .wait(until: due) }
         hasEnded = true
+        note(styleID) { $0.hasEnded = true }
+        noteActed(endID)
         return .end(end)
     }
 

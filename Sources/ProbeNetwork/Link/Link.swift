@@ -83,8 +83,8 @@ package final class Link: Sendable {
         }
     }
 
-    /// The faults that met no packet.
-    package var unmet: [Int] { state.withLock { $0.core.unmet } }
+    /// The commands that did not do what they say, and what passed instead.
+    package var shortfalls: [LinkShortfall] { state.withLock { $0.core.shortfalls } }
     package var overflowed: Bool { state.withLock { $0.core.overflowed } }
 
     /// Packets that got lost without a fault: the harness was too slow for them.

@@ -48,6 +48,14 @@ package enum LinkCommand: Sendable, Equatable {
     case down, up
     /// Ends every fault and state; what is held goes on.
     case heal
+
+    /// The packets that it names.
+    var selection: LinkSelection? {
+        switch self {
+        case .packets(_, let selection), .reset(.behind(let selection)), .unreachable(let selection?): selection
+        default: nil
+        }
+    }
 }
 
 /// What happens to a packet.
@@ -82,7 +90,7 @@ package enum LinkTCPOption: UInt8, Sendable {
     case timestamps = 8
 }
 
-package enum LinkPacketKind: Sendable, Hashable {
+package enum LinkPacketKind: Int, Sendable, Hashable, CaseIterable {
     case data, syn, synack, ack, fin, rst, any
 }
 

@@ -11,12 +11,10 @@ extension LinkCore {
         _ command: LinkCommand, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
     ) throws(LinkError) {
         let sides = side.map { [$0] } ?? LinkSide.allCases
-        switch command {
-        case .up, .heal: break
-        case .burst where sides.contains(where: { shapes[$0].loss == nil }):
+        if case .burst = command, sides.contains(where: { shapes[$0].loss == nil }) {
             throw LinkError("there is no loss whose packets could be lost in runs: `loss 5%` comes first")
-        default: begin(id)
         }
+        begin(id, command, from: side)
         switch command {
         case .packets(let fault, let selection):
             rules.append(LinkRule(id: id, from: side, selection, .fault(fault)))
@@ -36,31 +34,50 @@ extension LinkCore {
         // Each direction loses and delays other packets than its counterpart.
         func generator(_ seed: UInt64) -> SplitMix64 { SplitMix64(seed: seed &* 2 &+ (side == .left ? 0 : 1)) }
         switch command {
-        case .window(let size): shapes[side].window = (id, size)
+        case .window(let size):
+            end(shapes[side].window?.id, on: side)
+            shapes[side].window = (id, size)
         case .strip(let option): shapes[side].stripped.append((id, option))
-        case .clampMSS(let size): shapes[side].clamp = (id, size)
-        case .mtu(let size, let isSilent): shapes[side].mtu = (id, size, isSilent)
+        case .clampMSS(let size):
+            end(shapes[side].clamp?.id, on: side)
+            shapes[side].clamp = (id, size)
+        case .mtu(let size, let isSilent):
+            end(shapes[side].mtu?.id, on: side)
+            shapes[side].mtu = (id, size, isSilent)
         case .delay(let base, let jitter, let seed, let mayReorder):
+            end(shapes[side].delay?.id, on: side)
             shapes[side].delay = LinkShape.Delay(
                 id: id, base: base, jitter: jitter, mayReorder: mayReorder, generator: generator(seed))
         case .rate(let rate, let queue):
+            end(shapes[side].rate?.id, on: side)
             shapes[side].rate = LinkShape.Rate(
                 id: id, bytesPerSecond: rate, queue: queue ?? LinkShape.Rate.defaultQueue)
         case .loss(let percent, let seed, let burst):
+            endLoss(on: side)
             shapes[side].loss = LinkShape.Loss(
-                id: id, fraction: percent / 100, burst: burst, generator: generator(seed))
+                id: id, fraction: percent / 100, burst: burst, burstID: burst > 1 ? id : nil, generator: generator(seed)
+            )
         case .burst(let count):
+            if let earlier = shapes[side].loss?.burstID, earlier != shapes[side].loss?.id { end(earlier, on: side) }
             shapes[side].loss?.burst = count
-            note(id)
-        case .down: shapes[side].down = id
-        case .up: shapes[side].down = nil
-        case .heal: heal(side, wall)
+            shapes[side].loss?.burstID = id
+        case .down:
+            end(shapes[side].down, on: side)
+            shapes[side].down = id
+        case .up:
+            if shapes[side].down != nil { note(id) }
+            end(shapes[side].down, on: side)
+            shapes[side].down = nil
+        case .heal: heal(side, id, wall)
         case .packets, .release, .reset, .inject, .unreachable: break
         }
     }
 
     /// Ends every fault and state of a direction; what waits or is held goes on, in order.
-    private mutating func heal(_ side: LinkSide, _ wall: UInt64) {
+    private mutating func heal(_ side: LinkSide, _ id: Int, _ wall: UInt64) {
+        let isInForce = shapes[side].isInForce || rules.contains { $0.from == side || $0.from == nil }
+        if isInForce || held.contains(where: { $0.from == side }) { note(id) }
+        for known in effects.keys where known != id && effects[known]?.from != side.opposite { end(known, on: side) }
         shapes[side] = LinkShape()
         // A fault of both directions stays in force for the other one.
         rules = rules.compactMap { rule in
@@ -69,8 +86,16 @@ extension LinkCore {
             return LinkRule(id: rule.id, from: side.opposite, rule.selection, rule.action)
         }
         passOnWaiting(from: side, wall: wall)
-        if let swap = swapped.removeValue(forKey: side) { emit(swap.passing, from: side, wall: wall) }
+        if let swap = swapped.removeValue(forKey: side) {
+            noteUnswapped(swap.passing, swap.member)
+            emit(swap.passing, from: side, wall: wall)
+        }
         _ = passOnHeld([side], wall)
+    }
+
+    private mutating func endLoss(on side: LinkSide) {
+        end(shapes[side].loss?.id, on: side)
+        end(shapes[side].loss?.burstID, on: side)
     }
 
     private mutating func release(_ sides: [LinkSide], _ id: Int, _ wall: UInt64) {
@@ -103,7 +128,7 @@ extension LinkCore {
 
     /// An RST towards the receiver of a direction, with exactly the number that it expects (RFC 5961, 3.2).
     mutating func reset(
-        _ key: LinkStreamKey, from side: LinkSide, _ id: Int, _ wall: UInt64, isOutside: Bool = false
+        _ key: LinkStreamKey, from side: LinkSide, _ id: Int, _ wall: UInt64, isOutside: Bool = false, member: Int = 0
     ) {
         guard let stream = streams[key] else { return }
         let receiver = streams[stream.peer]
@@ -114,7 +139,7 @@ extension LinkCore {
             like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
             acknowledgment: receiver?.next ?? stream.acknowledged ?? 0, window: 0)
         guard let frame else { return }
-        note(id)
+        note(id, member: member)
         emit(Passing(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
         if !isOutside { noteReset(key, stream.peer) }
     }

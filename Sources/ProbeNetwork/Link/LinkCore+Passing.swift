@@ -16,9 +16,10 @@ extension LinkCore {
 
     mutating func perform(
         _ action: LinkRule.Action, _ passing: Passing, _ view: LinkFrame, _ key: LinkStreamKey?,
-        from side: LinkSide, now: MonotonicTime, wall: UInt64
+        _ member: Int, from side: LinkSide, now: MonotonicTime, wall: UInt64
     ) {
         var passing = passing
+        if action != .resetBehind, let id = passing.faults.last { note(id, member: member) }
         switch action {
         case .fault(.drop): log(passing.original, side, .left, wall, passing.faults)
         case .fault(.duplicate):
@@ -36,8 +37,11 @@ extension LinkCore {
             log(passing.original, side, .left, wall, passing.faults)
             passing.isChanged = true
             // Of two in a row the first goes on before the second waits.
-            if let earlier = swapped.removeValue(forKey: side) { emit(earlier.passing, from: side, wall: wall) }
-            swapped[side] = (passing, now + Self.swapPatience)
+            if let earlier = swapped.removeValue(forKey: side) {
+                noteUnswapped(earlier.passing, earlier.member)
+                emit(earlier.passing, from: side, wall: wall)
+            }
+            swapped[side] = (passing, member, now + Self.swapPatience)
         case .fault(.hold):
             log(passing.original, side, .left, wall, passing.faults)
             passing.isChanged = true
@@ -64,13 +68,17 @@ extension LinkCore {
             guard let key else { return }
             // Behind the packet, wherever the state of the link lets it wait.
             let last = waiting[firstWaiting...].last { $0.from == side }?.due
-            if let last { wait(.reset(key, id: id), from: side, until: last) } else { reset(key, from: side, id, wall) }
+            if let last {
+                wait(.reset(key, id: id, member: member), from: side, until: last)
+            } else {
+                reset(key, from: side, id, wall, member: member)
+            }
         }
     }
 
     /// What the state of the link does to the headers of every packet of a direction.
     mutating func shapeHeader(_ passing: inout Passing, _ view: LinkFrame, from side: LinkSide) {
-        guard view.tcp != nil, shapes[side].changesHeaders else { return }
+        guard let tcp = view.tcp, shapes[side].changesHeaders else { return }
         let shape = shapes[side]
         func apply(_ id: Int, _ changed: [UInt8]?, _ core: inout LinkCore, _ passing: inout Passing) {
             guard let changed else { return }
@@ -83,9 +91,13 @@ extension LinkCore {
             apply(id, FrameEdit.without(option, passing.bytes, view), &self, &passing)
         }
         if let (id, size) = shape.clamp {
-            apply(id, FrameEdit.withMSS(atMost: size, passing.bytes, view), &self, &passing)
+            let changed = FrameEdit.withMSS(atMost: size, passing.bytes, view)
+            // Met also by an end that needs no clamp: it copes with the path.
+            let isUnder = tcp.payloadLength > 0 || LinkFrame.hasMSS(tcp, in: passing.bytes)
+            if changed == nil, isUnder { note(id) }
+            apply(id, changed, &self, &passing)
         }
-        if let (id, size) = shape.window, let tcp = view.tcp {
+        if let (id, size) = shape.window {
             let key = LinkStreamKey(passing.bytes, view, tcp)
             let isScaled = !tcp.hasSYN && isScaled(key, passing.bytes, view, tcp)
             let shift = isScaled ? streams[key]?.scale ?? 0 : 0
@@ -117,6 +129,8 @@ extension LinkCore {
             if isLogged { return }
             core.log(passing.original, side, .left, wall, passing.faults + [id])
         }
+        // Met also by packets that fit: their sender copes with the path.
+        if let id = shapes[side].mtu?.id, (view.tcp?.payloadLength ?? 0) > 0 { note(id) }
         if let (id, size, isSilent) = shapes[side].mtu, view.version != 0, view.length > size {
             if view.mayFragment {
                 note(id)
@@ -131,22 +145,20 @@ extension LinkCore {
             if !isSilent { answer(FrameEdit.unreachable(passing.bytes, view, mtu: size), to: side, [id], wall) }
             return
         }
-        if let id = shapes[side].loss?.id {
-            note(id)
-            if shapes[side].loss?.next() == true {
-                note(id, -1)
-                return drop(id, &self)
-            }
+        if let id = shapes[side].loss?.id, let next = shapes[side].loss?.next(), next.isLost {
+            if view.isTraffic { for met in next.met { note(met) } }
+            if !isLogged { log(passing.original, side, .left, wall, passing.faults + [id]) }
+            return
         }
         var due = now
         if let id = shapes[side].rate?.id {
             guard let left = shapes[side].rate?.leave(max(view.length, 1), at: now) else { return drop(id, &self) }
-            note(id)
+            if left - now >= LinkShape.Rate.shortestWait, view.isTraffic { note(id) }
             due = left
             if due > now { passing.faults.append(id) }
         }
         if let delay = shapes[side].delay {
-            note(delay.id)
+            if view.isTraffic { note(delay.id) }
             passing.faults.append(delay.id)
             due = due + (shapes[side].delay?.next() ?? .zero)
             if !delay.mayReorder, let last = shapes[side].lastDue { due = max(due, last) }

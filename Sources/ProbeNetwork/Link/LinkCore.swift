@@ -19,7 +19,7 @@ package struct LinkCore: Sendable {
     enum Content {
         case frame(Passing)
         /// An RST behind the packet before it.
-        case reset(LinkStreamKey, id: Int)
+        case reset(LinkStreamKey, id: Int, member: Int)
     }
 
     /// A frame on its way.
@@ -55,11 +55,12 @@ package struct LinkCore: Sendable {
     var shapes = LinkPair(LinkShape(), LinkShape())
     /// Packets that are held, in the order in which they came.
     var held: [(from: LinkSide, passing: Passing)] = []
-    var swapped: [LinkSide: (passing: Passing, until: MonotonicTime)] = [:]
+    var swapped: [LinkSide: (passing: Passing, member: Int, until: MonotonicTime)] = [:]
     private(set) var waiting: [Waiting] = []
     private(set) var firstWaiting = 0
-    /// How many packets each fault has met.
-    private(set) var met: [Int: Int] = [:]
+    /// What each command has done.
+    private(set) var effects: [Int: LinkEffect] = [:]
+    private var tallies = LinkPair(LinkTally(), LinkTally())
 
     package init() {}
 
@@ -73,11 +74,16 @@ package struct LinkCore: Sendable {
 
     package var hasOutgoing: Bool { !outgoing.isEmpty }
 
-    /// Faults that met no packet.
-    package var unmet: [Int] { met.filter { $0.value == 0 }.keys.sorted() }
+    /// The commands that did not do what they say, and what passed instead.
+    package var shortfalls: [LinkShortfall] {
+        effects.filter { !$0.value.isMet }.sorted { $0.key < $1.key }
+            .map { LinkShortfall($0.key, $0.value, tallies) }
+    }
+
+    package var unmet: [Int] { shortfalls.map(\.id) }
 
     /// How many packets a fault has met; nil for one that was never put on.
-    package func met(_ id: Int) -> Int? { met[id] }
+    package func met(_ id: Int) -> Int? { effects[id]?.count }
 
     /// When something that waits is due.
     package var nextDeadline: MonotonicTime? {
@@ -85,9 +91,32 @@ package struct LinkCore: Sendable {
         return ([first] + swapped.values.map { Optional($0.until) }).compactMap(\.self).min()
     }
 
-    /// A fault is in force from here on.
-    mutating func begin(_ id: Int) { met[id] = met[id] ?? 0 }
-    mutating func note(_ id: Int, _ count: Int = 1) { met[id, default: 0] += count }
+    /// A command is in force from here on.
+    mutating func begin(_ id: Int, _ command: LinkCommand, from side: LinkSide?) {
+        effects[id] = LinkEffect(command, from: side, tallies)
+    }
+
+    /// A command was replaced or healed in a direction.
+    mutating func end(_ id: Int?, on side: LinkSide) {
+        guard let id, effects[id]?.until[side] == .some(nil) else { return }
+        effects[id]?.until[side] = tallies[side]
+    }
+
+    /// - Parameter member: which one of the packets that are meant it is; 0: there are no numbers.
+    mutating func note(_ id: Int, _ count: Int = 1, member: Int = 0) {
+        effects[id]?.count += count
+        if member > 0 { effects[id]?.add(member: member) }
+    }
+
+    /// A packet that waited to be swapped went on as it came.
+    mutating func noteUnswapped(_ passing: Passing, _ member: Int) {
+        guard let id = passing.faults.last else { return }
+        effects[id]?.count -= 1
+        if member > 0 { effects[id]?.remove(member: member) }
+        effects[id]?.obstacle = .notFollowed
+    }
+
+    mutating func note(_ obstacle: LinkEffect.Obstacle, of id: Int) { effects[id]?.obstacle = obstacle }
 
     // MARK: Packets
 
@@ -107,23 +136,44 @@ package struct LinkCore: Sendable {
                 .send(frame, tcp, acknowledgedByPeer: peer)
             if tcp.hasRST { noteReset(own, other) }
         }
-        if let id = shapes[side].down {
-            note(id)
-            return log(frame, side, .left, wall, [id])
+        // What the kernel sends for itself is none of the case's packets: it is not counted, and meets no fault.
+        if view.isTraffic {
+            for kind in LinkPacketKind.allCases where LinkRule.isNew(view.tcp, standing, kind) == true {
+                tallies[side][kind] += 1
+            }
         }
-        var chosen: LinkRule?
-        for index in rules.indices {
-            let isMeant = rules[index].counts(view.tcp, standing, key, from: side)
-            guard isMeant, chosen == nil, isPossible(rules[index].action, view) else { continue }
-            chosen = rules[index]
-            rules[index].take(view.tcp, key)
+        if let id = shapes[side].down {
+            if view.isTraffic { note(id) }
+            return log(frame, side, .left, wall, [id])
         }
         var passing = Passing(bytes: frame, faults: [])
         shapeHeader(&passing, view, from: side)
-        guard let rule = chosen else { return send(passing, view, from: side, now: now, wall: wall) }
-        note(rule.id)
+        guard view.isTraffic, let (rule, member) = choose(view, standing, key, from: side) else {
+            return send(passing, view, from: side, now: now, wall: wall)
+        }
         passing.faults.append(rule.id)
-        perform(rule.action, passing, view, key, from: side, now: now, wall: wall)
+        perform(rule.action, passing, view, key, member, from: side, now: now, wall: wall)
+    }
+
+    /// The fault that a packet meets. Each rule counts each packet, and the first one that can act on it does.
+    private mutating func choose(
+        _ view: LinkFrame, _ standing: LinkStream.Standing, _ key: LinkStreamKey?, from side: LinkSide
+    ) -> (LinkRule, member: Int)? {
+        var chosen: (LinkRule, member: Int)?
+        for index in rules.indices {
+            guard let member = rules[index].counts(view.tcp, standing, key, from: side) else { continue }
+            guard isPossible(rules[index].action, view) else {
+                note(.impossible, of: rules[index].id)
+                continue
+            }
+            guard chosen == nil else {
+                note(.takenByAnother, of: rules[index].id)
+                continue
+            }
+            chosen = (rules[index], member)
+            rules[index].take(view.tcp, key)
+        }
+        return chosen
     }
 
     // MARK: Time
@@ -146,7 +196,7 @@ package struct LinkCore: Sendable {
             firstWaiting += 1
             switch next.content {
             case .frame(let passing): emit(passing, from: next.from, wall: wall)
-            case .reset(let key, let id): reset(key, from: next.from, id, wall)
+            case .reset(let key, let id, let member): reset(key, from: next.from, id, wall, member: member)
             }
         }
         if firstWaiting > 1024 || firstWaiting == waiting.count {
@@ -155,8 +205,7 @@ package struct LinkCore: Sendable {
         }
         for (side, swap) in swapped where swap.until <= now {
             swapped[side] = nil
-            // Nothing came that it could be swapped with.
-            if let id = swap.passing.faults.last { note(id, -1) }
+            noteUnswapped(swap.passing, swap.member)
             emit(swap.passing, from: side, wall: wall)
         }
     }
@@ -168,7 +217,7 @@ package struct LinkCore: Sendable {
         for next in all where next.from == side {
             switch next.content {
             case .frame(let passing): emit(passing, from: next.from, wall: wall)
-            case .reset(let key, let id): reset(key, from: next.from, id, wall)
+            case .reset(let key, let id, let member): reset(key, from: next.from, id, wall, member: member)
             }
         }
     }

@@ -37,6 +37,9 @@ package struct LinkFrame: Sendable, Equatable {
     /// IPv4 without DF: it may be cut into fragments.
     private(set) var mayFragment = false
     private(set) var tcp: TCP?
+    /// An IP packet that a program or its connection sends: not ARP, nor what the kernel tells about its neighbours and groups (IGMP, MLD and
+    /// neighbour discovery).
+    private(set) var isTraffic = false
 
     init(_ frame: [UInt8]) {
         frame.withUnsafeBufferPointer { read($0) }
@@ -54,6 +57,7 @@ package struct LinkFrame: Sendable, Equatable {
             guard header >= 20, length >= header, Self.ip + length <= bytes.count else { return }
             version = 4
             mayFragment = bytes[Self.ip + 6] & 0x40 == 0
+            isTraffic = bytes[Self.ip + 9] != Self.igmp
             // A fragment is no segment.
             guard bytes[Self.ip + 9] == 6, short(Self.ip + 6) & 0x3fff == 0 else { return }
             start = Self.ip + header
@@ -62,6 +66,7 @@ package struct LinkFrame: Sendable, Equatable {
             length = 40 + short(Self.ip + 4)
             guard Self.ip + length <= bytes.count else { return }
             version = 6
+            isTraffic = Self.isTraffic(next: bytes[Self.ip + 6], type: length > 40 ? bytes[Self.ip + 40] : 0)
             guard bytes[Self.ip + 6] == 6 else { return }
             start = Self.ip + 40
         default: return
@@ -73,6 +78,22 @@ package struct LinkFrame: Sendable, Equatable {
         tcp = TCP(
             start: start, payload: start + header, end: end, flags: bytes[start + 13], sequence: word(start + 4),
             acknowledgment: word(start + 8), window: UInt16(short(start + 14)), ports: word(start))
+    }
+
+    private static let igmp: UInt8 = 2
+
+    /// MLD has options of each hop before it (RFC 3810, 5); neighbour discovery has the types 133 to 137 of ICMPv6 (RFC 4861, 4).
+    private static func isTraffic(next: UInt8, type: UInt8) -> Bool {
+        switch next {
+        case 0: false
+        case 58: !(130...137 ~= type) && type != 143
+        default: true
+        }
+    }
+
+    /// Whether a SYN or SYN-ACK announces the largest segment that its sender takes.
+    static func hasMSS(_ tcp: TCP, in bytes: [UInt8]) -> Bool {
+        tcp.hasSYN && options(of: tcp, in: bytes).contains { $0.kind == LinkTCPOption.mss.rawValue }
     }
 
     /// Where the addresses of the IP header are: source, then destination.

@@ -10,6 +10,7 @@ struct LinkRule {
     private struct Target {
         var stream: LinkStreamKey
         var sequence: UInt32
+        var ordinal: Int
     }
 
     let id: Int
@@ -32,22 +33,25 @@ struct LinkRule {
 
     /// Counts a packet. Each rule counts each packet, also one that another rule takes.
     ///
-    /// - Returns: whether it is meant.
+    /// - Returns: which one of those that are meant it is, 0 if all are; `nil`: it is not meant.
     mutating func counts(
         _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ stream: LinkStreamKey?, from side: LinkSide
-    ) -> Bool {
-        guard !isUsedUp, from == nil || from == side else { return false }
-        guard let isNew = Self.isNew(tcp, standing, selection.kind) else { return false }
-        guard let ordinals = selection.ordinals else { return !selection.isAgain || !isNew }
+    ) -> Int? {
+        guard !isUsedUp, from == nil || from == side else { return nil }
+        guard let isNew = Self.isNew(tcp, standing, selection.kind) else { return nil }
+        guard let ordinals = selection.ordinals else { return !selection.isAgain || !isNew ? 0 : nil }
         if isNew {
             count += 1
-            guard ordinals.contains(count) else { return false }
-            guard selection.isAgain else { return true }
-            if let tcp, let stream { targets.append(Target(stream: stream, sequence: Self.first(tcp, selection.kind))) }
-            return false
+            guard ordinals.contains(count) else { return nil }
+            guard selection.isAgain else { return count }
+            if let tcp, let stream {
+                let first = Self.first(tcp, selection.kind)
+                targets.append(Target(stream: stream, sequence: first, ordinal: count))
+            }
+            return nil
         }
-        guard selection.isAgain, let tcp, let stream else { return false }
-        return targets.contains { $0.stream == stream && LinkStream.covers(tcp, $0.sequence) }
+        guard selection.isAgain, let tcp, let stream else { return nil }
+        return targets.first { $0.stream == stream && LinkStream.covers(tcp, $0.sequence) }?.ordinal
     }
 
     /// It has taken a packet that it counted.
@@ -71,7 +75,7 @@ struct LinkRule {
     }
 
     /// Whether a packet of the kind is a first transmission; nil for one of another kind.
-    private static func isNew(
+    static func isNew(
         _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: LinkPacketKind
     ) -> Bool? {
         guard let tcp else { return kind == .any ? true : nil }

@@ -25,6 +25,8 @@ struct LinkShape {
         /// When all that waits has left.
         var free: MonotonicTime?
         static let defaultQueue = 64 << 10
+        /// A packet that leaves sooner than this after it came was not held back: the machine itself is late by as much.
+        static let shortestWait = Duration.microseconds(100)
 
         /// When a packet has left; nil if the queue has no room for it.
         mutating func leave(_ length: Int, at now: MonotonicTime) -> MonotonicTime? {
@@ -42,11 +44,20 @@ struct LinkShape {
         var id: Int
         var fraction: Double
         var burst: Int
+        /// The command that asked for runs; `nil` if none did.
+        var burstID: Int?
         var generator: SplitMix64
         /// Of a run of losses: how many are to come.
         var left = 0
 
-        mutating func next() -> Bool {
+        /// Whether the next packet is lost, and the commands that have done then what they say: a run shows itself in its second packet.
+        mutating func next() -> (isLost: Bool, met: [Int]) {
+            let isOfRun = left > 0 || burst == 1
+            guard isNextLost() else { return (false, []) }
+            return (true, (burstID == id ? [] : [id]) + (isOfRun ? burstID.map { [$0] } ?? [] : []))
+        }
+
+        private mutating func isNextLost() -> Bool {
             if left > 0 {
                 left -= 1
                 return true
@@ -70,6 +81,10 @@ struct LinkShape {
     var stripped: [(id: Int, option: LinkTCPOption)] = []
     var clamp: (id: Int, size: Int)?
     var mtu: (id: Int, size: Int, isSilent: Bool)?
+    /// Anything of it was asked for and not ended.
+    var isInForce: Bool {
+        changesHeaders || delay != nil || rate != nil || loss != nil || down != nil || mtu != nil
+    }
     /// Something of it changes headers.
     var changesHeaders: Bool { window != nil || clamp != nil || !stripped.isEmpty }
     /// When the last packet arrives that may not be overtaken.

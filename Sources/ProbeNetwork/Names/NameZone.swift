@@ -9,6 +9,17 @@ package enum NameMeaning: Sendable, Equatable {
     case silence
 }
 
+extension NameMeaning {
+    /// The types of records that it gives, or gives late; empty: it holds for each question.
+    fileprivate var types: [NameType] {
+        guard case .addresses(let addresses, let delays) = self else { return [] }
+        let delayed: [NameType] = (delays.ipv4 > .zero ? [.a] : []) + (delays.ipv6 > .zero ? [.aaaa] : [])
+        return [NameType.a, .aaaa].filter { type in
+            delayed.contains(type) || addresses.contains { $0.family == type.family }
+        }
+    }
+}
+
 /// When the answer with addresses is due, and for how long it may be kept.
 package struct NameDelays: Sendable, Equatable {
     package var ipv4: Duration
@@ -44,9 +55,20 @@ package struct NameZone: Sendable {
         var meaning: NameMeaning
     }
 
+    /// The questions that a statement has met, and the types of those that it is there for.
+    private struct Questions {
+        var counts: [UInt16: Int] = [:]
+        /// Empty: any.
+        var wanted: [NameType]
+
+        var isMet: Bool {
+            wanted.isEmpty ? !counts.isEmpty : wanted.allSatisfy { counts[$0.rawValue] != nil }
+        }
+    }
+
     private var entries: [String: Entry] = [:]
-    /// By the numbers of what was said: how many questions each has met.
-    private var questions: [Int: Int] = [:]
+    /// By the numbers of what was said.
+    private var questions: [Int: Questions] = [:]
 
     package init() {}
 
@@ -55,11 +77,22 @@ package struct NameZone: Sendable {
     /// - Parameter id: a number that no other meaning of the zone has.
     package mutating func set(_ name: String, to meaning: NameMeaning, id: Int) {
         entries[name.lowercased()] = Entry(id: id, meaning: meaning)
-        questions[id] = 0
+        questions[id] = Questions(wanted: meaning.types)
     }
 
-    /// The meanings that no question has met, by their numbers.
-    package var unmet: [Int] { questions.filter { $0.value == 0 }.keys.sorted() }
+    /// The meanings that were not asked for, by their numbers: each type of record that one gives counts.
+    package var unmet: [Int] { questions.filter { !$0.value.isMet }.keys.sorted() }
+
+    /// What was asked instead of what a meaning is there for; `nil` if that was asked.
+    package func shortfall(of id: Int) -> String? {
+        guard let found = questions[id], !found.isMet else { return nil }
+        if found.counts.isEmpty { return "nobody asked for the name" }
+        func list(_ types: some Sequence<UInt16>) -> String {
+            types.map { NameType.text(of: $0) }.joined(separator: " and ")
+        }
+        let missing = found.wanted.map(\.rawValue).filter { found.counts[$0] == nil }
+        return "programs asked for its record \(list(found.counts.keys.sorted())), and never for \(list(missing))"
+    }
 
     /// Takes a message of an asker.
     ///
@@ -83,7 +116,7 @@ package struct NameZone: Sendable {
             question: "\(question.name) \(NameType.text(of: question.type))", text: nil, bytes: [], due: now)
         var answer = NameAnswer(code: .noSuchName)
         if let entry = entries[question.key] {
-            questions[entry.id, default: 0] += 1
+            questions[entry.id]?.counts[question.type, default: 0] += 1
             switch entry.meaning {
             case .noSuchName: break
             case .failure: answer.code = .serverFailure

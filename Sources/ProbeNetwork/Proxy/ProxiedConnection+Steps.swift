@@ -3,70 +3,69 @@ package import ProbeSystem
 
 /// What the steps of a script do to a proxied connection.
 extension ProxiedConnection {
-    package func forward(_ style: ForwardStyle, count: Int?, to side: Side) {
+    package func forward(_ style: ForwardStyle, count: Int?, to side: Side, by id: Int = 0) {
         takeBack(side)
-        update(side) { $0.forward(style, count: count) }
+        update(side) { $0.forward(style, count: count, by: id) }
     }
 
-    package func hold(to side: Side) {
+    package func hold(to side: Side, by id: Int) {
         takeBack(side)
-        update(side) { $0.hold() }
+        update(side) { $0.hold(by: id) }
     }
 
-    package func release(to side: Side) { update(side) { $0.release() } }
+    package func release(to side: Side, by id: Int) { update(side) { $0.release(by: id) } }
 
-    package func discard(to side: Side) {
+    package func discard(to side: Side, by id: Int) {
         takeBack(side)
-        update(side) { $0.discard() }
+        update(side) { $0.discard(by: id) }
     }
 
     /// - Parameter wanted: not empty.
-    package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: Side) {
-        update(side) { $0.replace(wanted, with: replacement, at: .now) }
+    package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: Side, by id: Int) {
+        update(side) { $0.replace(wanted, with: replacement, at: .now, by: id) }
     }
 
-    package func insert(_ bytes: [UInt8], to side: Side) {
-        update(side) { $0.insert(bytes) }
+    package func insert(_ bytes: [UInt8], to side: Side, by id: Int) {
+        update(side) { $0.insert(bytes, by: id) }
     }
 
     /// A FIN towards a side, behind what is on its way there and without what is held.
-    package func end(_ end: ForwardEnd, to side: Side) {
+    package func end(_ end: ForwardEnd, to side: Side, by id: Int) {
         if end == .close, queues[side]?.hasEnded ?? false {
             // Its FIN has been sent: it is only closed.
-            if self[side].isOpen { carryOut(.close, to: side) }
+            if self[side].isOpen {
+                queues[side]?.noteActed(id)
+                carryOut(.close, to: side)
+            }
             changed()
             return
         }
-        update(side) { $0.finish(end, at: .now) }
+        update(side) { $0.finish(end, at: .now, by: id) }
     }
 
-    /// Whether a step can still do something to what goes to a side: its connection is open, and its FIN has not been sent.
-    package func canSend(to side: Side) -> Bool { isThere(side) && !(queues[side]?.hasEnded ?? true) }
-
-    /// Whether a side's connection is open, or is being opened.
-    package func isThere(_ side: Side) -> Bool {
-        switch self[side].phase {
-        case .open, .connecting: !(self[side].raw < 0)
-        case .closed, .connectFailed: false
-        }
+    /// What a step has done to what goes to a side.
+    package func effect(of id: Int, to side: Side) -> ForwardEffect {
+        queues[side]?.effect(of: id) ?? ForwardEffect()
     }
 
     /// An RST towards a side, as soon as it is connected; what waits is dropped.
-    package func reset(_ side: Side) {
+    package func reset(_ side: Side, by id: Int) {
         if self[side].phase == .connecting {
-            faultsToCome[side] = .reset
+            faultsToCome[side] = (.reset, id)
             return
         }
+        if self[side].isOpen { queues[side]?.noteActed(id) }
         queues[side]?.abandon()
         self[side].abort()
         changed()
     }
 
     /// A side's connection is gone without a word.
-    package func vanish(_ side: Side) throws(SystemError) {
-        if self[side].phase == .connecting { faultsToCome[side] = .vanish }
+    package func vanish(_ side: Side, by id: Int) throws(SystemError) {
+        if self[side].phase == .connecting { faultsToCome[side] = (.vanish, id) }
         guard self[side].isOpen else { return }
         try Vanishing(of: self[side]).end()
+        queues[side]?.noteActed(id)
         queues[side]?.abandon()
         changed()
     }

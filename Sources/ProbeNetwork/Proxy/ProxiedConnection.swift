@@ -29,7 +29,7 @@ package final class ProxiedConnection {
     private var noted: Set<Side> = []
     enum Fault { case reset, vanish }
     /// Of sides that are not connected yet.
-    var faultsToCome: [Side: Fault] = [:]
+    var faultsToCome: [Side: (fault: Fault, id: Int)] = [:]
     /// A fault of a connection to come could not be carried out.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
@@ -81,12 +81,12 @@ package final class ProxiedConnection {
     package func begin() { changed() }
 
     private func carryOutFaultsToCome() {
-        for (side, fault) in faultsToCome where self[side].phase == .open {
+        for (side, (fault, id)) in faultsToCome where self[side].phase == .open {
             faultsToCome[side] = nil
             do throws(SystemError) {
                 switch fault {
-                case .reset: reset(side)
-                case .vanish: try vanish(side)
+                case .reset: reset(side, by: id)
+                case .vanish: try vanish(side, by: id)
                 }
             } catch {
                 onFaultFailure(error)

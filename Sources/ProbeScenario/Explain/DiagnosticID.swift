@@ -37,6 +37,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case argumentCount = "argument-count"
     case badAddress = "bad-address"
     case clauseTwice = "clause-twice"
+    case ifNeededNotHere = "if-needed-not-here"
     case pipeAndCut = "pipe-and-cut"
     case timingNeverHolds = "timing-never-holds"
     case asNotHere = "as-not-here"

@@ -15,6 +15,9 @@ package enum EntryExplanation {
         if let timing = entry.timing {
             text += "\nwithin: \(plain(timing.within.text))\nafter:  \(plain(timing.after.text))\n"
         }
+        if entry.canBeUnneeded {
+            text += "\nif needed: may follow it. Without the clause the case is inconclusive if it has no effect\n"
+        }
         if let capability = entry.capability {
             text += "\nNeeds of the subject: \(capability.rawValue)\n"
         }

@@ -157,6 +157,12 @@ extension SyntaxDiagnosticKind {
             wrong: #"C expect "a" within 1s within 2s"#,
             right: #"C expect "a" within 2s"#
         ),
+        .ifNeededNotHere: DiagnosticExplanation(
+            meaning: "`if needed` says that a fault, a state, a name or an answer may be left without effect: without "
+                + "it the case is inconclusive then. Other steps do what they say, or fail.",
+            wrong: #"S send "a" if needed"#,
+            right: #"S send "a""#
+        ),
         .pipeAndCut: DiagnosticExplanation(
             meaning: "A send is cut at its bars or at offsets. Both at once would leave open what the offsets count "
                 + "from.",

@@ -67,7 +67,8 @@ extension ConnectionAction {
                         ["vanish silently"],
                         "the machine stays away: nothing answers what the peer sends later, until the case ends. It takes no privilege. It waits until the peer has acknowledged what was sent"
                     )
-                ], example: "vanish")
+                ], example: "vanish"
+            ).ifNeeded()
         ) { parser throws(Abandoned) in .vanish(silently: parser.cursor.take(word: "silently")) },
         Phrase(
             LanguageEntry(

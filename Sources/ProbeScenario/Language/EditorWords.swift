@@ -54,6 +54,7 @@ package enum EditorWords {
         "lacks", "matches", "gets", "for", "urgent", "bytes", "line", "arrived", "again", "all", "behind", "jitter",
         "reorder", "queue",
         "silent", "outside", "by", "clients", "servers", "max", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
+        "if", "needed",
     ]
 
     private static func entries(_ category: ListedEntry.Category) -> [ListedEntry] {

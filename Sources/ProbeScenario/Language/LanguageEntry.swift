@@ -30,6 +30,8 @@ package struct LanguageEntry: Sendable {
     var pointsAtOperand = false
     /// Only a server's end of a connection does it.
     var isOfServer = false
+    /// It sets up what has to take effect before the case ends, so that `if needed` may follow it.
+    package var canBeUnneeded = false
 
     /// - Parameters:
     ///   - forms: of the first row.
@@ -64,6 +66,12 @@ package struct LanguageEntry: Sendable {
     func ofServer() -> LanguageEntry {
         var entry = self
         entry.isOfServer = true
+        return entry
+    }
+
+    func ifNeeded() -> LanguageEntry {
+        var entry = self
+        entry.canBeUnneeded = true
         return entry
     }
 

@@ -25,7 +25,9 @@ package enum LinkAction: LanguageElement {
 // MARK: The table
 
 extension LinkAction {
-    static let phrases: [Phrase<LinkParser, LinkAction>] =
+    static let phrases: [Phrase<LinkParser, LinkAction>] = (faults + states).map { $0.ifNeeded() }
+
+    private static let faults: [Phrase<LinkParser, LinkAction>] =
         [
             Phrase(
                 LanguageEntry(
@@ -86,6 +88,10 @@ extension LinkAction {
                         (["reset behind data 2"], "as soon as that packet has arrived"),
                     ], example: "reset")
             ) { parser throws(Abandoned) in .reset(try parser.parseResetPlace()) },
+        ]
+
+    private static let states: [Phrase<LinkParser, LinkAction>] =
+        [
             Phrase(
                 LanguageEntry(
                     "zero-window", "the first name announces a window of 0 from here on", example: "zero-window")
@@ -121,7 +127,8 @@ extension LinkAction {
                     "no packet arrives, or not this one, and its sender is told so by ICMP: host unreachable",
                     example: "unreachable")
             ) { parser throws(Abandoned) in
-                .unreachable(parser.cursor.isAtEnd ? nil : try parser.parseSelection())
+                .unreachable(
+                    parser.cursor.isAtEnd || parser.cursor.isIfNeeded ? nil : try parser.parseSelection())
             },
             Phrase(
                 LanguageEntry(

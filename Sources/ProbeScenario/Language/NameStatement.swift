@@ -17,11 +17,14 @@ package struct NameStatement: Sendable {
     /// Of a host (RFC 1123, 2.1), without a dot at its end, as it is written.
     package var name: Spanned<String>
     package var answer: Answer
+    /// `if needed`: perhaps nobody asks.
+    package var isOptional: Bool
     package var span: SourceSpan
 
-    package init(name: Spanned<String>, answer: Answer, span: SourceSpan) {
+    package init(name: Spanned<String>, answer: Answer, isOptional: Bool, span: SourceSpan) {
         self.name = name
         self.answer = answer
+        self.isOptional = isOptional
         self.span = span
     }
 
@@ -46,7 +49,8 @@ extension NameStatement {
             (["name \"gone.test\" nxdomain"], "the resolver answers that there is no such name"),
             (["name \"broken.test\" fails"], "it answers that it failed (SERVFAIL)"),
             (["name \"slow.test\" times out"], "it never answers"),
-        ], example: "name \"dual.test\" = S", timing: nil)
+        ], example: "name \"dual.test\" = S", timing: nil
+    ).ifNeeded()
 }
 
 /// What a name stands for.

@@ -37,6 +37,13 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         self.read = read
     }
 
+    /// `if needed` may follow it.
+    func ifNeeded() -> Self {
+        var phrase = self
+        phrase.entry = entry.ifNeeded()
+        return phrase
+    }
+
     /// The same words, read as a part of something larger.
     func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read

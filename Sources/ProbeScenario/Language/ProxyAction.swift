@@ -40,14 +40,17 @@ package struct ForwardStatement: Sendable {
 // MARK: The table
 
 extension ProxyAction {
-    static let phrases: [Phrase<ActionParser, ProxyAction>] = [
-        Phrase(
-            LanguageEntry(
-                "accept",
-                "the next connection that came to it, once the one onwards is made. From here on `X` is that connection",
-                more: [(["accept as A"], "`A` is a new actor. A second connection needs it")],
-                example: "accept", timing: .both)
-        ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) },
+    static let phrases: [Phrase<ActionParser, ProxyAction>] = [acceptance] + changes.map { $0.ifNeeded() }
+
+    private static let acceptance = Phrase<ActionParser, ProxyAction>(
+        LanguageEntry(
+            "accept",
+            "the next connection that came to it, once the one onwards is made. From here on `X` is that connection",
+            more: [(["accept as A"], "`A` is a new actor. A second connection needs it")],
+            example: "accept", timing: .both)
+    ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) }
+
+    private static let changes: [Phrase<ActionParser, ProxyAction>] = [
         Phrase(
             LanguageEntry(
                 "forward", ["forward to client"], "from here on bytes go on to this side as they come",
@@ -134,6 +137,14 @@ extension ProxyAction {
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
         "watches what comes from this side, and takes nothing away: it goes on as it would. Each side has a place of its own, up to which steps have looked",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
+
+    /// It changes how bytes go on, so that some must come.
+    var canBeUnneeded: Bool {
+        switch self {
+        case .accept, .expect: false
+        case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish: true
+        }
+    }
 
     var spelling: String {
         switch self {

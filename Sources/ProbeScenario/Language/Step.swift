@@ -9,6 +9,8 @@ package struct Step: Sendable {
     package var span: SourceSpan
     /// Where the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
+    /// `if needed`: it may be left without effect.
+    package var isOptional = false
 
     package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {
         self.id = id
@@ -38,6 +40,19 @@ package struct Step: Sendable {
         case wire(WireStatement, Timing)
         case link(LinkStep)
         case name(NameStatement)
+    }
+
+    /// Whether `if needed` may follow: it sets up what has to take effect before the case ends.
+    var canBeUnneeded: Bool {
+        switch kind {
+        case .link, .whenever, .name: true
+        case .act(_, .proxy(let action), _): action.canBeUnneeded
+        case .act(_, .connection(.vanish), _): true
+        case .act(_, .subject(.framing(_, behind: .some)), _): true
+        case .act, .wait, .note, .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally,
+            .wire:
+            false
+        }
     }
 
     package enum LoopSource: Sendable {

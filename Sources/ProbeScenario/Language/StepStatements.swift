@@ -65,7 +65,8 @@ enum StepStatement {
             LanguageEntry(
                 "whenever", ["whenever C gets line /re/ { … }"],
                 "from here on such lines are answered, in their order, and reach no `expect`. It looks only while no `expect` of raw bytes waits on C. The regex's groups are variables in the block. Never used is *inconclusive*",
-                example: "whenever C gets line /^PING (?<t>.*)/ { C send line \"PONG ${t}\" }", timing: nil)
+                example: "whenever C gets line /^PING (?<t>.*)/ { C send line \"PONG ${t}\" }", timing: nil
+            ).ifNeeded()
         ) { parser throws(Abandoned) in try parser.parseWhenever() },
         Phrase(
             LanguageEntry(
@@ -81,14 +82,16 @@ enum StepStatement {
             LanguageEntry(
                 "link", ["link S -> T …", "link S <-> T …"],
                 "what becomes of the packets that go from S to T, or of both directions; see [links](#links)",
-                example: "link S -> C drop data 1", timing: nil),
+                example: "link S -> C drop data 1", timing: nil
+            ).ifNeeded(),
             when: { LinkParser.isStep($0) && !LinkParser.isDeclaration($0) }
         ) { parser throws(Abandoned) in .link(try LinkParser(cursor: parser.cursor).parseStep()) },
         Phrase(
             LanguageEntry(
                 "name", ["name \"dual.test\" …"],
                 "what the name stands for from here on, in place of what it stood for",
-                example: "name \"dual.test\" fails", timing: nil),
+                example: "name \"dual.test\" fails", timing: nil
+            ).ifNeeded(),
             when: NameParser.isStatement
         ) { parser throws(Abandoned) in .name(try NameParser(cursor: parser.cursor).parseStatement()) },
     ]

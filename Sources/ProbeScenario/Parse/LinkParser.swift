@@ -70,7 +70,9 @@ struct LinkParser: GrammarPart {
         var ordinals = PacketSelection.Ordinals.one(Expression(.integer(1), span: cursor.span(first)))
         if cursor.take(word: "all") {
             ordinals = .all
-        } else if cursor.startsExpression, !["again", "by", "to"].contains(where: { cursor.isWord($0) }) {
+        } else if cursor.startsExpression, !cursor.isIfNeeded,
+            !["again", "by", "to"].contains(where: { cursor.isWord($0) })
+        {
             let number = try values.parseExpression("a number", "drop data 3")
             ordinals =
                 cursor.take(.dotDot)

@@ -19,7 +19,8 @@ struct NameParser: GrammarPart {
         let first = cursor.lastWord
         let name = try parseName(Self.example)
         let answer = try parseAnswer()
-        return NameStatement(name: name, answer: answer, span: cursor.span(from: first))
+        let isOptional = cursor.takeIfNeeded()
+        return NameStatement(name: name, answer: answer, isOptional: isOptional, span: cursor.span(from: first))
     }
 
     /// `"dual.test"`

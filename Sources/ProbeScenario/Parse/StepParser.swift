@@ -68,12 +68,19 @@ struct StepParser: GrammarPart {
             kind = act
             focus = verb
         }
+        let clause = cursor.token
+        let isOptional = cursor.takeIfNeeded()
         var end = cursor.span(from: first)
         if let block = Self.firstBlock(of: kind) {
             // A block is reported at its first line.
             end = SourceSpan(file: cursor.file, start: end.start, end: min(end.end, block.start + 1))
         }
-        return Step(id: id, kind: kind, span: end, focus: focus)
+        var step = Step(id: id, kind: kind, span: end, focus: focus)
+        step.isOptional = isOptional
+        if isOptional, !step.canBeUnneeded {
+            cursor.report(.syntax(.ifNeededNotHere), at: cursor.span(clause))
+        }
+        return step
     }
 
     private static func firstBlock(of kind: Step.Kind) -> SourceSpan? {

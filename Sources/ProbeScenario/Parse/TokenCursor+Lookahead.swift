@@ -1,5 +1,15 @@
 /// What the next words are, without stepping over them.
 extension TokenCursor {
+    /// `if needed` follows.
+    var isIfNeeded: Bool { isWord("if") && isWord("needed", ahead: 1) }
+
+    func takeIfNeeded() -> Bool {
+        guard isIfNeeded else { return false }
+        advance()
+        advance()
+        return true
+    }
+
     /// The statement ends here.
     var isAtEnd: Bool {
         switch kind {

@@ -107,14 +107,47 @@ struct NameZoneTests {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
         #expect(zone.unmet == [0, 1])
+        #expect(zone.shortfall(of: 0) == "nobody asked for the name")
         _ = try reply(NameMessages.question("DUAL.test", type: 28), &zone)
+        #expect(zone.unmet == [0, 1], "its IPv4 address was not asked for")
+        #expect(zone.shortfall(of: 0) == "programs asked for its record AAAA, and never for A")
+        _ = try reply(NameMessages.question("dual.test"), &zone)
         #expect(zone.unmet == [1])
         zone.set("Dual.Test", to: .addresses([Self.six], NameDelays()), id: 2)
         #expect(zone.unmet == [1, 2])
         let (_, answer) = try reply(NameMessages.question("dual.test"), &zone)
-        #expect(answer.answers.isEmpty && zone.unmet == [1])
+        #expect(answer.answers.isEmpty && zone.unmet == [1, 2], "it has no IPv4 address")
+        _ = try reply(NameMessages.question("dual.test", type: 28), &zone)
+        #expect(zone.unmet == [1])
         _ = try reply(NameMessages.question("else.test"), &zone)
         #expect(zone.unmet == [1])
+    }
+
+    /// A meaning is met once each type of record was asked for that it gives, or gives late.
+    @Test(arguments: [
+        (NameMeaning.addresses([NameZoneTests.four], NameDelays()), [UInt16(1)]),
+        (.addresses([NameZoneTests.six], NameDelays()), [28]),
+        (.addresses([NameZoneTests.six, NameZoneTests.four], NameDelays()), [1, 28]),
+        (.addresses([NameZoneTests.four], NameDelays(ipv6: .seconds(1))), [1, 28]),
+    ])
+    func isMetByTypesOfRecords(_ meaning: NameMeaning, _ types: [UInt16]) throws {
+        for left in types {
+            var zone = zone(meaning)
+            for type in [1, 28, 15] as [UInt16] where type != left {
+                _ = zone.receive(NameMessages.question("dual.test", type: type).span, by: .udp, at: Self.now)
+            }
+            #expect(zone.unmet == [0], "without \(left)")
+            _ = zone.receive(NameMessages.question("dual.test", type: left).span, by: .udp, at: Self.now)
+            #expect(zone.unmet == [])
+        }
+    }
+
+    @Test(arguments: [NameMeaning.noSuchName, .failure, .silence], [1, 28, 15] as [UInt16])
+    func isMetByAnyQuestion(_ meaning: NameMeaning, _ type: UInt16) {
+        var zone = zone(meaning)
+        #expect(zone.unmet == [0])
+        _ = zone.receive(NameMessages.question("dual.test", type: type).span, by: .udp, at: Self.now)
+        #expect(zone.unmet == [])
     }
 
     // MARK: Lengths

@@ -1,0 +1,71 @@
+import ProbeBase
+import ProbeNetwork
+import ProbeScenario
+
+/// Whether a step of a proxy has done to a connection what it says. Pure.
+struct ProxyCondition {
+    typealias Side = ProxiedConnection.Side
+
+    /// What the step asks for, with its values.
+    enum Action {
+        case forward(ForwardStyle, count: Int?, Side)
+        case hold(Side)
+        case release([Side])
+        case discard(Side)
+        case replace(Side)
+        /// An insertion, or an end: it happens once.
+        case acts(Side)
+    }
+
+    let action: Action
+    /// The number by which the connection knows the step.
+    let number: Int
+    /// The step as it is written.
+    let text: String
+    /// The actor.
+    let name: String
+
+    /// What is reported; `nil` if one of the connections has met it.
+    func shortfall(of connections: [ProxiedConnection]) -> Condition.Shortfall? {
+        let effects = connections.map { connection in
+            sides.reduce(into: ForwardEffect()) { sum, side in
+                sum = connection.effect(of: number, to: side).joined(with: sum)
+            }
+        }
+        return shortfall(effects)
+    }
+
+    /// - Parameter effects: what the step has done to each connection that it was for.
+    func shortfall(_ effects: [ForwardEffect]) -> Condition.Shortfall? {
+        let reasons = effects.map(reason)
+        if reasons.contains(nil) { return nil }
+        let first = reasons.first ?? "no connection went through \(name)"
+        return .never(
+            text, first ?? "",
+            hints: ["if it may be left without effect, end the step with `if needed`"])
+    }
+
+    private var sides: [Side] {
+        switch action {
+        case .forward(_, _, let side), .hold(let side), .discard(let side), .replace(let side), .acts(let side): [side]
+        case .release(let sides): sides
+        }
+    }
+
+    /// Why it has not done what it says to one connection; `nil` if it has.
+    private func reason(_ effect: ForwardEffect) -> String? {
+        let to = "to its \(sides.count == 1 ? sides[0] == .client ? "client" : "server" : "client or its server")"
+        switch action {
+        case .forward(let style, let count?, _):
+            if effect.hasKept { return style.shortfalls(effect).first.map { "\($0) \(to)" } }
+            let passed = "\(ByteText.count(effect.passed, "byte")) went on \(to)"
+            return effect.passed < count ? passed : "\(passed), and nothing followed that was held"
+        case .forward(let style, nil, _): return style.shortfalls(effect).first.map { "\($0) \(to)" }
+        case .hold: return effect.hasKept ? nil : "no byte and no end was held that was to go on \(to)"
+        case .release: return effect.hasActed ? nil : "nothing was held that was to go on \(to)"
+        case .discard: return effect.dropped > 0 ? nil : "no byte was to go on \(to)"
+        case .replace: return effect.replaced > 0 ? nil : "the bytes were not found in what went on \(to)"
+        case .acts: return effect.hasActed ? nil : "\(name)'s connection \(to) had ended: the step did nothing"
+        }
+    }
+}

@@ -1,0 +1,163 @@
+/// First transmissions that a direction of a link has carried, by kind. Pure.
+struct LinkTally: Sendable, Equatable {
+    private var counts = [Int](repeating: 0, count: LinkPacketKind.allCases.count)
+
+    subscript(kind: LinkPacketKind) -> Int {
+        get { counts[kind.rawValue] }
+        set { counts[kind.rawValue] = newValue }
+    }
+}
+
+/// What a command of a link has done since it was given, and what passed meanwhile. Pure.
+struct LinkEffect: Sendable {
+    /// Why a packet that a selection means was left as it was.
+    enum Obstacle: Sendable {
+        /// The fault can't happen to such a packet.
+        case impossible
+        case takenByAnother
+        /// No packet followed with which it could have been swapped.
+        case notFollowed
+    }
+
+    let command: LinkCommand
+    /// nil: both directions.
+    let from: LinkSide?
+    /// Packets that it dropped, changed, delayed or made; of a state that is met by traffic: packets that passed under it.
+    var count = 0
+    /// The ordinals of a finite selection that were met, in rising order and without gaps that could be closed.
+    private(set) var members: [ClosedRange<Int>] = []
+    var obstacle: Obstacle?
+    /// What each direction had carried when the command was given.
+    let before: LinkPair<LinkTally>
+    /// What each direction had carried when the command was replaced or healed; `nil` while it is in force.
+    var until = LinkPair<LinkTally?>(nil, nil)
+
+    init(_ command: LinkCommand, from: LinkSide?, _ before: LinkPair<LinkTally>) {
+        (self.command, self.from, self.before) = (command, from, before)
+    }
+
+    mutating func add(member: Int) {
+        let index = members.firstIndex { $0.upperBound >= member - 1 } ?? members.count
+        guard index < members.count, members[index].lowerBound <= member + 1 else {
+            return members.insert(member...member, at: index)
+        }
+        let joined = min(members[index].lowerBound, member)...max(members[index].upperBound, member)
+        members[index] = joined
+        if index + 1 < members.count, members[index + 1].lowerBound <= joined.upperBound + 1 {
+            members[index] = joined.lowerBound...members[index + 1].upperBound
+            members.remove(at: index + 1)
+        }
+    }
+
+    mutating func remove(member: Int) {
+        guard let index = members.firstIndex(where: { $0.contains(member) }) else { return }
+        let whole = members.remove(at: index)
+        if member < whole.upperBound { members.insert(member + 1...whole.upperBound, at: index) }
+        if member > whole.lowerBound { members.insert(whole.lowerBound...member - 1, at: index) }
+    }
+
+    /// The ordinals of a finite selection that were not met.
+    var missing: [ClosedRange<Int>] {
+        guard let all = command.selection?.ordinals else { return [] }
+        var missing: [ClosedRange<Int>] = []
+        var next = all.lowerBound
+        for part in members {
+            if part.lowerBound > next { missing.append(next...part.lowerBound - 1) }
+            next = max(next, part.upperBound + 1)
+        }
+        if next <= all.upperBound { missing.append(next...all.upperBound) }
+        return missing
+    }
+
+    var isMet: Bool { command.selection?.ordinals == nil ? count > 0 : missing.isEmpty }
+
+    /// How many packets of a kind passed while it was in force.
+    func passed(_ kind: LinkPacketKind, _ now: LinkPair<LinkTally>) -> Int {
+        (from.map { [$0] } ?? LinkSide.allCases).reduce(0) { sum, side in
+            sum + (until[side] ?? now[side])[kind] - before[side][kind]
+        }
+    }
+}
+
+/// A command of a link that did not do what it says, and what passed instead.
+package struct LinkShortfall: Sendable, Equatable {
+    /// The number of the command.
+    package let id: Int
+    /// The ordinals of its selection that were not met, if others were.
+    package let missing: [ClosedRange<Int>]
+    /// What passed instead; `%` stands for the direction.
+    private let reason: String
+
+    init(_ id: Int, _ effect: LinkEffect, _ now: LinkPair<LinkTally>) {
+        self.id = id
+        missing = effect.count > 0 ? effect.missing : []
+        reason = Self.reason(effect, now)
+    }
+
+    /// - Parameter direction: `from S to C`.
+    package func reason(_ direction: String) -> String { reason.replacing("%", with: direction, maxReplacements: 1) }
+
+    /// `for data 4, 6 to 9`; empty if nothing was met.
+    package var missingText: String {
+        missing.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+            .joined(separator: ", ")
+    }
+
+    private static func reason(_ effect: LinkEffect, _ now: LinkPair<LinkTally>) -> String {
+        func passed(_ kind: LinkPacketKind) -> String {
+            let count = effect.passed(kind, now)
+            return "\(count == 0 ? "no" : "\(count)") \(kind.noun(count)) passed %"
+        }
+        if let selection = effect.command.selection { return passed(selection.kind) + obstacle(effect, selection) }
+        switch effect.command {
+        case .packets, .reset(.behind), .unreachable, .down: return passed(.any)
+        case .release: return "no packet was held %"
+        case .reset, .inject: return "no connection was open %"
+        case .window: return passed(.any) + ", and none announced a larger window"
+        case .strip:
+            let count = effect.passed(.syn, now) + effect.passed(.synack, now)
+            return "\(count == 0 ? "no" : "\(count)") SYN or SYN-ACK passed %, none with the option"
+        case .clampMSS: return "no SYN with an MSS and no data packet passed %"
+        case .mtu: return passed(.data)
+        case .delay: return passed(.any)
+        case .rate: return passed(.any) + ", and none had to wait"
+        case .loss(_, _, let burst) where burst > 1:
+            return passed(.any) + ", and no two in a row were lost"
+        case .loss: return passed(.any) + ", and none was lost"
+        case .burst(let count):
+            return passed(.any) + (count > 1 ? ", and no two in a row were lost" : ", and none was lost")
+        case .up: return "nothing was down %"
+        case .heal: return "no fault and no state was in force %"
+        }
+    }
+
+    private static func obstacle(_ effect: LinkEffect, _ selection: LinkSelection) -> String {
+        switch effect.obstacle {
+        case nil: return selection.isAgain ? ", and no copy of it followed" : ""
+        case .takenByAnother: return ", and another fault acted on the one that was meant"
+        case .notFollowed: return ", and none followed the one that was meant within 200 ms"
+        case .impossible:
+            switch effect.command {
+            case .packets(.truncate(let size), _): return ", and the one that was meant has \(size) bytes or fewer"
+            case .packets(.alter, _): return ", and the one that was meant has no payload"
+            default: return ", and the one that was meant is no TCP segment"
+            }
+        }
+    }
+}
+
+extension LinkPacketKind {
+    fileprivate func noun(_ count: Int) -> String {
+        let (one, several) =
+            switch self {
+            case .data: ("data packet", "data packets")
+            case .syn: ("SYN", "SYNs")
+            case .synack: ("SYN-ACK", "SYN-ACKs")
+            case .ack: ("ACK without data", "ACKs without data")
+            case .fin: ("FIN", "FINs")
+            case .rst: ("RST", "RSTs")
+            case .any: ("packet", "packets")
+            }
+        return count == 1 || count == 0 ? one : several
+    }
+}
