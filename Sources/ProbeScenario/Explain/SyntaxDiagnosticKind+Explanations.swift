@@ -159,7 +159,8 @@ extension SyntaxDiagnosticKind {
         ),
         .ifNeededNotHere: DiagnosticExplanation(
             meaning: "`if needed` says that a fault, a state, a name or an answer may be left without effect: without "
-                + "it the case is inconclusive then. Other steps do what they say, or fail.",
+                + "it the case is inconclusive then. It follows faults of links, changes of a proxy, names, `vanish` and "
+                + "`whenever`. Other steps do what they say, or fail.",
             wrong: #"S send "a" if needed"#,
             right: #"S send "a""#
         ),

@@ -61,8 +61,7 @@ package enum SyntaxDiagnosticKind: Sendable {
     case badPort(Int)
     case eitherNeedsOr
     case orOnItsOwnLine
-    case clauseTwice(String)
-    case ifNeededNotHere
+    case clauseTwice(String), ifNeededNotHere
     /// `key` of `tls`.
     case keyWithoutCertificate
     /// `expect alert close-notify`.
@@ -239,10 +238,7 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .orOnItsOwnLine:
             .init(.expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line")
         case .clauseTwice(let word): .init(.clauseTwice, "`\(word)` was said already", hint: "say it once")
-        case .ifNeededNotHere:
-            .init(
-                .ifNeededNotHere, "`if needed` is for what may be left without effect, and this step always has one",
-                hint: "drop the clause; it follows faults of links, changes of a proxy, names, `vanish` and `whenever`")
+        case .ifNeededNotHere: .init(.ifNeededNotHere, "this step is always needed", hint: "drop `if needed`")
         case .notifyIsNoAlert:
             .init(
                 .expected, "close_notify is an end and not one of the alerts that are expected so",

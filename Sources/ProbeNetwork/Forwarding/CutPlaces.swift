@@ -1,0 +1,61 @@
+import ProbeBase
+
+/// Where a direction is cut, from the beginning of its style on.
+struct CutPlaces {
+    private let cut: ForwardStyle.Cut?
+    private var generator: SplitMix64
+    /// The next place of a random cut, and those behind it that are known.
+    private var places: [Int] = []
+    private var lastPlace = 0
+    private var index = 0
+
+    init(_ cut: ForwardStyle.Cut?) {
+        self.cut = cut
+        if case .random(let seed)? = cut {
+            generator = SplitMix64(seed: seed)
+            places = [Self.distance(&generator)]
+        } else {
+            generator = SplitMix64(seed: 0)
+        }
+    }
+
+    private static func distance(_ generator: inout SplitMix64) -> Int { 1 + Int(generator.next() % 64) }
+
+    /// How many bytes the piece has that begins at a place; nil: no cut comes.
+    func lengthOfPiece(at position: Int) -> Int? {
+        switch cut {
+        case .inPieces(let size)?: size
+        case .at(let offsets)?: index < offsets.count ? offsets[index] - position : nil
+        case .random?: places[0] - position
+        case nil: nil
+        }
+    }
+
+    /// A piece ends at a place: whether it is one of its own.
+    mutating func endPiece(at position: Int) -> Bool {
+        switch cut {
+        case .inPieces?: return true
+        case .at(let offsets)?:
+            guard index < offsets.count, offsets[index] == position else { return false }
+            index += 1
+            return true
+        case .random?:
+            guard places[0] == position else { return false }
+            lastPlace = places.removeFirst()
+            if places.isEmpty { places = [lastPlace + Self.distance(&generator)] }
+            return true
+        case nil: return false
+        }
+    }
+
+    /// The piece that went on last has not left: it begins here again.
+    mutating func goBack(to position: Int) {
+        switch cut {
+        case .at(let offsets)?:
+            while index > 0, offsets[index - 1] > position { index -= 1 }
+        case .random?:
+            if lastPlace > position { places.insert(lastPlace, at: 0) }
+        case .inPieces?, nil: break
+        }
+    }
+}
