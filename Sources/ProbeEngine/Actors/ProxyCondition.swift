@@ -57,10 +57,10 @@ struct ProxyCondition {
         let to = "to its \(sides.count == 1 ? sides[0] == .client ? "client" : "server" : "client or its server")"
         switch action {
         case .forward(let style, let count?, _):
-            if effect.hasKept { return style.shortfalls(effect).first.map { "\($0) \(to)" } }
+            if effect.hasKept { return style.shortfalls(effect, to).first }
             let passed = "\(ByteText.count(effect.passed, "byte")) went on \(to)"
             return effect.passed < count ? passed : "\(passed), and nothing followed that was held"
-        case .forward(let style, nil, _): return style.shortfalls(effect).first.map { "\($0) \(to)" }
+        case .forward(let style, nil, _): return style.shortfalls(effect, to).first
         case .hold: return effect.hasKept ? nil : "no byte and no end was held that was to go on \(to)"
         case .release: return effect.hasActed ? nil : "nothing was held that was to go on \(to)"
         case .discard: return effect.dropped > 0 ? nil : "no byte was to go on \(to)"

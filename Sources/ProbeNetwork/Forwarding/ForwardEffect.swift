@@ -40,12 +40,14 @@ package struct ForwardEffect: Sendable, Equatable {
 }
 
 extension ForwardStyle {
-    /// The parts of a style that had no effect, as a script says them, and why.
-    package func shortfalls(_ effect: ForwardEffect) -> [String] {
+    /// What happened instead of each part of a style that had no effect.
+    ///
+    /// - Parameter destination: `to its client`.
+    package func shortfalls(_ effect: ForwardEffect, _ destination: String) -> [String] {
         var missing: [String] = []
         let hasPassed = effect.passed > 0 || effect.hasEnded
-        let passed =
-            effect.passed == 1 ? "1 byte went on" : "\(effect.passed == 0 ? "no" : "\(effect.passed)") bytes went on"
+        let count = effect.passed == 1 ? "1 byte" : "\(effect.passed == 0 ? "no" : "\(effect.passed)") bytes"
+        let passed = "\(count) went on \(destination)"
         switch cut {
         case .at(let offsets)? where effect.cuts < offsets.count:
             missing.append("\(passed), and none after offset \(offsets[effect.cuts])")
@@ -60,7 +62,7 @@ extension ForwardStyle {
         case .every, .rate, .atOnce: break
         }
         // What is late or joined waits before it goes on: that is an effect too.
-        if !hasPassed, !effect.hasKept { missing.append("no byte and no end was to go on") }
+        if !hasPassed, !effect.hasKept { missing.append("no byte and no end was to go on \(destination)") }
         return missing
     }
 }

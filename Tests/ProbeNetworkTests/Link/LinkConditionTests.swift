@@ -1,0 +1,172 @@
+import ProbeBase
+import Testing
+
+@testable import ProbeNetwork
+
+/// Whether a command of a link did what it says, and what is reported if it did not.
+@Suite struct LinkConditionTests {
+    private func told(
+        _ command: LinkCommand, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
+    ) throws -> String? {
+        var link = LinkHarness()
+        link.open()
+        try link.tell(command, from: side)
+        try body(&link)
+        let found = link.core.shortfalls.first { $0.id == 0 }
+        return found.map { "\($0.missingText): \($0.reason("from S to C"))" }
+    }
+
+    private func drop(_ kind: LinkPacketKind, _ ordinals: ClosedRange<Int>?) -> LinkCommand {
+        .packets(.drop, LinkSelection(kind: kind, ordinals: ordinals))
+    }
+
+    @Test func whatPassedIsReported() throws {
+        #expect(
+            try told(drop(.data, 4...4)) { for number in 1...2 { _ = $0.data(number) } }
+                == ": 2 data packets passed from S to C")
+        #expect(try told(drop(.fin, nil)) { _ = $0.data(1) } == ": no FIN passed from S to C")
+        #expect(try told(drop(.data, 1...1)) { _ = $0.data(1) } == nil)
+        #expect(try told(drop(.data, 1...1), from: .right) { _ = $0.data(1) } == ": no data packet passed from S to C")
+    }
+
+    @Test func eachMemberOfASelectionIsMet() throws {
+        #expect(
+            try told(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
+                == "4 to 9: 3 data packets passed from S to C")
+        #expect(try told(drop(.data, 2...3)) { for number in 1...3 { _ = $0.data(number) } } == nil)
+        // Another fault takes one in the middle.
+        var link = LinkHarness()
+        link.open()
+        try link.tell(drop(.data, 2...2))
+        try link.tell(drop(.data, 1...4))
+        for number in 1...4 { _ = link.data(number) }
+        let found = try #require(link.core.shortfalls.first)
+        #expect(found.id == 1 && found.missingText == "2")
+        #expect(found.reason("%").hasSuffix("another fault acted on the one that was meant"))
+    }
+
+    @Test func membersAreJoinedAndTakenOut() {
+        let selection = LinkSelection(kind: .data, ordinals: 1...10)
+        var effect = LinkEffect(.packets(.drop, selection), from: nil, LinkPair(LinkTally(), LinkTally()))
+        for member in [3, 1, 5, 4, 10, 2, 2] { effect.add(member: member) }
+        #expect(effect.members == [1...5, 10...10] && effect.missing == [6...9])
+        effect.remove(member: 3)
+        effect.remove(member: 10)
+        effect.remove(member: 7)
+        #expect(effect.members == [1...2, 4...5] && effect.missing == [3...3, 6...10])
+        for member in [3, 6, 7, 8, 9, 10] { effect.add(member: member) }
+        #expect(effect.members == [1...10] && effect.isMet)
+    }
+
+    @Test func aSwapNeedsAPacketThatFollows() throws {
+        let selection = LinkSelection(kind: .data, ordinals: 1...2)
+        let both = try told(.packets(.swap, selection)) { for number in 1...3 { _ = $0.data(number) } }
+        #expect(both?.hasPrefix("1: 3 data packets passed") == true, "the second one waits for itself")
+        let healed = try told(.packets(.swap, LinkSelection(kind: .data, ordinals: 1...1))) {
+            _ = $0.data(1)
+            try $0.tell(.heal)
+        }
+        #expect(healed?.hasSuffix("none followed the one that was meant within 200 ms") == true)
+    }
+
+    @Test func packetsThatCanNotBeChangedDoNotCount() throws {
+        let acks = LinkSelection(kind: .ack, ordinals: 1...1)
+        let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
+        #expect(
+            try told(.packets(.alter, acks)) { $0.pass(ack) }
+                == ": 1 ACK without data passed from S to C, and the one that was meant has no payload")
+        #expect(
+            try told(.packets(.truncate(200), LinkSelection(kind: .any, ordinals: 1...1))) { _ = $0.data(1) }
+                == ": 1 packet passed from S to C, and the one that was meant has 200 bytes or fewer")
+    }
+
+    @Test func aResetAfterAPacketCountsOnceItIsSent() throws {
+        let first = LinkSelection(kind: .data, ordinals: 1...1)
+        var link = LinkHarness()
+        link.open()
+        try link.tell(.delay(.milliseconds(50), jitter: .zero, seed: 1, mayReorder: false))
+        let reset = try link.tell(.reset(.behind(first)))
+        _ = link.data(1)
+        #expect(link.core.unmet == [reset], "it waits with the packet")
+        link.advance(.milliseconds(50))
+        #expect(link.core.unmet == [])
+    }
+
+    @Test func aRateHoldsBackWhatHasToWait() throws {
+        #expect(
+            try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
+                == ": 1 packet passed from S to C, and none had to wait")
+        #expect(try told(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
+        // What a full queue drops is held back for good.
+        #expect(
+            try told(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } } == nil)
+    }
+
+    @Test func lossesAndTheirRuns() throws {
+        func loss(_ percent: Double, _ burst: Int) -> LinkCommand { .loss(percent: percent, seed: 6, burst: burst) }
+        #expect(
+            try told(loss(0.001, 1)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and none was lost")
+        #expect(try told(loss(100, 1)) { _ = $0.data(1) } == nil)
+        #expect(
+            try told(loss(100, 2)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and no two in a row were lost")
+        #expect(try told(loss(100, 2)) { for number in 1...2 { _ = $0.data(number) } } == nil)
+        var link = LinkHarness()
+        link.open()
+        try link.tell(loss(100, 1))
+        let burst = try link.tell(.burst(2))
+        _ = link.data(1)
+        #expect(link.core.unmet == [burst])
+        _ = link.data(2)
+        #expect(link.core.unmet == [])
+    }
+
+    @Test func statesAreMetByWhatPassesUnderThem() throws {
+        let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
+        #expect(try told(.mtu(1280, isSilent: true)) { $0.pass(ack) } == ": no data packet passed from S to C")
+        #expect(try told(.mtu(1280, isSilent: true)) { _ = $0.data(1) } == nil)
+        let syn = SegmentFrames().segment(
+            from: .left, flags: 2, sequence: 7, acknowledgment: 0, options: [2, 4, 5, 0xb4])
+        #expect(try told(.clampMSS(1460)) { $0.pass(syn) } == nil)
+        #expect(try told(.clampMSS(536)) { _ = $0.data(1) } == nil)
+        #expect(
+            try told(.clampMSS(536)) { $0.pass(ack) } == ": no SYN with an MSS and no data packet passed from S to C")
+        #expect(
+            try told(.strip(.sack)) { $0.pass(syn) }
+                == ": 1 SYN or SYN-ACK passed from S to C, none with the option")
+        #expect(
+            try told(.window(65_535)) { $0.pass(ack) }
+                == ": 1 packet passed from S to C, and none announced a larger window")
+    }
+
+    @Test func whatEndsAStateNeedsOne() throws {
+        #expect(try told(.up) { _ in } == ": nothing was down from S to C")
+        #expect(try told(.heal) { _ in } == ": no fault and no state was in force from S to C")
+        #expect(try told(.release) { _ in } == ": no packet was held from S to C")
+        #expect(try told(.down) { _ in } == ": no packet passed from S to C")
+    }
+
+    /// What passes after a state was replaced or healed is not what passed under it.
+    @Test func onlyWhatPassedMeanwhileIsCounted() throws {
+        let found = try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
+            _ = $0.data(1)
+            try $0.tell(.heal)
+            for number in 2...5 { _ = $0.data(number) }
+        }
+        #expect(found == ": 1 packet passed from S to C, and none had to wait")
+    }
+
+    /// What the kernel says about its neighbours and groups meets no fault.
+    @Test(arguments: [
+        (UInt8(0), [UInt8](repeating: 0, count: 32)), (58, [135] + [UInt8](repeating: 0, count: 31)),
+        (58, [143] + [UInt8](repeating: 0, count: 31)),
+    ])
+    func packetsOfTheKernelAreNoTraffic(_ next: UInt8, _ body: [UInt8]) throws {
+        var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body
+        (frame[18], frame[19], frame[20]) = (0, UInt8(body.count), next)
+        #expect(try told(.down) { $0.pass(frame) } != nil)
+        #expect(try told(.delay(.milliseconds(1), jitter: .zero, seed: 1, mayReorder: false)) { $0.pass(frame) } != nil)
+        #expect(try told(drop(.any, 1...1)) { $0.pass(frame) } == ": no packet passed from S to C")
+        frame[20] = 17
+        #expect(try told(.down) { $0.pass(frame) } == nil)
+    }
+}
