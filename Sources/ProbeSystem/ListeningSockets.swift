@@ -28,13 +28,45 @@ package enum ListeningSockets {
         access("/proc/net/tcp", R_OK) == 0 ? nil : "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
+    /// Where a process of `group` listens and other hosts can't reach it: loopback addresses whose port it has on no other address.
+    package static func loopbackOnly(ownedByGroup group: Int32) -> [String] {
+        let owned = ports(ownedByGroup: group).ports
+        var places: [UInt16: [(text: String, isLoopback: Bool)]] = [:]
+        for table in tables {
+            for fields in listeners(in: table) {
+                guard let colon = fields[1].lastIndex(of: 58),
+                    let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
+                    owned.contains(port)
+                else { continue }
+                let address = loopback(String(decoding: fields[1][..<colon], as: UTF8.self))
+                places[port, default: []].append(("\(address ?? ""):\(port)", address != nil))
+            }
+        }
+        return places.filter { $0.value.allSatisfy(\.isLoopback) }.sorted { $0.key < $1.key }
+            .flatMap { $0.value.map(\.text) }
+    }
+
+    /// A loopback address as the kernel's tables write it, in words of the machine's own order; `nil` for another address.
+    static func loopback(_ hex: String) -> String? {
+        guard let last = UInt32(hex.suffix(8), radix: 16) else { return nil }
+        let word = UInt32(bigEndian: last)
+        switch hex.count {
+        case 8 where word >> 24 == 127, 32 where hex.dropLast(8).hasSuffix("0000FFFF0000") && word >> 24 == 127:
+            return (0..<4).map { "\(word >> (24 - 8 * UInt32($0)) & 255)" }.joined(separator: ".")
+        case 32 where hex.dropLast(8).allSatisfy { $0 == "0" } && word == 1: return "[::1]"
+        default: return nil
+        }
+    }
+
+    private static let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
+
     /// Whether any process listens on the port. Reads only /proc/net: reading the descriptors of every process is slow.
     package static func isListening(port: UInt16) -> Bool { inodes().values.contains(port) }
 
     /// Maps the inode of each listening socket to its port.
     private static func inodes() -> [UInt64: UInt16] {
         var found: [UInt64: UInt16] = [:]
-        for table in ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"] {
+        for table in tables {
             for fields in listeners(in: table) {
                 guard let colon = fields[1].lastIndex(of: 58),
                     let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),

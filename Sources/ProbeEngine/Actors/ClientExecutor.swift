@@ -107,10 +107,11 @@ struct ClientExecutor {
             if refused, case .client(.actor(let name)) = actor.role,
                 case .process(let process) = context.actors[name.value]
             {
-                hints.append(
-                    process.child == nil
-                        ? "\(name.value) has not been started: `\(name.value) start`"
-                        : "nothing listens there yet: `\(name.value) expect listening` waits for it")
+                if process.child == nil {
+                    hints.append("\(name.value) has not been started: `\(name.value) start`")
+                } else if ProcessObserver.unreachablePlaces(process).isEmpty {
+                    hints.append("nothing listens there yet: `\(name.value) expect listening` waits for it")
+                }
             } else if refused {
                 hints.append("nothing listens on \(destination)")
             }

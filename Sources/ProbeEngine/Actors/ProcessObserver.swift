@@ -28,6 +28,12 @@ enum ProcessObserver {
         return ports
     }
 
+    /// Where a program on a link listens and the link can't reach it.
+    static func unreachablePlaces(_ process: ProcessActor) -> [String] {
+        guard process.network != nil, let child = process.child, child.exitedAt == nil else { return [] }
+        return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }
+    }
+
     /// The kernel's tables are those of the thread's network.
     private static func inNetwork<T>(of process: ProcessActor, _ body: () -> T) -> T {
         guard let network = process.network else { return body() }

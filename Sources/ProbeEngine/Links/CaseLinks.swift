@@ -24,6 +24,8 @@ struct CaseLinks {
     /// What programs in their networks are told when they look a name up.
     let names = CaseNames()
     private var places: [String: Place] = [:]
+    /// The addresses of its ends; they are known also when the links were given back.
+    private var ends: [IPAddress: Place] = [:]
     /// A fault's number is its place here.
     private(set) var faults: [Fault] = []
     /// How many of each link's records were taken.
@@ -49,6 +51,9 @@ struct CaseLinks {
         case .server, .process, .proxy, .proxied, .crowd, nil: return false
         }
     }
+
+    /// The end that has an address; nil for an address at which nobody is.
+    func place(of address: IPAddress) -> Place? { ends[address] }
 
     /// Who is in a network.
     func names(at place: Place) -> [String] { places.filter { $0.value == place }.keys.sorted() }
@@ -83,6 +88,12 @@ struct CaseLinks {
             }
             wereOpened = true
             taken.append(0)
+            for side in LinkSide.allCases {
+                let place = Place(index: links.count - 1, side: side)
+                for address in [end(at: place).ipv4, end(at: place).ipv6] {
+                    if let endpoint = address.endpoint { ends[endpoint.address] = place }
+                }
+            }
             for name in declaration.left { places[name.value] = Place(index: links.count - 1, side: .left) }
             for name in declaration.right { places[name.value] = Place(index: links.count - 1, side: .right) }
         }

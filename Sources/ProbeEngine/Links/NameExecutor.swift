@@ -15,7 +15,7 @@ struct NameExecutor {
         for (index, declaration) in context.scenario.links.enumerated() {
             for side in [LinkSide.left, .right] {
                 let place = CaseLinks.Place(index: index, side: side)
-                let who = askers(at: place)
+                let who = context.programs(at: place)
                 do throws(SystemError) {
                     try context.links.names.serve(
                         in: context.links.end(at: place).namespace, on: context.reactor,
@@ -55,18 +55,6 @@ struct NameExecutor {
         }
     }
 
-    /// Only programs look names up: the harness's own ends connect to addresses.
-    private func askers(at place: CaseLinks.Place) -> String {
-        let all = context.links.names(at: place)
-        let programs = context.scenario.actors.compactMap { actor -> String? in
-            switch actor.kind {
-            case .subject, .process: all.contains(actor.name.value) ? actor.name.value : nil
-            case .server, .client, .proxy, .crowd: nil
-            }
-        }
-        return (programs.isEmpty ? all : programs).joined(separator: " or ")
-    }
-
     private func meaning(of statement: NameStatement) throws(Finding) -> NameMeaning {
         switch statement.answer {
         case .nxdomain: return .noSuchName
@@ -101,5 +89,20 @@ struct NameExecutor {
             let endpoint = (family == .ipv6 ? end.ipv6 : end.ipv4).endpoint
         else { throw Finding(.error, at: name.span, "\(name.value) is on no link") }
         return endpoint.address
+    }
+}
+
+extension CaseContext {
+    /// The programs in a network of a link, for messages. Only they look names up and connect to what they find: the harness's own ends connect to
+    /// addresses.
+    func programs(at place: CaseLinks.Place) -> String {
+        let all = links.names(at: place)
+        let programs = scenario.actors.compactMap { actor -> String? in
+            switch actor.kind {
+            case .subject, .process: all.contains(actor.name.value) ? actor.name.value : nil
+            case .server, .client, .proxy, .crowd: nil
+            }
+        }
+        return (programs.isEmpty ? all : programs).joined(separator: " or ")
     }
 }

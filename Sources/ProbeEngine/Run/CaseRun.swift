@@ -80,13 +80,28 @@ package actor CaseRun {
             if let fault = context.faults.fault { throw fault }
             return []
         } catch {
-            var findings = [error.actors.isEmpty ? context.withActors(error) : error]
+            var findings = [explained(error.actors.isEmpty ? context.withActors(error) : error)]
             // Both count: the error of a step does not hide a fault beside it.
             if let fault = context.faults.fault, fault.summary != error.summary {
                 findings.append(context.withActors(fault))
             }
             return findings
         }
+    }
+
+    /// A server that no packet of its link can reach is the cause of most failures after it.
+    private func explained(_ finding: Finding) -> Finding {
+        guard !context.links.isEmpty, finding.verdict == .failed || finding.verdict == .error else { return finding }
+        var finding = finding
+        for name in context.actors.order {
+            guard case .process(let process)? = context.actors[name] else { continue }
+            for place in ProcessObserver.unreachablePlaces(process) {
+                finding.hints.append(
+                    "\(process.name) listens on \(place), which the link can't reach; bind to ${\(process.name).address} or 0.0.0.0"
+                )
+            }
+        }
+        return finding
     }
 
     /// Runs the `finally` blocks in the order of the script. A failure in one block does not keep the next block from running.

@@ -137,6 +137,7 @@ extension CaseReport {
                 faults: comments)
             merged.append(TimelineEntry(time: time, kind: .packet(packet)))
         }
+        merged += DeadAddresses(context: context).attempts(names, faults)
         for next in faults.changed.prefix(Self.shownPackets) {
             let time = context.time.elapsed(context.capture.time(of: next.packet))
             let comments = next.comments.joined(separator: "; ")
