@@ -80,12 +80,14 @@ package struct CaptureNotes: Sendable, Equatable {
     package var steps: [Step] = []
     /// What the case's script says; nil if there are no notes.
     package var framing: Framing?
+    /// The actors of the case.
+    package var actors: [String] = []
 
     package init() {}
 
-    /// All names that mean an end of a connection, or may.
+    /// All names that statements may use.
     package var names: Set<String> {
-        Set(
+        Set(actors).union(
             connections.flatMap {
                 $0.clientNames + $0.serverNames + $0.clientCandidates + $0.serverCandidates
             })
@@ -116,7 +118,9 @@ extension CaptureNotes {
     /// The notes as comments of a capture file. What exceeds the limits is left out.
     package var comments: [String] {
         guard let framing else { return [] }
-        let head: [JSONValue] = [.object([("framing", .string(framing.rawValue))])]
+        let head: [JSONValue] = [
+            .object([("framing", .string(framing.rawValue)), ("actors", .array(actors.map { .string($0) }))])
+        ]
         let all =
             head + connections.prefix(Self.mostConnections).map { .object([("connection", $0.json)]) }
             + steps.suffix(Self.mostSteps).map { .object([("step", $0.json)]) }
@@ -131,7 +135,10 @@ extension CaptureNotes {
             let bytes = Array(comment.utf8)
             // A comment that is no JSON is somebody's text.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
-            if let text = value["framing"]?.text { framing = Framing(rawValue: text) }
+            if let text = value["framing"]?.text {
+                framing = Framing(rawValue: text)
+                actors = (value["actors"]?.elements ?? []).compactMap(\.text)
+            }
             if let connection = value["connection"].flatMap(Connection.init(json:)) { connections.append(connection) }
             if let step = value["step"].flatMap({ Step(json: $0) }) { steps.append(step) }
         }

@@ -99,7 +99,7 @@ struct InjectedFaults {
             return inconclusive(loss ?? "\(owner.name)'s connection was not seen on the wire")
         }
         switch names.traffic[conversation: end.index].verifyPieces(
-            from: end.side, streamOffset: operation.streamOffset, lengths: lengths)
+            from: end.side, streamOffset: operation.streamOffset, lengths: lengths, names: names.names(end.index))
         {
         // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
         case .exact: return nil

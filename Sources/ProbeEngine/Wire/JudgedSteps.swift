@@ -8,6 +8,8 @@ import ProbeWire
 struct JudgedSteps {
     private struct Entry {
         var span: SourceSpan
+        /// The actors that the statement names.
+        var names: [String]
         var target: CaptureNotes.Target
         var lastOnLoopback: UInt64
         var lastOnLinks: UInt64
@@ -16,11 +18,11 @@ struct JudgedSteps {
 
     private var entries: [Entry] = []
 
-    mutating func add(_ step: Step, _ target: CaptureNotes.Target, _ context: CaseContext) {
+    mutating func add(_ step: Step, _ names: [String], _ target: CaptureNotes.Target, _ context: CaseContext) {
         guard context.settings.keep != .none else { return }
         entries.append(
             Entry(
-                span: step.span, target: target, lastOnLoopback: context.capture.lastOnLoopback,
+                span: step.span, names: names, target: target, lastOnLoopback: context.capture.lastOnLoopback,
                 lastOnLinks: context.capture.lastOnLinks, values: context.namedValues(of: step)))
     }
 
@@ -28,11 +30,20 @@ struct JudgedSteps {
     func notes(_ names: WireNames, _ context: CaseContext) -> CaptureNotes {
         var notes = CaptureNotes()
         notes.framing = context.scenario.framing
+        notes.actors = context.actors.order
         let all = names.traffic.openings.indices.filter {
             !names.binding.others.contains($0) && !names.binding.perhapsOthers.contains($0)
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)
+        // A proxy that has ended knows its connections no longer; the statements about them did.
+        let known = Set(notes.connections.flatMap { $0.clientNames + $0.serverNames })
+        for entry in entries {
+            guard case .end(let index, let side) = entry.target, let number = numbers[index] else { continue }
+            for (name, side) in zip(entry.names, [side, side.opposite]) where !known.contains(name) {
+                notes.connections[number].add(name, at: side)
+            }
+        }
         notes.steps = entries.map { entry in
             let location = context.sources.location(of: entry.span)
             let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
@@ -108,5 +119,13 @@ extension CaseContext {
             }
         }
         return values
+    }
+}
+
+extension CaptureNotes.Connection {
+    /// Adds a name that is known to mean an end.
+    fileprivate mutating func add(_ name: String, at side: ConversationSide) {
+        guard !names(at: side).contains(name) else { return }
+        if side == .client { clientNames.append(name) } else { serverNames.append(name) }
     }
 }

@@ -44,7 +44,7 @@ struct WireExecutor {
             let lossReason = context.capture.lossReason
             let target =
                 lossReason.map { .inconclusive($0) } ?? WireJudge(names: names).target(of: statement, verdict)
-            context.judged.add(step, target, context)
+            context.judged.add(step, named, target, context)
             if let reason = lossReason {
                 context.note(Finding(.inconclusive, at: step.span, reason))
                 return

@@ -127,7 +127,8 @@ struct WireJudge {
 
     private func sideNames(_ from: Name, _ to: Name, _ side: ConversationSide) -> SideNames {
         side == .client
-            ? SideNames(client: from.value, server: to.value) : SideNames(client: to.value, server: from.value)
+            ? SideNames(client: from.value, server: to.value, origin: names.origin)
+            : SideNames(client: to.value, server: from.value, origin: names.origin)
     }
 }
 

@@ -13,6 +13,8 @@ struct WireNames {
     let arrived: CaseTraffic
     /// Whether the packets of a connection with that peer are seen.
     let sees: (SocketAddress) -> Bool
+    /// The capture's time at which the case began: the timeline's 0.
+    let origin: UInt64?
     /// Where the case itself listens.
     let listeners: Set<EndpointPattern>
     let binding: WireBinding
@@ -23,8 +25,9 @@ struct WireNames {
     init(
         actors: ActorTable, connections: ConnectionTable, traffic: CaseTraffic, listeners: Set<EndpointPattern>,
         binding: WireBinding, arrived: CaseTraffic = CaseTraffic(),
-        sees: @escaping (SocketAddress) -> Bool = { $0.isLoopback }
+        sees: @escaping (SocketAddress) -> Bool = { $0.isLoopback }, origin: UInt64? = nil
     ) {
+        self.origin = origin
         self.actors = actors
         self.connections = connections
         self.traffic = traffic
@@ -138,7 +141,9 @@ struct WireNames {
     // MARK: Names of connections
 
     /// What the two ends of a connection are called in reports.
-    func names(_ index: Int) -> SideNames { SideNames(client: name(index, .client), server: name(index, .server)) }
+    func names(_ index: Int) -> SideNames {
+        SideNames(client: name(index, .client), server: name(index, .server), origin: origin)
+    }
 
     /// What the end of a connection is called in reports.
     func name(_ index: Int, _ side: ConversationSide) -> String {
@@ -250,7 +255,8 @@ extension CaseContext {
     func wireNames() -> WireNames {
         WireNames(
             actors: actors, connections: connections, traffic: capture.traffic, listeners: capture.listeners,
-            binding: binding(), arrived: capture.link.arrived, sees: { [self] in sees($0) })
+            binding: binding(), arrived: capture.link.arrived, sees: { [self] in sees($0) },
+            origin: capture.captureTime(of: time.start))
     }
 
     private func binding() -> WireBinding {

@@ -39,6 +39,7 @@ package struct WireStatements: Sendable {
     ) -> WireStatements {
         let context = ParseContext(path: path, bytes: bytes, loader: loader)
         context.scenario.framing = framing
+        context.integerNames = Set(given.variables.filter { $0.value == .integer }.keys)
         let list = Lexer.tokens(file: 0, bytes: bytes)
         for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
         var items: [Item] = []

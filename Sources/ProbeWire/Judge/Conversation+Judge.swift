@@ -36,21 +36,25 @@ extension Conversation {
         return HalfConnectionJudge(conversation: self, side: side, names: names).judge(.lines(.crlf))
     }
 
-    /// Time since the connection's first packet, for texts.
-    func elapsed(_ time: UInt64) -> String {
-        "at +" + DurationText.text(nanoseconds: DurationText.difference(from: firstTime ?? time, to: time))
+    /// A time for texts: the milliseconds of the run's timeline, or the time since the connection's first packet.
+    func elapsed(_ time: UInt64, _ names: SideNames) -> String {
+        guard let origin = names.origin else {
+            return "at +" + DurationText.text(nanoseconds: DurationText.difference(from: firstTime ?? time, to: time))
+        }
+        return "at \(DurationText.milliseconds(DurationText.difference(from: origin, to: time), width: 0)) ms"
     }
 
     private func judgeFIN(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if halfConnection(from: side).fin != nil { return .passed }
         if let rst = halfConnection(from: side).rst {
-            return .failed(WireFailure("\(names[side]) sent an RST and no FIN", details: ["RST \(elapsed(rst.time))"]))
+            return .failed(
+                WireFailure("\(names[side]) sent an RST and no FIN", details: ["RST \(elapsed(rst.time, names))"]))
         }
         if let rst = halfConnection(from: side.opposite).rst {
             return .failed(
                 WireFailure(
                     "no FIN from \(names[side]): \(names[side.opposite]) reset the connection first",
-                    details: ["RST from \(names[side.opposite]) \(elapsed(rst.time))"]))
+                    details: ["RST from \(names[side.opposite]) \(elapsed(rst.time, names))"]))
         }
         return .waiting(WireFailure("no FIN from \(names[side])", details: closeDetails(names)))
     }
@@ -97,7 +101,7 @@ extension Conversation {
         return (repeats + late).sorted { $0.0 < $1.0 }.prefix(10).map { time, offset, length, kind in
             let what =
                 offset < 0 ? "SYN" : length == 0 ? "FIN" : "\(ByteText.count(length, "byte")) at offset \(offset)"
-            return "\(names[side]) \(elapsed(time)): \(kind.label ?? "segment"), \(what)"
+            return "\(names[side]) \(elapsed(time, names)): \(kind.label ?? "segment"), \(what)"
         }
     }
 
@@ -128,10 +132,10 @@ extension Conversation {
         var marks: [(UInt64, String)] = []
         for side in ConversationSide.allCases {
             if let fin = halfConnection(from: side).fin {
-                marks.append((fin.time, "FIN from \(names[side]) \(elapsed(fin.time))"))
+                marks.append((fin.time, "FIN from \(names[side]) \(elapsed(fin.time, names))"))
             }
             if let rst = halfConnection(from: side).rst {
-                marks.append((rst.time, "RST from \(names[side]) \(elapsed(rst.time))"))
+                marks.append((rst.time, "RST from \(names[side]) \(elapsed(rst.time, names))"))
             }
         }
         if marks.isEmpty { return ["neither side has closed; \(ByteText.count(packetCount, "packet")) so far"] }

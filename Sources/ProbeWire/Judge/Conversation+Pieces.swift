@@ -21,7 +21,9 @@ extension Conversation {
 
     /// Looks on the wire for the pieces of one send that began at `streamOffset`. A piece that no single segment can carry may
     /// span several; no segment may carry parts of two. Retransmissions do not count.
-    package func verifyPieces(from side: ConversationSide, streamOffset: Int, lengths: [Int]) -> PieceVerdict {
+    package func verifyPieces(from side: ConversationSide, streamOffset: Int, lengths: [Int], names: SideNames = .plain)
+        -> PieceVerdict
+    {
         let flow = halfConnection(from: side)
         var edges = [Int64(streamOffset)]
         for length in lengths where length > 0 { edges.append((edges.last ?? 0) + Int64(length)) }
@@ -38,12 +40,12 @@ extension Conversation {
         guard flow.segments.count == flow.segmentCount else {
             return .inconclusive("more segments than are kept (\(flow.segments.count))")
         }
-        let details = coalesced(flow.segments, edges: edges)
+        let details = coalesced(flow.segments, edges: edges, names)
         return details.isEmpty ? .exact : .coalesced(details)
     }
 
     /// Both lists are walked once: a send may have thousands of pieces.
-    private func coalesced(_ segments: [DataSegment], edges: [Int64]) -> [String] {
+    private func coalesced(_ segments: [DataSegment], edges: [Int64], _ names: SideNames) -> [String] {
         var details: [String] = []
         var edge = 0
         for segment in segments.sorted(by: { $0.offset < $1.offset }) {
@@ -53,7 +55,7 @@ extension Conversation {
             while last + 1 < edges.count, edges[last + 1] < segment.end { last += 1 }
             let whole = who(firstEdge: edge, lastEdge: last, pieces: edges.count - 1)
             let size = ByteText.count(segment.length, "byte")
-            details.append("\(whole) left together: \(size) in one segment \(elapsed(segment.time))")
+            details.append("\(whole) left together: \(size) in one segment \(elapsed(segment.time, names))")
         }
         return details
     }

@@ -76,7 +76,7 @@ extension HalfConnectionJudge {
             let bytes = flow.stream.kept(segment.offset..<segment.end)
             let text = bytes.map { Escaped.excerpt($0, limit: 48) } ?? ByteText.count(segment.length, "byte")
             let cut = segment.isCut ? " (cut short by the capture)" : ""
-            return "\(title) \(index + 1): \(text)\(cut) \(conversation.elapsed(segment.time))"
+            return "\(title) \(index + 1): \(text)\(cut) \(conversation.elapsed(segment.time, names))"
         }
         return lines + (segments.count > 12 ? ["\(title) … \(segments.count) in all"] : [])
     }
@@ -98,7 +98,9 @@ extension HalfConnectionJudge {
                 "the largest segment of \(name) has \(ByteText.count(flow.largestSegment, "byte")), "
                     + "\(comparison.rawValue) \(bound) expected",
                 details: largest.map {
-                    ["\(ByteText.count($0.length, "byte")) at offset \($0.offset), \(conversation.elapsed($0.time))"]
+                    [
+                        "\(ByteText.count($0.length, "byte")) at offset \($0.offset), \(conversation.elapsed($0.time, names))"
+                    ]
                 }
                     ?? []))
     }

@@ -1,11 +1,14 @@
-/// What the two ends of a connection are called in the texts of a verdict.
+/// What the two ends of a connection are called in the texts of a verdict, and since when times are counted there.
 package struct SideNames: Sendable, Hashable {
     package var client: String
     package var server: String
+    /// The time that is 0 in texts, in nanoseconds since 1970; nil for the connection's first packet.
+    package var origin: UInt64?
 
-    package init(client: String, server: String) {
+    package init(client: String, server: String, origin: UInt64? = nil) {
         self.client = client
         self.server = server
+        self.origin = origin
     }
 
     package static let plain = SideNames(client: "the client", server: "the server")
