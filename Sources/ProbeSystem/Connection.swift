@@ -68,6 +68,8 @@ package final class Connection {
     package internal(set) var isHalfClosed = false
     /// The script reset it; unread bytes are discarded.
     package internal(set) var wasAborted = false
+    /// It was ended without a packet (``Vanishing``).
+    package internal(set) var hasVanished = false
     /// Another call than `recv` was told about the RST. The kernel reports it only once, so `recv` will return 0.
     var resetWasTaken = false
     var lastWasCut = false

@@ -25,6 +25,7 @@ package struct Vanishing {
     package func end() throws(SystemError) {
         try TCPRepair.start(connection.raw)
         connection.wasAborted = true
+        connection.hasVanished = true
         connection.release()
     }
 
@@ -35,6 +36,7 @@ package struct Vanishing {
         guard let socket = connection.descriptor.take() else { return }
         connection.silenced = try SilencedSocket(socket)
         connection.wasAborted = true
+        connection.hasVanished = true
         connection.release()
     }
 }

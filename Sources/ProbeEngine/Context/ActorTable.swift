@@ -178,6 +178,7 @@ extension ConnectionActor {
         switch connection.phase {
         case .connecting: return "connecting"
         case .connectFailed(let error): return "not connected: \(error.reason)"
+        case .closed where connection.hasVanished: return "vanished by the script: neither a FIN nor an RST was sent"
         case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
         case .open: break
         }

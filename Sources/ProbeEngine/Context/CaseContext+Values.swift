@@ -16,7 +16,7 @@ extension CaseContext {
     func evaluator(_ framing: Framing? = nil, isClient: Bool = false) -> Evaluator {
         Evaluator(
             scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed,
-            masksFrames: isClient)
+            masksFrames: isClient, ranges: scenario.integerRanges)
     }
 
     /// Binds a variable: the loop's of that name, if the step is in such a loop.

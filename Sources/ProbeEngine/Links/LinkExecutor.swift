@@ -71,25 +71,25 @@ struct LinkExecutor {
             case .behind(let selection): .reset(.behind(try self.selection(selection)))
             }
         case .shutWindow: .window(0)
-        case .window(let size): .window(try integer(size, "the window", 0...1 << 30))
+        case .window(let size): .window(try context.integer(of: size))
         case .strip(let option): .strip(Self.option(option))
-        case .clampMSS(let size): .clampMSS(try integer(size, "the MSS", 88...1460))
+        case .clampMSS(let size): .clampMSS(try context.integer(of: size))
         case .inject(let value): .inject(try injected(value))
         case .unreachable(let selection):
             .unreachable(
                 try selection.map { (selection) throws(Finding) in try self.selection(selection) })
-        case .mtu(let size, let isSilent): .mtu(try integer(size, "the MTU", 68...1500), isSilent: isSilent)
+        case .mtu(let size, let isSilent): .mtu(try context.integer(of: size), isSilent: isSilent)
         case .delay(let duration, let jitter, let seed, let mayReorder):
             .delay(duration, jitter: jitter ?? .zero, seed: try self.seed(seed), mayReorder: mayReorder)
         case .rate(let rate, let queue):
             .rate(
                 bytesPerSecond: rate,
-                queue: try queue.map { (queue) throws(Finding) in try integer(queue, "the queue", 1...Int.max) })
+                queue: try queue.map { (queue) throws(Finding) in try context.integer(of: queue) })
         case .loss(let percent, let seed, let burst):
             .loss(
                 percent: percent, seed: try self.seed(seed),
-                burst: try burst.map { (burst) throws(Finding) in try integer(burst, "the burst", 1...1_000_000) } ?? 1)
-        case .burst(let count): .burst(try integer(count, "the burst", 1...1_000_000))
+                burst: try burst.map { (burst) throws(Finding) in try context.integer(of: burst) } ?? 1)
+        case .burst(let count): .burst(try context.integer(of: count))
         case .down: .down
         case .up: .up
         case .heal: .heal
@@ -116,7 +116,7 @@ struct LinkExecutor {
         case .swap: .swap
         case .breakChecksum: .breakChecksum
         case .alter: .alter
-        case .truncate(let size): .truncate(try integer(size, "the size", 1...65_535))
+        case .truncate(let size): .truncate(try context.integer(of: size))
         case .hold: .hold
         }
     }
@@ -136,11 +136,11 @@ struct LinkExecutor {
         switch selection.ordinals {
         case .all: ordinals = nil
         case .one(let value):
-            let number = try integer(value, "the number of the packet", 1...1_000_000_000)
+            let number = try context.integer(of: value)
             ordinals = number...number
         case .range(let first, let last):
-            let low = try integer(first, "the number of the first packet", 1...1_000_000_000)
-            let high = try integer(last, "the number of the last packet", 1...1_000_000_000)
+            let low = try context.integer(of: first)
+            let high = try context.integer(of: last)
             guard low <= high else {
                 throw Finding(.error, at: selection.span, "the packets \(low)..\(high): the last is before the first")
             }
@@ -162,17 +162,5 @@ struct LinkExecutor {
     private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
         let own = try expression.map { (seed) throws(Finding) in try context.integer(of: seed) } ?? 1
         return UInt64(bitPattern: Int64(own &+ context.settings.seed))
-    }
-
-    private func integer(
-        _ expression: Expression, _ what: String, _ range: ClosedRange<Int>
-    ) throws(Finding) -> Int {
-        let value = try context.integer(of: expression)
-        guard range.contains(value) else {
-            let limit =
-                range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-            throw Finding(.error, at: expression.span, "\(what) is \(value): it has to be \(limit)")
-        }
-        return value
     }
 }

@@ -78,7 +78,7 @@ struct OrderChecker {
             requireUp(name, known)
             requireOpenForSending(name, known, step)
         case .peerEnds, .observesTLS(ends: true):
-            requireUp(name, known)
+            requireUp(name, known, isReceiving: true)
             change(name) { $0.link = $0.link == .up ? .ended : $0.link }
         default: requireUp(name, known)
         }
@@ -104,7 +104,7 @@ struct OrderChecker {
     }
 
     /// A step of a connection that must be there.
-    func requireUp(_ name: Name, _ known: ScriptState.Actor) {
+    func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             reportOrder(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
             // Later steps of the actor would report the same.
@@ -114,13 +114,15 @@ struct OrderChecker {
                 $0.leastAccepts = nil
             }
         }
-        requireNotClosed(name, known)
+        requireNotClosed(name, known, isReceiving: isReceiving)
     }
 
-    private func requireNotClosed(_ name: Name, _ known: ScriptState.Actor) {
+    private func requireNotClosed(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         guard case .closed(let verb, let span) = known.link else { return }
         reportOrder(
-            .afterOwn(verb: verb, actor: name.value), at: name.span, notes: [Diagnostic.Note("ended here", span: span)])
+            isReceiving && verb == "close"
+                ? .expectsAfterClose(name.value) : .afterOwn(verb: verb, actor: name.value), at: name.span,
+            notes: [Diagnostic.Note("ended here", span: span)])
     }
 
     private func requireOpenForSending(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {

@@ -31,7 +31,8 @@ extension ValueChecker {
         }
     }
 
-    /// Looks for `$name` and `$S.port` in the text of a string or of a word of a command, where the name has a value.
+    /// Looks for `$name` and `$S.port` in the text of a string or of a word of a command, where the name has a value, and in a command for
+    /// `${S.port}` in single quotes.
     func checkBraces(in span: SourceSpan) {
         guard let bytes = context.sources.file(of: span)?.bytes else { return }
         var isRaw = false
@@ -40,6 +41,15 @@ extension ValueChecker {
             switch bytes[index] {
             case UInt8(ascii: "'") where isInProcessLine || index == span.start: isRaw.toggle()
             case UInt8(ascii: "\\") where !isRaw: index += 1
+            case UInt8(ascii: "$") where isRaw && isInProcessLine && bytes[index...].starts(with: Self.opening):
+                let start = index + Self.opening.count
+                let length = bytes[start..<min(span.end, bytes.count)].prefix { $0 != UInt8(ascii: "}") }.count
+                let name = bytes.text(start..<start + length)
+                if isValue(name) {
+                    let place = SourceSpan(file: span.file, start: index, end: min(start + length + 1, span.end))
+                    names.report(.value(.inSingleQuotes(name)), at: place)
+                }
+                index = start + length
             case UInt8(ascii: "$") where !isRaw && index + 1 < bytes.count && bytes[index + 1].isWordStart:
                 let end = min(bytes.endOfWord(from: index + 1), span.end)
                 let name = bytes.text(index + 1..<end)
@@ -52,6 +62,17 @@ extension ValueChecker {
             }
             index += 1
         }
+    }
+
+    private static let opening = Array("${".utf8)
+
+    /// Whether a name between braces has a value in the script: that of an actor's property, or a variable's.
+    private func isValue(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return names.state.variables[text] != nil || text == "dir" }
+        guard let actor = names.state.actors[parts[0]] else { return false }
+        if actor.kind == .process, ActorProperty.portNumber(parts[1]) != nil { return true }
+        return ActorProperty.choices(of: actor.kind).contains(parts[1])
     }
 
     /// The value that a name may have meant: a variable, or a property of an actor.

@@ -52,7 +52,13 @@ final class ValueChecker {
         case .integer, .any:
             let folded = names.constants.fold(expression)
             report(folded)
-            if case .integer(let value) = folded, value < low || value > high {
+            guard case .integer(let value) = folded else {
+                if low > Int.min || high < Int.max {
+                    context.scenario.integerRanges[expression.span] = IntegerRange(what: what, values: low...high)
+                }
+                return
+            }
+            if value < low || value > high {
                 names.report(.value(.outOfRange(what, value, low, high)), at: expression.span)
             }
         }

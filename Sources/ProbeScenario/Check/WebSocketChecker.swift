@@ -8,6 +8,11 @@ struct WebSocketChecker {
         if case .subject(.framing(.websocket, _)) = action {
             names.report(.order(.subjectChangesToWebSocket(name.value)), at: step.focus)
         }
+        if case .subject(.expect(let expectation)) = action, case .value(let value)? = expectation.messagePattern,
+            case .webSocket = value.kind
+        {
+            names.report(.order(.frameOfSubject(name.value)), at: value.span)
+        }
         // Nil: a step changes the framing, perhaps to WebSocket.
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =
@@ -21,6 +26,16 @@ struct WebSocketChecker {
         let isOfSubject = if case .subject = action { true } else { false }
         if let what {
             names.report(.order(.needsWebSocket(what, actor: isOfSubject ? nil : name.value)), at: step.focus)
+        }
+    }
+}
+
+extension SubjectExpectation {
+    /// What a message must be.
+    fileprivate var messagePattern: Pattern? {
+        switch self {
+        case .message(let pattern, _), .messageOfKind(_, let pattern, _): pattern
+        default: nil
         }
     }
 }

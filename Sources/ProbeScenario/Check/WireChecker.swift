@@ -14,7 +14,7 @@ struct WireChecker {
         }
         switch statement.subject {
         case .connection(let from, let to): checkEnds(from, to)
-        case .connectionOf(let name): checkEnd(name)
+        case .connectionOf(let name): checkEnd(name, statement)
         case .every: break
         }
         for value in statement.values { values.check(value, step) }
@@ -51,7 +51,7 @@ struct WireChecker {
         }
     }
 
-    private func checkEnd(_ name: Name) {
+    private func checkEnd(_ name: Name, _ statement: WireStatement) {
         guard let known = names.actor(name), !names.place.isOrderUnknown, !names.isDoubtful(name.value) else { return }
         switch known.kind {
         case .client, .subject:
@@ -66,8 +66,20 @@ struct WireChecker {
                 names.report(.order(.neverConnected(name.value)), at: name.span)
             }
         case .crowd: reportCrowd(name)
+        case .proxy:
+            names.report(
+                .order(.twoEnds(name.value, statement.spelling, others: neighbours(name.value))), at: name.span)
         default: break
         }
+    }
+
+    /// The actors that a proxy connects: who connects to it, and where it connects to.
+    private func neighbours(_ proxy: String) -> [String] {
+        let clients = names.targets.compactMap { name, target -> String? in
+            if case .actor(let next) = target, next.value == proxy { name } else { nil }
+        }.sorted()
+        guard case .actor(let next)? = names.targets[proxy] else { return clients }
+        return clients + [next.value]
     }
 
     private func reportCrowd(_ name: Name) { names.report(.crowd(.notCaptured(name.value)), at: name.span) }

@@ -35,6 +35,8 @@ package struct EvaluationError: Error, Sendable {
         case tooManyPieces(limit: Int)
         /// A number of a frame of WebSocket: what it is.
         case outOfRange(Int, String, ClosedRange<Int>)
+        /// What a place of the script allows, and the value.
+        case notAllowed(IntegerRange, Int)
         case badLengthForm(Int)
         case lengthAboveForm(UInt64)
         case badMaskingKey(Int)
@@ -53,7 +55,7 @@ extension EvaluationError.Reason {
         case .unbound: .unboundVariable
         case .noProperty: .unknownProperty
         case .notAnInteger, .notBytes, .notARegex, .notDecimal: .wrongType
-        case .doesNotFit, .tooLongForPrefix, .negativeCount, .outOfRange, .badLengthForm, .lengthAboveForm,
+        case .doesNotFit, .tooLongForPrefix, .negativeCount, .outOfRange, .notAllowed, .badLengthForm, .lengthAboveForm,
             .badMaskingKey, .negativeField:
             .outOfRange
         case .badBase64: .badBase64
@@ -92,6 +94,10 @@ extension EvaluationError.Reason {
             "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
         case .outOfRange(let value, let what, let range):
             "\(value) is no \(what): it is \(range.lowerBound) to \(range.upperBound)"
+        case .notAllowed(let range, let value):
+            ValueDiagnosticKind.outOfRange(
+                range.what, value, range.values.lowerBound, range.values.upperBound
+            ).message.text
         case .badLengthForm(let width): "a length of WebSocket has no \(counted(width, "byte"))"
         case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
         case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"

@@ -15,15 +15,21 @@ package struct Evaluator {
     let seedOffset: Int
     /// Of a client of WebSocket: what it frames is masked.
     private let masksFrames: Bool
+    /// The ranges of the integers that the check could not compute.
+    private let ranges: [SourceSpan: IntegerRange]
 
     /// - Parameters:
     ///   - sources: of the scenario: `file("x")` is looked for next to the file that says so.
     ///   - framing: in force at this moment; it gives `line(…)` and `lines(…)` their terminator.
     ///   - seedOffset: added to each seed of the script (`--seed`): other random bytes and cuts.
     ///   - masksFrames: the frames of `line(…)` and its kin are a client's.
+    ///   - ranges: of the scenario, `Scenario.integerRanges`.
     package init(
-        scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0, masksFrames: Bool = false
+        scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0,
+        masksFrames: Bool = false,
+        ranges: [SourceSpan: IntegerRange] = [:]
     ) {
+        self.ranges = ranges
         self.scope = scope
         self.sources = sources
         self.framing = framing
@@ -44,6 +50,9 @@ package struct Evaluator {
     package func integer(of expression: Expression) throws(EvaluationError) -> Int {
         guard case .integer(let value) = try evaluate(expression) else {
             throw EvaluationError(.notAnInteger(sources.text(of: expression.span)), span: expression.span)
+        }
+        if !ranges.isEmpty, let range = ranges[expression.span], !range.values.contains(value) {
+            throw EvaluationError(.notAllowed(range, value), span: expression.span)
         }
         return value
     }

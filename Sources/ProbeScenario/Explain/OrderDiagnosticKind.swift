@@ -27,6 +27,12 @@ package enum OrderDiagnosticKind: Sendable {
     case notBetween(String, String)
     case sameTwice(String)
     case ambiguous(String, count: Int)
+    /// A proxy, what is said of it on the wire, and whom it connects.
+    case twoEnds(String, String, others: [String])
+    /// It has closed, and could have received before if it had only ended its sending.
+    case expectsAfterClose(String)
+    /// A subject reports messages, and a frame is expected of it.
+    case frameOfSubject(String)
     case nothingTested
     /// A server accepts, and those that could connect have not done so.
     case acceptsTooEarly(String, [String])
@@ -186,6 +192,24 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .ambiguousConnection, "`\(actor)` has had \(count) connections: which one is meant is not clear",
                 hint: "name each with accept as, and say that name here")
+        case .twoEnds(let proxy, let what, let others):
+            .init(
+                .ambiguousConnection,
+                "`\(proxy)` is a proxy: it has a connection on each side, and which one is meant is not clear",
+                hint: what == "closed by"
+                    ? "say which FIN is meant: \(Self.ends("fin from", proxy, others))"
+                    : "name the other end: \(Self.ends(what, proxy, others))")
+        case .expectsAfterClose(let actor):
+            .init(
+                .unreachableStep, "`\(actor)` was ended by its own close before: this step can't happen",
+                hint: "write \(actor) half-close instead of the close: it sends a FIN, and \(actor) still receives")
+        case .frameOfSubject(let actor):
+            .init(
+                .wrongType,
+                "`\(actor)` is a subject: it reports messages without their frames, so it can never report a frame",
+                hint:
+                    "write what the message contains: \(actor) expect message text \"x\" or \(actor) expect message binary V"
+            )
         case .nothingTested:
             .init(
                 .nothingTested,
@@ -287,5 +311,12 @@ package enum OrderDiagnosticKind: Sendable {
                 hint: "declare one that connects: subject T -> S")
         default: .init(.unreachableStep, "this step can't happen")
         }
+    }
+}
+
+extension OrderDiagnosticKind {
+    /// `wire rst from X to C or wire rst from X to S`
+    fileprivate static func ends(_ what: String, _ proxy: String, _ others: [String]) -> String {
+        (others.isEmpty ? ["S"] : others.prefix(3)).map { "wire \(what) \(proxy) to \($0)" }.joined(separator: " or ")
     }
 }

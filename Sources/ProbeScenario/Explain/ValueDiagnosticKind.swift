@@ -19,6 +19,8 @@ package enum ValueDiagnosticKind: Sendable {
     case cutsOutsideEach
     /// `$i` in a string, where `i` has a value.
     case missingBraces(String)
+    /// `${S.port}` in single quotes on a `process` line.
+    case inSingleQuotes(String)
     /// A word of a `process` line is a file beside the script, and the program can't run without it.
     case fileBeside(String)
     /// As `fileBeside`, of a word that may mean something else.
@@ -112,6 +114,11 @@ package enum ValueDiagnosticKind: Sendable {
             .init(
                 .missingBraces, "`$\(name)` is sent as it stands: a value is put in by `${\(name)}`",
                 hint: "write ${\(name)}; a $ that means itself is \\$")
+        case .inSingleQuotes(let name):
+            .init(
+                .missingBraces,
+                "`${\(name)}` in single quotes is passed to the program unchanged: nothing is put in there, and a shell doesn't know the name",
+                hint: "end the quotes around it: '…'${\(name)}'…', or use double quotes: \"…${\(name)}…\"")
         case .fileBeside(let path):
             .init(
                 .fileBesideScript, "programs run in a folder of their own: there is no \(Escaped.quoted(path)) in it",

@@ -10,6 +10,8 @@ package struct Scenario: Sendable {
     package var requirements: [Requirement] = []
     /// Deadline of each waiting step.
     package var timeout: Duration = .seconds(5)
+    /// What the integers that only the run can compute may be, by their expressions.
+    package var integerRanges: [SourceSpan: IntegerRange] = [:]
     package var caseTimeout: Duration = .seconds(60)
     package var framing: Framing = .crlf
     /// Handed to the subject as its limit; nil: the default of 1024.

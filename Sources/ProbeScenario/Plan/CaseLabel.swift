@@ -19,12 +19,21 @@ enum CaseLabel {
         let isPlain =
             isShort && bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        return quoted(Escaped.text(bytes.prefix(longest + 1)), "\"", isCut: bytes.count > longest)
+        // In the escapes of a script: `\n` is a line feed and `\\n` a backslash and an n. An escape is never cut.
+        var text = ""
+        var index = 0
+        while index < bytes.count {
+            let unit = Escaped.readableUnit(of: bytes, at: index)
+            guard text.count + unit.text.count <= longest else { return "\"\(text)...\"" }
+            text += unit.text
+            index += unit.length
+        }
+        return "\"\(text)\""
     }
 
-    private static func quoted(_ text: String, _ quote: String, isCut: Bool = false) -> String {
+    private static func quoted(_ text: String, _ quote: String) -> String {
         let escaped = Escaped.text(text.utf8)
         let kept = escaped.prefix(longest)
-        return quote + kept + (isCut || kept.count < escaped.count ? "..." : "") + quote
+        return quote + kept + (kept.count < escaped.count ? "..." : "") + quote
     }
 }
