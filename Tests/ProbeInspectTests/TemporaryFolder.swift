@@ -57,12 +57,14 @@ final class Collected {
 /// Reads a capture that is in memory.
 func inspect(
     _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: ConnectionFilter = ConnectionFilter(),
-    observer: (any InspectionObserver)? = nil, chunkSize: Int = CaptureSource.chunkSize
+    observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil,
+    chunkSize: Int = CaptureSource.chunkSize
 ) throws -> Inspection {
     let folder = try TemporaryFolder()
     let path = try folder.write("capture", bytes)
     return Inspection.of(
-        try CaptureSource(path: path, chunkSize: chunkSize), limits: limits, filter: filter, observer: observer)
+        try CaptureSource(path: path, chunkSize: chunkSize), limits: limits, filter: filter, observer: observer,
+        accepts: accepts)
 }
 
 /// A capture that comes through a pipe, which can't be read twice. It must fit into one.

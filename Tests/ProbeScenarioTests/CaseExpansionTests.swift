@@ -46,6 +46,15 @@ import Testing
         #expect(try labels("table t = \"a\" 1, \"a\" 2\neach c, n in t") == ["[c=a,n=1]", "[c=a,n=2]"])
     }
 
+    @Test func labelsEscapeBackslashesAndQuotes() throws {
+        // A line feed, and a backslash followed by an n.
+        #expect(
+            try labels(#"each x = "a\nb", "a\\nb", "\"q\"""#) == [#"[x="a\nb"]"#, #"[x="a\\nb"]"#, #"[x="\"q\""]"#])
+        // An escape is never cut.
+        let long = String(repeating: "a", count: 23)
+        #expect(try labels("each x = \"\(long)\\nb\"") == ["[x=\"\(long)...\"]"])
+    }
+
     @Test func everyWayToCutOnce() throws {
         let plan = try plan(#"each piece = cuts("ab\r\n")"#)
         #expect(plan.cases.map(\.label) == ["[piece=1]", "[piece=2]", "[piece=3]"])

@@ -75,6 +75,20 @@ struct JudgeTests {
         #expect(connection.judge(.segments(expected)).outcome == .failed)
     }
 
+    @Test func timesAreThoseOfTheTimelineIfItsBeginningIsKnown() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "ab")
+        let names = SideNames(
+            client: "C", server: "S", origin: (connection.conversation.firstTime ?? 0) - 1_000_000)
+        let verdict = connection.conversation.judge(
+            .halfConnection(.segments([bytes("a"), bytes("b")]), from: .server), names: names)
+        guard case .failed(let failure) = verdict else {
+            Issue.record("it did not fail: \(verdict)")
+            return
+        }
+        #expect(failure.details.contains(#"seen 1: "ab" at 1.300 ms"#), "\(failure.details)")
+    }
+
     @Test func coalescedSegmentsFail() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
