@@ -30,7 +30,8 @@ struct OutputFileTests {
     }
 
     @Test func theFileOfAKilledProcessIsRemoved() throws {
-        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        let scratch = try ScratchFolder()
+        let name = try Self.temporaryName()
         _ = try scratch.write(name, "half a report")
         try Folder(scratch.path).replace("a", with: Self.text)
         #expect(scratch.read("a") == "new" && scratch.names == ["a"])
@@ -39,7 +40,8 @@ struct OutputFileTests {
     /// Only what a killed process of this user may have left is removed.
     @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
     func whatIsNotAbandonedStays(_ kind: String) throws {
-        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        let scratch = try ScratchFolder()
+        let name = try Self.temporaryName()
         let path = "\(scratch.path)/\(name)"
         var locked: Int32 = -1
         defer { if locked >= 0 { close(locked) } }
@@ -59,7 +61,8 @@ struct OutputFileTests {
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
     func theFileOfAnotherUserStays() throws {
-        let (scratch, name) = (try ScratchFolder(), try Self.temporaryName())
+        let scratch = try ScratchFolder()
+        let name = try Self.temporaryName()
         try #require(lchown(try scratch.write(name, "another's"), 65534, 65534) == 0)
         try Folder(scratch.path).replace("a", with: Self.text)
         #expect(scratch.read(name) == "another's" && scratch.read("a") == "new")
