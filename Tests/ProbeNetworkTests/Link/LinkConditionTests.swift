@@ -155,11 +155,13 @@ import Testing
         #expect(found == ": 1 packet passed from S to C, and none had to wait")
     }
 
+    private static let packetsOfTheKernel: [(next: UInt8, body: [UInt8])] = {
+        let zeros = [UInt8](repeating: 0, count: 31)
+        return [(0, [0] + zeros), (58, [135] + zeros), (58, [143] + zeros)]
+    }()
+
     /// What the kernel says about its neighbours and groups meets no fault.
-    @Test(arguments: [
-        (UInt8(0), [UInt8](repeating: 0, count: 32)), (58, [135] + [UInt8](repeating: 0, count: 31)),
-        (58, [143] + [UInt8](repeating: 0, count: 31)),
-    ])
+    @Test(arguments: packetsOfTheKernel)
     func packetsOfTheKernelAreNoTraffic(_ next: UInt8, _ body: [UInt8]) throws {
         var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body
         (frame[18], frame[19], frame[20]) = (0, UInt8(body.count), next)
