@@ -8,7 +8,7 @@ import ProbeSystem
 
 /// One process of a crowd: takes its order from stdin, runs its members, and tells how they stand on stdout.
 ///
-/// Lines of JSON. On stdin: the order; `{"do":"begin","at":N}`, N in nanoseconds of CLOCK_MONOTONIC; `{"do":"snapshot","latencies":true}`;
+/// Lines of JSON. On stdin: the order; `{"do":"begin","at":N}`, N in nanoseconds of CLOCK_MONOTONIC; `{"do":"snapshot","latencies":true,"rests":true}`;
 /// `{"do":"stopListening"}`, which keeps the connections; `{"do":"stop"}`. Its end resets all members, and the process exits. On stdout: `{"ready":true,"port":N}` or `{"error":"…"}`, then an object
 /// for each snapshot, and `{"stopped":true}`.
 struct CrowdWorker {
@@ -198,7 +198,9 @@ struct CrowdWorker {
                 core.begin(at: Int64(line["at"]?.integer ?? 0))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
-                WorkerOutput.write(core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies).json)
+                let asksForRests = if case .boolean(true)? = line["rests"] { true } else { false }
+                WorkerOutput.write(
+                    core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies, rests: asksForRests).json)
             case "stopListening": stopListening()
             case "stop":
                 stopListening()

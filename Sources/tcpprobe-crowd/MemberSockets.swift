@@ -174,6 +174,13 @@ final class MemberSockets: CrowdConnections {
         }
     }
 
+    func unread(_ member: Int) -> Int {
+        // Of TLS the kernel has records, which need not carry a byte.
+        if security != nil { return 0 }
+        var count: Int32 = 0
+        return ioctl(descriptors[member], UInt(FIONREAD), &count) == 0 ? max(0, Int(count)) : 0
+    }
+
     private static func reason(_ code: Int32) -> String {
         switch code {
         case ECONNRESET: "reset by the peer"

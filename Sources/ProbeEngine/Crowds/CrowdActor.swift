@@ -42,8 +42,10 @@ final class CrowdActor {
     private var lastTime: MonotonicTime?
     /// Of the last start.
     var samples: CrowdSamples?
-    /// A step has looked at how many are alive, failed or done since the last start: that members failed is no news.
-    var isJudged = false
+    /// How many members may have failed when the crowd ends, by the steps since the last start that say so; nil: there is none.
+    var toleratedFailures: Int?
+    /// The crowd did not say how its members were when it ended.
+    var isSilent = false
     /// Of the first start before the last one whose failures no step has looked at.
     var unjudged: Finding?
     /// Its latencies are in the timeline.
@@ -75,9 +77,10 @@ final class CrowdActor {
         var time: MonotonicTime
     }
 
-    func ask(latencies: Bool, at time: MonotonicTime) -> Question {
+    func ask(latencies: Bool, rests: Bool = false, at time: MonotonicTime) -> Question {
         Question(
-            parts: workers.map { ($0, $0.ask(latencies: latencies)) }, isAboutLatencies: latencies, time: time)
+            parts: workers.map { ($0, $0.ask(latencies: latencies, rests: rests)) }, isAboutLatencies: latencies,
+            time: time)
     }
 
     /// Whether the crowd was started again after a question: its answers are of members that are gone.

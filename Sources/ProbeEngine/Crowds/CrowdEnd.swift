@@ -24,7 +24,7 @@ struct CrowdEnd {
     func report(_ crowd: CrowdActor) async {
         guard crowd.phase == .running, !crowd.isReported, crowd.problem == nil else { return }
         crowd.isReported = true
-        let question = crowd.ask(latencies: true, at: .now)
+        let question = crowd.ask(latencies: true, rests: true, at: .now)
         let deadline = MonotonicTime.now + Self.patience
         while crowd.problem == nil {
             if let snapshot = crowd.take(question) {
@@ -36,7 +36,10 @@ struct CrowdEnd {
                 context.crowdResults.append(result(snapshot, of: crowd))
                 return
             }
-            if MonotonicTime.now >= deadline { return }
+            if MonotonicTime.now >= deadline {
+                crowd.isSilent = true
+                return
+            }
             await context.pause(until: deadline)
         }
     }
@@ -85,26 +88,66 @@ struct CrowdEnd {
         return shown + (more > 0 ? ["\(more) more failed for other reasons"] : [])
     }
 
-    /// A case that says nothing of its members' failures has none.
-    func unjudgedFailures() -> Finding? {
+    /// What the steps of the case have not judged: failures that no step allows, bytes that nothing consumed, and a crowd that did not answer.
+    func unjudged() -> Finding? {
         for name in context.actors.order {
             guard case .crowd(let crowd)? = context.actors[name] else { continue }
-            if let finding = unjudgedFailures(of: crowd) { return finding }
+            if let finding = unjudged(of: crowd) { return finding }
         }
         return nil
     }
 
     /// Of the first start that has some.
-    func unjudgedFailures(of crowd: CrowdActor) -> Finding? {
-        if let earlier = crowd.unjudged { return earlier }
-        guard !crowd.isJudged, let snapshot = crowd.last, snapshot.failed > 0 else { return nil }
+    func unjudged(of crowd: CrowdActor) -> Finding? {
+        crowd.unjudged ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
+    }
+
+    private func failures(of crowd: CrowdActor) -> Finding? {
+        guard let snapshot = crowd.last, snapshot.failed > crowd.toleratedFailures ?? 0 else { return nil }
+        let summary = "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says"
+        if let tolerated = crowd.toleratedFailures {
+            return Finding(
+                .failed, at: crowd.span,
+                "\(summary): more failed after the last step that judged them, which allows \(tolerated)",
+                details: failures(in: snapshot, of: crowd),
+                hints: [
+                    "members are judged again when the crowd ends: repeat `\(crowd.name) expect failed` after what makes them fail, "
+                        + "or write `\(crowd.name) stop` before it"
+                ])
+        }
         return Finding(
-            .failed, at: crowd.span,
-            "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says",
-            details: failures(in: snapshot, of: crowd),
+            .failed, at: crowd.span, summary, details: failures(in: snapshot, of: crowd),
             hints: [
                 "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`; "
                     + "it counts for one start of the crowd"
             ])
+    }
+
+    /// Unconsumed bytes fail a case on every connection of the harness.
+    private func rest(of crowd: CrowdActor) -> Finding? {
+        guard let snapshot = crowd.last, snapshot.withRest > 0 else { return nil }
+        let example = snapshot.rest
+        let count = example.map { $0.count == 1 ? "1 byte" : "\($0.count) bytes" }
+        return Finding(
+            .failed, at: crowd.span,
+            "\(snapshot.withRest) of \(crowd.name)'s \(crowd.count) members received bytes that no statement of their script consumed",
+            expected: example.map { _ in [] }, actual: example?.bytes,
+            details: count.map {
+                [
+                    "for example, one member received \($0)"
+                        + (example?.bytes.isEmpty == true ? " that it did not read" : "")
+                ]
+            } ?? [],
+            hints: [
+                "add an `expect` that consumes them to the script of \(crowd.name), or `ignore rest` if they don't matter"
+            ])
+    }
+
+    private func silence(of crowd: CrowdActor) -> Finding? {
+        guard crowd.isSilent else { return nil }
+        return Finding(
+            .inconclusive, at: crowd.span,
+            "\(crowd.name) did not report how its members were when it ended, within \(DurationText.script(Self.patience))",
+            hints: ["the machine is too busy for a crowd of this size"])
     }
 }

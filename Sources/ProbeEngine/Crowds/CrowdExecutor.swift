@@ -29,8 +29,8 @@ struct CrowdExecutor {
             throw Finding(.error, "\(crowd.name) has been started already", hints: ["`\(crowd.name) stop` comes first"])
         }
         let compiled = try CrowdCompiler(context: context).compile(script)
-        crowd.unjudged = CrowdEnd(context: context).unjudgedFailures(of: crowd)
-        (crowd.script, crowd.isJudged) = (compiled, false)
+        crowd.unjudged = CrowdEnd(context: context).unjudged(of: crowd)
+        (crowd.script, crowd.toleratedFailures, crowd.isSilent) = (compiled, nil, false)
         StepContext.attempt?.add(crowd)
         let role = try role(of: crowd)
         if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
@@ -137,13 +137,15 @@ struct CrowdExecutor {
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
         let judges = pending.judgesFailures
-        if judges { crowd.isJudged = true }
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
             // The crowd may have been started again meanwhile: what is met is of the last start.
-            if judges { crowd.isJudged = true }
+            if judges {
+                crowd.toleratedFailures = pending.wanted.toleratedFailures(
+                    of: crowd.count, seen: snapshot.failed, before: crowd.toleratedFailures)
+            }
             context.record(
                 .event(actor: crowd.name, pending.wanted.found(in: snapshot, of: crowd.count)))
         case .impossible(let why): throw why.finding
@@ -193,6 +195,30 @@ extension ResolvedCrowdExpectation {
     fileprivate var judgesFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)
+    }
+
+    /// How many members may have failed when the crowd ends, after a step that was met.
+    ///
+    /// `failed 0` is a promise up to the end, and so is any upper bound. `alive` and `done` look at the others: those may have failed, unless
+    /// an earlier `failed` says otherwise. What a step has seen is accepted.
+    ///
+    /// - Parameters:
+    ///   - count: the members of the crowd.
+    ///   - seen: how many had failed when the step was met.
+    ///   - before: what the steps before it allow; nil: none of them says anything.
+    func toleratedFailures(of count: Int, seen: Int, before: Int?) -> Int? {
+        guard case .count(let what, let comparison, let number) = self, what != .connected else { return before }
+        let bound: Int =
+            switch (what, comparison) {
+            case (.failed, .equal), (.failed, .lessOrEqual): number
+            case (.failed, .less): number - 1
+            case (.failed, _): count
+            case (.alive, .equal), (.alive, .greaterOrEqual), (.done, .equal), (.done, .greaterOrEqual):
+                before ?? count - number
+            case (.alive, .greater), (.done, .greater): before ?? count - number - 1
+            case (.alive, _), (.done, _), (.connected, _): before ?? count
+            }
+        return max(seen, bound)
     }
 }
 

@@ -42,9 +42,13 @@ final class CrowdWorkerProcess {
 
     func stop() { tell(.object([("do", .string("stop"))])) }
 
+    /// - Parameter rests: also about bytes that no statement has consumed so far.
     /// - Returns: the number of the question, by which its answer is taken.
-    func ask(latencies: Bool) -> Int {
-        tell(.object([("do", .string("snapshot")), ("latencies", .boolean(latencies))]))
+    func ask(latencies: Bool, rests: Bool = false) -> Int {
+        tell(
+            .object([
+                ("do", .string("snapshot")), ("latencies", .boolean(latencies)), ("rests", .boolean(rests)),
+            ]))
         asked += 1
         return asked - 1
     }

@@ -39,7 +39,7 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// Whether it can never be met any more: members that have failed stay so, and are never done.
+    /// Whether it can never be met any more: a number that only grows has passed its upper bound, or too few members are left.
     ///
     /// - Parameter isMeasuredAgain: there may be more waits than each member's script has.
     func isImpossible(after snapshot: CrowdSnapshot, of count: Int, isMeasuredAgain: Bool) -> Bool {
@@ -53,13 +53,17 @@ enum ResolvedCrowdExpectation: Sendable {
             case .greater, .greaterOrEqual: !comparison.holds(bounds.upperBound, time)
             case .equal, .notEqual: false
             }
-        case .count(.failed, .equal, let number), .count(.failed, .lessOrEqual, let number):
-            return snapshot.failed > number
-        case .count(.failed, .less, let number): return snapshot.failed >= number
-        case .count(.done, .equal, let number), .count(.done, .greaterOrEqual, let number):
-            return count - snapshot.failed < number
-        case .count(.done, .greater, let number): return count - snapshot.failed <= number
-        case .count: return false
+        case .count(let what, let comparison, let number):
+            let value = snapshot.number(of: what)
+            let most = what.most(after: snapshot, of: count)
+            return switch comparison {
+            case .equal: what.onlyGrows && value > number || most < number
+            case .lessOrEqual: what.onlyGrows && value > number
+            case .less: what.onlyGrows && value >= number
+            case .greaterOrEqual: most < number
+            case .greater: most <= number
+            case .notEqual: what.onlyGrows && value == number && most == number
+            }
         }
     }
 
@@ -74,6 +78,25 @@ enum ResolvedCrowdExpectation: Sendable {
                         + (record.unended > 0 ? "; \(record.unended) have no end yet" : "")
                 }
             } ?? "no wait was measured"
+        }
+    }
+}
+
+extension CrowdCount {
+    /// Whether it never decreases before the crowd is started again.
+    var onlyGrows: Bool {
+        switch self {
+        case .connected, .failed, .done: true
+        case .alive: false
+        }
+    }
+
+    /// The largest number that it can still reach. A member that failed does nothing more, and one that is done can't fail.
+    func most(after snapshot: CrowdSnapshot, of count: Int) -> Int {
+        switch self {
+        case .connected: max(count, snapshot.connected)
+        case .alive, .done: count - snapshot.failed
+        case .failed: max(snapshot.failed, count - snapshot.done)
         }
     }
 }

@@ -21,7 +21,7 @@ struct CaseEnd {
         if let fault = context.faults.fault { return [context.withActors(fault)] }
         let ofTLS = TLSCaseEnd(context: context)
         if let finding = unexpectedExit() ?? unreadBytes() ?? ofTLS.unexpected() ?? unacceptedConnection()
-            ?? CrowdEnd(context: context).unjudgedFailures()
+            ?? CrowdEnd(context: context).unjudged()
         {
             return [context.withActors(finding)]
         }

@@ -6,6 +6,8 @@ package protocol CrowdConnections: AnyObject {
     func continueConnect(_ member: Int) -> CrowdConnect
     func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite
     func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead
+    /// The number of bytes that lie unread in the kernel.
+    func unread(_ member: Int) -> Int
     /// With a FIN.
     func close(_ member: Int)
     /// With an RST.

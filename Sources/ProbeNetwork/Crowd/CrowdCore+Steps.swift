@@ -21,9 +21,11 @@ extension CrowdCore {
         case .wait(let duration):
             pause(member, for: duration, at: now)
             return false
-        case .close, .reset:
-            let isReset = if case .reset = program.instructions[place] { true } else { false }
-            drop(member) { isReset ? $0.reset(member) : $0.close(member) }
+        case .close:
+            receiveRest(member)
+            drop(member) { $0.close(member) }
+        case .reset: drop(member, isJudged: false) { $0.reset(member) }
+        case .ignoreRest: members[member].flags.insert(.ignoresRest)
         case .stopReading: members[member].flags.insert(.stopsReading)
         case .read:
             members[member].slowReading = Int32(place)
@@ -44,7 +46,7 @@ extension CrowdCore {
             members[member].flags.insert(.wasDone)
             tally.snapshot.done += 1
         }
-        members[member].input = []
+        trimRest(member)
         if members[member].connection == .open { _ = take(member, at: now) }
     }
 
@@ -141,6 +143,8 @@ extension CrowdCore {
                 if looksAhead(member) {
                     members[member].input.append(contentsOf: buffer[..<count])
                     goesOn = goesOn || members[member].state == .expecting
+                } else {
+                    keepRest(member, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 }
             case .blocked: members[member].flags.remove(.readable)
             case .end:
@@ -234,6 +238,11 @@ extension CrowdCore {
             return .met(0)
         }
         let received = members[member].input
+        if case .eof = wait, members[member].flags.contains(.ignoresRest) {
+            // Only the end matters.
+            let rest = received.count - Int(members[member].taken)
+            return members[member].flags.contains(.atEnd) ? .met(rest) : .pending(scanned: 0)
+        }
         return input.look(
             for: wait, in: received.span.extracting(droppingFirst: Int(members[member].taken)),
             scanned: Int(members[member].scanned), matcher: matchers[place])

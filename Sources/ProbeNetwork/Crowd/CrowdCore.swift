@@ -162,7 +162,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             loseWaits(member, isFailure: false, at: now)
             members[member].state = .done
         }
-        for member in members.indices { drop(member) { $0.close(member) } }
+        for member in members.indices { drop(member, isJudged: false) { $0.close(member) } }
     }
 
     // MARK: Turns
@@ -260,7 +260,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         tally.record(.connect, now - members[member].due)
         if !members[member].flags.contains(.everConnected) { tally.snapshot.connected += 1 }
         members[member].connection = .open
-        members[member].flags.formIntersection(.hasRepeated)
+        members[member].flags.formIntersection([.hasRepeated, .hadRest])
         members[member].flags.formUnion([.everConnected, .readable])
         (members[member].slowReading, members[member].reads) = (-1, .max)
         tally.snapshot.alive += 1
@@ -283,8 +283,11 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 
     /// Its connection ends, and it is woken no more.
-    func drop(_ member: Int, _ end: (Connections) -> Void) {
+    ///
+    /// - Parameter isJudged: bytes that were received and not consumed count against the member.
+    func drop(_ member: Int, isJudged: Bool = true, _ end: (Connections) -> Void) {
         let connection = members[member].connection
+        if isJudged { judgeRest(member) }
         if connection != .none { end(connections) }
         if connection == .open { tally.snapshot.alive -= 1 }
         if connection == .connecting { turns.connecting -= 1 }
@@ -294,7 +297,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         members[member].reads = .max
         members[member].slowReading = -1
         members[member].input = []
-        (members[member].taken, members[member].scanned) = (0, 0)
+        (members[member].taken, members[member].scanned, members[member].surplus) = (0, 0, 0)
     }
 
     /// It goes on in the next turn.

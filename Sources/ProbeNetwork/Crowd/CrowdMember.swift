@@ -37,6 +37,10 @@ struct CrowdMember {
         static let wasDone = Flags(rawValue: 16)
         /// It has been through a `repeat` once.
         static let hasRepeated = Flags(rawValue: 32)
+        /// `ignore rest` on its connection.
+        static let ignoresRest = Flags(rawValue: 64)
+        /// One of its connections ended with bytes that nothing had consumed.
+        static let hadRest = Flags(rawValue: 128)
     }
 
     var state = State.waitingToStart
@@ -57,6 +61,8 @@ struct CrowdMember {
     var wakes: Int64 = .max
     /// Of slow reading: when it reads again.
     var reads: Int64 = .max
-    /// What was received and no `expect` has taken; empty where none is to come.
+    /// What was received and no `expect` has taken; only the first bytes where none is to come.
     var input: [UInt8] = []
+    /// The number of bytes that followed, where only the first were kept.
+    var surplus = 0
 }

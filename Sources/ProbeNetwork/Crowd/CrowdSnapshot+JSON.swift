@@ -5,6 +5,7 @@ extension CrowdSnapshot {
         [
             ("started", \.started), ("connected", \.connected), ("alive", \.alive), ("failed", \.failed),
             ("done", \.done), ("received", \.received), ("sent", \.sent), ("refused", \.refused),
+            ("withRest", \.withRest),
         ]
     }
 
@@ -21,6 +22,10 @@ extension CrowdSnapshot {
                         ])
                     })
             ))
+        if let rest {
+            members.append(
+                ("rest", .object([("bytes", .latin1(rest.bytes)), ("count", .integer(rest.count))])))
+        }
         if !latencies.isEmpty {
             members.append(
                 (
@@ -45,6 +50,10 @@ extension CrowdSnapshot {
                 let count = value["count"]?.integer
             else { return nil }
             failures.append(Failure(instruction: instruction, reason: reason, count: count))
+        }
+        if let value = json["rest"] {
+            guard let bytes = value["bytes"]?.latin1, let count = value["count"]?.integer else { return nil }
+            rest = Rest(bytes: bytes, count: count)
         }
         guard case .object(let records)? = json["latencies"] else { return }
         for (name, value) in records {

@@ -14,6 +14,11 @@ package struct CrowdSnapshot: Sendable {
     package var sent = 0
     /// Connections of a crowd of servers that came when it had all its members: reset.
     package var refused = 0
+    /// The number of members that received bytes which their script did not consume: on connections that have ended, and in an answer to a
+    /// question about it also on those that are open.
+    package var withRest = 0
+    /// What one of them received.
+    package var rest: Rest?
     /// Why members failed: the instruction, and how many; most first.
     package var failures: [Failure] = []
     /// Only where it was asked for.
@@ -42,6 +47,7 @@ package struct CrowdSnapshot: Sendable {
         received += other.received
         sent += other.sent
         refused += other.refused
+        addRest(of: other.withRest, other.rest)
         for failure in other.failures {
             let place = failures.firstIndex { $0.instruction == failure.instruction && $0.reason == failure.reason }
             if let place { failures[place].count += failure.count } else { failures.append(failure) }

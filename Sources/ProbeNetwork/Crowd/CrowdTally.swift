@@ -76,7 +76,7 @@ extension MemberProgram.Instruction {
         switch self {
         case .connect: .connect
         case .expect(let wait, _): MemberWait(wait)
-        case .send, .sendEndlessly, .wait, .close, .reset, .stopReading, .read, .jump: nil
+        case .send, .sendEndlessly, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .jump: nil
         }
     }
 }
@@ -84,8 +84,17 @@ extension MemberProgram.Instruction {
 extension CrowdCore {
     /// How the crowd stands.
     ///
-    /// - Parameter latencies: with the times of waits, those that go on with what they have taken so far.
-    package func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
+    /// - Parameters:
+    ///   - latencies: with the times of waits, those that go on with what they have taken so far.
+    ///   - rests: with the members whose open connections have bytes left over.
+    package func snapshot(at now: Int64, latencies: Bool, rests: Bool = false) -> CrowdSnapshot {
+        let open = rests ? openRests(at: now) : nil
+        var snapshot = snapshot(at: now, latencies: latencies)
+        if let open { snapshot.addRest(of: open.members, open.example) }
+        return snapshot
+    }
+
+    private func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
         guard latencies else { return tally.snapshot(nil) }
         var waits = CrowdTally<Recorder>.Waits()
         /// How many members in their first round are at each instruction.

@@ -17,6 +17,8 @@ package struct MemberProgram: Sendable {
         case stopReading
         /// From here on it reads no more than this.
         case read(count: Int, every: Duration)
+        /// Bytes that nothing consumes on this connection are accepted.
+        case ignoreRest
         /// To an instruction before it: `repeat`.
         case jump(to: Int)
     }
@@ -65,7 +67,7 @@ package struct MemberProgram: Sendable {
             switch instruction {
             case .expect: true
             case .sendEndlessly: false
-            case .connect, .send, .wait, .close, .reset, .stopReading, .read, .jump: nil
+            case .connect, .send, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .jump: nil
             }
         }
     }
@@ -76,7 +78,7 @@ package struct MemberProgram: Sendable {
             switch instruction {
             case .send, .sendEndlessly, .expect, .read: true
             case .connect: false
-            case .wait, .close, .reset, .stopReading, .jump: nil
+            case .wait, .close, .reset, .stopReading, .ignoreRest, .jump: nil
             }
         }
     }

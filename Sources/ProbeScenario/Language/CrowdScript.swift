@@ -50,6 +50,8 @@ package struct CrowdStatement: Sendable {
         case close
         case reset
         case stopReading
+        /// Bytes that nothing consumes on this connection are accepted.
+        case ignoreRest
         /// `read 1B every 1s`: from here on it takes no more than that. nil: as it comes again.
         case read(count: Expression, every: Duration)
         /// To the end of the crowd.

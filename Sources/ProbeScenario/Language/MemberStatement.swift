@@ -30,7 +30,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "expect … bytes", ["expect 10 bytes"],
-                "the next ten. A member whose script has no `expect` ignores what it receives",
+                "the next ten",
                 example: "expect 10 bytes", timing: .member), words: "expect"
         ) { parser throws(Abandoned) in try parser.parseByteCount() },
         Phrase(
@@ -56,6 +56,13 @@ extension CrowdStatement {
             try parser.cursor.expect(word: "every", "read 1B every 1s")
             return .read(count: count, every: try parser.values.parseDuration("read 1B every 1s"))
         },
+        Phrase(
+            LanguageEntry(
+                "ignore rest",
+                "bytes that no statement consumes on this connection do not fail the case, and `expect eof` skips them",
+                example: "ignore rest"),
+            needsAllWords: true
+        ) { _ throws(Abandoned) in .ignoreRest },
         Phrase(
             LanguageEntry(
                 "repeat", ["repeat { … }"], "again and again, until the crowd stops: nothing stands behind it",
@@ -88,7 +95,7 @@ extension CrowdStatement {
         case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Self.mostExpected)]
         case .expect(.until(let delimiter)): [.delimiter(delimiter)]
         case .read(let count, _): [.integer(count, "the number of bytes", 1...Self.mostRead)]
-        case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .repeats: []
+        case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .ignoreRest, .repeats: []
         }
     }
 }
@@ -104,6 +111,7 @@ extension CrowdStatement.Kind {
         case .close: "close"
         case .reset: "reset"
         case .stopReading: "stop reading"
+        case .ignoreRest: "ignore rest"
         case .read: "read"
         case .repeats: "repeat"
         }
@@ -128,7 +136,7 @@ extension CrowdLatency {
         case .expect(.count): self = .bytes
         case .expect(.until): self = .until
         case .expect(.eof): self = .eof
-        case .send, .wait, .close, .reset, .stopReading, .read, .repeats: return nil
+        case .send, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .repeats: return nil
         }
     }
 }

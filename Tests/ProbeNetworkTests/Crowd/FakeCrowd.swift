@@ -48,6 +48,8 @@ final class FakeConnections: CrowdConnections {
         return .bytes(count)
     }
 
+    func unread(_ member: Int) -> Int { bytes[member]?.reduce(0) { $0 + $1.count } ?? 0 }
+
     func close(_ member: Int) { ended[member] = .closed }
     func reset(_ member: Int) { ended[member] = .reset }
 
