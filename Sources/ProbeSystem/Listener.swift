@@ -25,7 +25,7 @@ package final class Listener {
         if sharesAddress { setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4) }
         if let path = address.path {
             // The file of an earlier listener stays, so that who connects meanwhile is refused.
-            if try Self.isAbandonedSocket(path, at: address) { unlink(path) }
+            try SocketFile.removeAbandoned(path)
         } else {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         }
@@ -60,18 +60,6 @@ package final class Listener {
         // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
         // ends the listening for the copy too.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
-    }
-
-    /// Whether the file is a socket on which nobody listens. Another file, or the socket of a program that runs, is not
-    /// ours to remove: `bind` fails there.
-    private static func isAbandonedSocket(
-        _ path: String, at address: SocketAddress
-    ) throws(SystemError) -> Bool {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
-        // Non-blocking: a listener with a full queue answers EAGAIN at once.
-        let probe = try openSocket(for: address)
-        return address.withSystemAddress { connect(probe.raw, $0, $1) } < 0 && errno == ECONNREFUSED
     }
 
     /// An address that is shared already is another one's: only a socket that shares nothing is told so.

@@ -101,7 +101,7 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends every child, also those without the marker, and removes every folder.
+    /// Ends every child, also those without the marker, and removes every folder and every Unix socket that was bound.
     ///
     /// - Returns: the folders that could not be removed, and why.
     package static func endAll() -> [(folder: String, reason: String)] {
@@ -117,6 +117,7 @@ package enum ResourceTracker {
                 waitpid(pid, nil, 0)
             }
         }
+        SocketFile.releaseAll()
         return state.withLock({ $0.folders.keys.sorted() }).compactMap { folder in
             remove(folder: folder).map { (folder, $0) }
         }

@@ -31,6 +31,12 @@ package struct SocketAddress: Sendable, Hashable {
         place = .unix(bytes)
     }
 
+    /// A Unix socket whose name is no file; nil if the name is too long.
+    init?(abstractName name: String) {
+        guard name.utf8.count < Self.longestPath else { return nil }
+        place = .unix([0] + Array(name.utf8))
+    }
+
     private init(name: [UInt8]) { place = .unix(name) }
 
     /// Of a Unix socket, in bytes.

@@ -30,6 +30,8 @@ final class CaseContext {
     /// What has to take effect before the case ends.
     var conditions = Conditions()
     var tls: CaseTLS
+    /// The Unix sockets of the case whose paths the script gives.
+    var sharedPaths = SharedPaths()
     /// Where servers and subjects listen that are declared `on unix`.
     var sockets = SocketFolder()
     /// Of crowds that have ended.

@@ -86,6 +86,7 @@ extension ServerSetup {
         do throws(SystemError) {
             server.listener = try Listener(address: address, backlog: server.backlog, options: server.options)
             server.address = address
+            if case .path = unix, let path = address.path { SocketFile.bound(path) }
         } catch {
             throw Finding(
                 .error, at: span, "\(server.name) can't listen on \(address): \(error.reason)",

@@ -71,6 +71,7 @@ package actor CaseRun {
         timeout.begin("the case")
         defer { timeout.cancel() }
         do throws(Finding) {
+            try context.sharedPaths.reserve(for: context.job)
             try CaseSetup(context: context).makeActors()
             blocks.caseRun = self
             context.startAnswering = { [weak self] name in self?.assumeIsolated { $0.startAnswering(name) } }

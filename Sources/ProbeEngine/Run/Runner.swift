@@ -89,6 +89,9 @@ package struct Runner: Sendable {
     }
 
     private func run(_ job: RunJob, on reactor: Reactor) async -> (CaseResult, Aftermath?)? {
+        let resources = CaseResources(of: job)
+        let held = await CaseResourceLocks.shared.take(resources.all)
+        defer { CaseResourceLocks.shared.giveBack(held) }
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))

@@ -33,6 +33,7 @@ struct TearDown {
             }
         }
         for process in processes { findings += await release(process, programs) }
+        context.sharedPaths.release()
         context.secrets.add(contentsOf: context.tls.secrets)
         context.secrets.readFiles()
         if let folder = context.secrets.folder, let reason = ResourceTracker.remove(folder: folder) {

@@ -1,0 +1,176 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import Synchronization
+
+/// What a case needs alone, because its script names it: Unix sockets by their paths, and ports on which the harness listens.
+///
+/// Two cases that use one of them at a time would disturb each other: a server could not listen, a client would reach the other case's
+/// program, and the file of one would be removed by the other.
+struct CaseResources {
+    enum Resource: Hashable {
+        case socket(SocketFile)
+        case port(UInt16)
+    }
+
+    private(set) var sockets: [SocketFile] = []
+    private var ports: [UInt16] = []
+
+    var all: Set<Resource> { Set(sockets.map(Resource.socket) + ports.map(Resource.port)) }
+
+    /// Values that are known only once the case runs are left out: no header can name them in the place of an address.
+    init(of job: RunJob) {
+        let scenario = job.plan.scenario
+        var evaluator: Evaluator?
+        let startsPrograms = scenario.actors.contains { if case .process = $0.kind { true } else { false } }
+        for actor in scenario.actors {
+            guard let (address, isListener) = Self.address(of: actor) else { continue }
+            // A path to which the case only connects belongs to a program: to one of the case, or to one that all cases share.
+            guard isListener || (startsPrograms && address.unix != nil) else { continue }
+            let known = evaluator ?? Self.evaluator(of: job)
+            evaluator = known
+            // A value that can't be computed is an error of the case, which the step or the header reports.
+            switch address.unix {
+            case .ofTheCase: continue
+            case .path(let path):
+                guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
+                let text = String(decoding: bytes, as: UTF8.self)
+                sockets.append(SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)"))
+            case nil:
+                guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
+                    let valid = UInt16(exactly: number), valid != 0
+                else { continue }
+                ports.append(valid)
+            }
+        }
+    }
+
+    /// The address that an actor's declaration names, and whether the harness or a subject listens there.
+    private static func address(of actor: ActorDeclaration) -> (AddressExpression, isListener: Bool)? {
+        switch actor.kind {
+        case .server(let address?, _, _): (address, true)
+        case .subject(nil, let options): options.local.map { ($0, true) }
+        case .client(.address(let address)?, _), .proxy(.address(let address)), .subject(.address(let address)?, _):
+            (address, false)
+        case .server, .client, .subject, .process, .proxy, .crowd: nil
+        }
+    }
+
+    private static func evaluator(of job: RunJob) -> Evaluator {
+        let scenario = job.plan.scenario
+        func evaluator(_ values: [String: Value]) -> Evaluator {
+            Evaluator(
+                scope: BoundScope(variables: values, loader: FileAccess.load), sources: job.plan.sources,
+                framing: scenario.framing)
+        }
+        var values = job.casePlan.bindings
+        values["dir"] = .bytes(Array(job.folder.utf8))
+        for constant in scenario.constants where values[constant.name.value] == nil {
+            // One that needs a port of the case is not known yet.
+            if let value = try? evaluator(values).evaluate(constant.value) { values[constant.name.value] = value }
+        }
+        return evaluator(values)
+    }
+}
+
+/// Cases that need the same resource take turns, in the order in which they asked; all others run at the same time.
+///
+/// There is one for the process: runs of a library in it share the machine too.
+final class CaseResourceLocks: Sendable {
+    static let shared = CaseResourceLocks()
+
+    private struct Waiter {
+        var wanted: Set<CaseResources.Resource>
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var taken: Set<CaseResources.Resource> = []
+        var waiters: [Waiter] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits until nobody else has any of them.
+    func take(_ wanted: Set<CaseResources.Resource>) async -> Set<CaseResources.Resource> {
+        if wanted.isEmpty { return wanted }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                let isFree =
+                    state.taken.isDisjoint(with: wanted)
+                    && state.waiters.allSatisfy { $0.wanted.isDisjoint(with: wanted) }
+                if isFree {
+                    state.taken.formUnion(wanted)
+                } else {
+                    state.waiters.append(Waiter(wanted: wanted, continuation: continuation))
+                }
+                return isFree
+            }
+            if isFree { continuation.resume() }
+        }
+        return wanted
+    }
+
+    func giveBack(_ held: Set<CaseResources.Resource>) {
+        if held.isEmpty { return }
+        let next = state.withLock { state in
+            state.taken.subtract(held)
+            var (granted, waiting): ([Waiter], [Waiter]) = ([], [])
+            // One that waits longer goes first, also where it needs more.
+            var blocked = state.taken
+            for waiter in state.waiters {
+                if blocked.isDisjoint(with: waiter.wanted) {
+                    state.taken.formUnion(waiter.wanted)
+                    granted.append(waiter)
+                } else {
+                    waiting.append(waiter)
+                }
+                blocked.formUnion(waiter.wanted)
+            }
+            state.waiters = waiting
+            return granted
+        }
+        for waiter in next { waiter.continuation.resume() }
+    }
+}
+
+/// The Unix sockets of a running case whose paths the script gives: other runs of this machine don't use them meanwhile, and nothing is left
+/// of them when it has ended.
+struct SharedPaths {
+    private var reservations: [SocketFile.Reservation] = []
+    private var paths: [String] = []
+
+    mutating func reserve(for job: RunJob) throws(Finding) {
+        for file in Set(CaseResources(of: job).sockets) {
+            do throws(SystemError) {
+                switch try file.reserve() {
+                case .reserved(let reservation): reservations.append(reservation)
+                case .unknown: break
+                case .held(let process):
+                    throw SystemError(
+                        "bind", code: EADDRINUSE,
+                        "another run of tcpprobe uses it (\(process.map { "process \($0)" } ?? "its process is unknown"))"
+                    )
+                }
+                paths.append(file.path)
+                // A program that binds the path would find the file of one that was killed.
+                try SocketFile.removeAbandoned(file.path)
+            } catch {
+                throw Finding(
+                    .error, "the Unix socket \(Escaped.text(file.path)) can't be used: \(error.reason)",
+                    hints: error.code == EADDRINUSE
+                        ? [
+                            "wait until that run has ended, or give each run its own path: `on unix` without a path does"
+                        ]
+                        : Surroundings.advice(on: error.code).map { [$0] } ?? [])
+            }
+        }
+    }
+
+    mutating func release() {
+        for path in paths { SocketFile.release(path) }
+        (paths, reservations) = ([], [])
+    }
+}

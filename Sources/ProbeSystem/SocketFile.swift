@@ -1,0 +1,134 @@
+import Glibc
+import Synchronization
+
+/// The file of a Unix socket: which one a path means, whether anybody listens on it, and its removal.
+package struct SocketFile: Sendable, Hashable {
+    /// What two spellings of one path have in common: the folder, and the name in it.
+    private let folder: FileStatus.Identity?
+    /// The path as a whole if its folder can't be accessed.
+    private let name: String
+    /// The path that was given, for system calls and messages.
+    package let path: String
+
+    /// - Parameter path: an absolute one; `.`, `..` and symbolic links are resolved by the system.
+    package init(_ path: String) {
+        let resolved = Self.target(of: path)
+        let parts = resolved.split(separator: "/")
+        let parent = "/" + parts.dropLast().joined(separator: "/")
+        folder = FileStatus(at: parent)?.identity
+        name = folder == nil ? resolved : parts.last.map(String.init) ?? ""
+        self.path = path
+    }
+
+    package static func == (left: SocketFile, right: SocketFile) -> Bool {
+        (left.folder, left.name) == (right.folder, right.name)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(folder)
+        hasher.combine(name)
+    }
+
+    /// What a symbolic link at this path refers to; another path stays as it is.
+    private static func target(of path: String) -> String {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
+            return path
+        }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// The socket that is there now; `nil` if there is none, or another kind of file.
+    private static func socket(at path: String) -> FileStatus.Identity? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        return FileStatus(status).identity
+    }
+
+    /// Removes a socket on which nobody listens. Another file, or the socket of a program that runs, is left alone.
+    ///
+    /// - Throws: no descriptor is left to find out.
+    package static func removeAbandoned(_ path: String) throws(SystemError) {
+        guard let found = socket(at: path), let address = SocketAddress(unixPath: path) else { return }
+        // Non-blocking: a listener with a full queue answers EAGAIN at once, and a datagram socket EPROTOTYPE.
+        let probe = try openSocket(for: address)
+        guard address.withSystemAddress({ connect(probe.raw, $0, $1) }) < 0, errno == ECONNREFUSED else { return }
+        remove(path, ifStill: found)
+    }
+
+    /// Removes the socket if it is the one that was seen: another may have taken its place.
+    private static func remove(_ path: String, ifStill identity: FileStatus.Identity) {
+        if socket(at: path) == identity { unlink(path) }
+    }
+
+    // MARK: The sockets of this process
+
+    private static let own = Mutex<[String: FileStatus.Identity]>([:])
+
+    /// Remembers the socket that this process has just bound, so that it is removed however the run ends.
+    package static func bound(_ path: String) {
+        guard let identity = socket(at: path) else { return }
+        own.withLock { $0[path] = identity }
+    }
+
+    /// Removes what this process or a program that has ended left at the path.
+    package static func release(_ path: String) {
+        if let identity = own.withLock({ $0.removeValue(forKey: path) }) { remove(path, ifStill: identity) }
+        // A file that can't be examined for want of descriptors stays; the next case that needs the path examines it again.
+        try? removeAbandoned(path)
+    }
+
+    /// Removes every socket that this process has bound, also while it still listens.
+    package static func releaseAll() {
+        let all = own.withLock { own in
+            defer { own = [:] }
+            return own
+        }
+        for (path, identity) in all { remove(path, ifStill: identity) }
+    }
+
+    // MARK: Other runs
+
+    /// A name in the kernel that stands for the file. Nobody else gets it while the descriptor is open.
+    private var reservedName: String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let place = folder.map { "\($0.device)/\($0.number)" } ?? "none"
+        return "tcpprobe/unix/\(place)/\(String(hash, radix: 16))"
+    }
+
+    /// Reserves the file for this process, in this network namespace.
+    package func reserve() throws(SystemError) -> ReservationResult {
+        guard let address = SocketAddress(abstractName: reservedName) else { return .unknown }
+        let socket = try openSocket(for: address)
+        if address.withSystemAddress({ bind(socket.raw, $0, $1) }) == 0 {
+            // Whoever finds the name taken connects to learn whose it is.
+            _ = listen(socket.raw, 64)
+            return .reserved(Reservation(socket))
+        }
+        guard errno == EADDRINUSE else { return .unknown }
+        // `struct ucred`: process, user, group.
+        var credentials: (process: Int32, user: UInt32, group: UInt32) = (0, 0, 0)
+        var length = socklen_t(12)
+        let isConnected = address.withSystemAddress { connect(socket.raw, $0, $1) } == 0
+        let isKnown =
+            isConnected && getsockopt(socket.raw, SOL_SOCKET, Int32(SO_PEERCRED), &credentials, &length) == 0
+        return .held(byProcess: isKnown ? credentials.process : nil)
+    }
+
+    package enum ReservationResult {
+        case reserved(Reservation)
+        /// A case of another run has it.
+        case held(byProcess: Int32?)
+        /// The system has no such names: other runs can't be seen.
+        case unknown
+    }
+
+    /// Keeps a file for this process until it is released.
+    package final class Reservation {
+        private let socket: OwnedDescriptor
+
+        fileprivate init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+    }
+}
