@@ -72,12 +72,46 @@ struct WireNames {
 
     /// The ends of the connections between two names that are the first's; of all its connections without a second name.
     ///
+    /// A name that was connected again means its newest connection, unless the second name is bound to an earlier one.
+    ///
     /// - Parameter isCertain: false also for connections that may be another actor's.
     func ends(_ from: String, _ to: String?, isCertain: Bool) -> [WireEnd] {
         let found = ends(of: from, isCertain: isCertain)
         guard let to else { return found }
-        let peers = Set(ends(of: to, isCertain: isCertain))
-        return found.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
+        let peers = ends(of: to, isCertain: isCertain)
+        let common = Self.common(found, peers)
+        if !common.isEmpty { return common }
+        // A name means its newest connection. Where the peer is bound to an earlier one, as the end that accepted it is, that one is meant.
+        let earlier =
+            (isConnection(to) ? Self.common(earlierEnds(of: from), peers) : [])
+            + (isConnection(from) ? Self.common(found, earlierEnds(of: to)) : [])
+        return earlier.max { $0.index < $1.index }.map { [$0] } ?? []
+    }
+
+    /// Whether a name means one connection, and not all those that go to or come from an actor.
+    private func isConnection(_ name: String) -> Bool {
+        switch actors[name] {
+        case .connection, .proxied: true
+        case .server(let server): server.plain?.connection != nil
+        case .subject(let subject): subject.target == nil && !subject.isListener
+        case .proxy(let proxy): proxy.plain != nil
+        case .process, .crowd, nil: false
+        }
+    }
+
+    /// The ends whose other ends are among the peers.
+    private static func common(_ ends: [WireEnd], _ peers: [WireEnd]) -> [WireEnd] {
+        let peers = Set(peers)
+        return ends.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
+    }
+
+    /// The ends of the connections that a name meant before the newest one.
+    private func earlierEnds(of name: String) -> [WireEnd] {
+        switch actors[name] {
+        case .connection(let actor): actor.earlier.compactMap(end(of:))
+        case .server(let server): server.plain?.earlier.compactMap(end(of:)) ?? []
+        case .subject, .process, .proxied, .proxy, .crowd, nil: []
+        }
     }
 
     /// The ends of captured connections that an actor is.
