@@ -17,7 +17,7 @@ mkdir -p "$results"
 task=$SLURM_ARRAY_TASK_ID
 
 # Which share it is, and which try, tcpprobe reads from Slurm's variables. A later try replaces the results of an earlier one.
-tcpprobe run "$suite" "$@" -j "${SLURM_CPUS_PER_TASK:-1}" \
+tcpprobe run "$suite" "$@" --allow-empty -j "${SLURM_CPUS_PER_TASK:-1}" \
     --results "$results/$task.json" --keep failed --out "$results/captures-$task"
 status=$?
 

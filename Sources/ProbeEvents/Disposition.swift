@@ -20,6 +20,8 @@ package struct RunRules: Sendable {
     /// A failure of level `should` fails the run, and so does a case that passed against its expectation.
     package var isStrict = false
     package var expectations = Expectations()
+    /// A run in which nothing was judged passes.
+    package var allowsEmpty = true
 
     package init() {}
 

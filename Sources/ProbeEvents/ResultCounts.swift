@@ -22,6 +22,9 @@ package struct ResultCounts: Sendable, Equatable {
 
     package var total: Int { byVerdict.values.reduce(0, +) }
 
+    /// Results that say something about what is tested.
+    package var judged: Int { total - count(.skipped) - count(.unsupported) }
+
     package func count(_ verdict: Verdict) -> Int { byVerdict[verdict] ?? 0 }
 
     /// Results with this verdict that were not expected.

@@ -18,6 +18,8 @@ package struct RunSummary: Sendable {
     package var notRunCases: [PlannedCase] = []
     /// `--strict`
     package var isStrict = false
+    /// Whether a run in which nothing was judged passes. `run` and `merge` require `--allow-empty` for that.
+    package var allowsEmpty = true
     /// Remarks on the run that are no errors, for example expectations about cases that the run does not have.
     package var notes: [String] = []
     /// The signal that ended the run early.
@@ -40,8 +42,23 @@ package struct RunSummary: Sendable {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
-    /// The exit code of the run: 0 to 3, or 128 plus the signal. A report that could not be written is an error.
+    /// Why nothing was judged, as a clause; `nil` if something was, or if the run did not get to all of its cases.
+    package var emptiness: String? {
+        guard interruptedBy == nil, notRun == 0, !hasGivenUpSubject, results.judged == 0 else { return nil }
+        if results.total == 0 { return "there was no case to run" }
+        if results.count(.skipped) == 0 { return nil }
+        return results.count(.unsupported) > 0 ? "every case was skipped or unsupported" : "every case was skipped"
+    }
+
+    /// The exit code of the run: 0 to 3, or 128 plus the signal. A report that could not be written is an error, and a run in which nothing
+    /// was judged has shown nothing.
     package var exitCode: Int32 {
+        let code = exitCodeOfResults
+        return code == 0 && !allowsEmpty && emptiness != nil && commandExitCode == nil ? 3 : code
+    }
+
+    /// The exit code without the question whether anything was judged: of a shard the whole decides that.
+    package var exitCodeOfResults: Int32 {
         if interruptedBy == nil, hasGivenUpSubject { return 2 }
         if interruptedBy == nil, let commandExitCode {
             return commandExitCode == 0 && !runErrors.isEmpty ? 3 : commandExitCode

@@ -31,6 +31,7 @@ package struct RunTally: Sendable {
         var summary = summary
         summary.results = results
         summary.isStrict = rules.isStrict
+        summary.allowsEmpty = rules.allowsEmpty
         summary.notes = notes
         let notEnded = planned.filter { !ended.contains($0.key) }
         summary.notRun = caseCount.map { $0 == .max ? 0 : max(0, $0 - results.total) } ?? notEnded.count

@@ -131,6 +131,10 @@ struct SummaryText {
         var text = parts.joined(separator: ", ") + " in \(DurationText.rounded(nanoseconds: summary.duration))"
         if summary.packetsDropped > 0 { text += " (the capture dropped \(summary.packetsDropped) packets)" }
         if let signal = summary.interruptionText { text += " (interrupted by \(signal))" }
+        if let reason = summary.emptiness {
+            text += ": nothing was judged, because \(reason)"
+            if !summary.allowsEmpty { text += "; `--allow-empty` accepts that" }
+        }
         return text + "\n"
     }
 }

@@ -34,6 +34,8 @@ struct MergeCommand: ParsableCommand {
         completion: .file(extensions: ["json"]))
     var results: String?
 
+    @OptionGroup var emptiness: EmptyRunOptions
+
     @Flag(
         name: [.customShort("q"), .long],
         help: "Show cases that fail the run and the summary only.")
@@ -74,7 +76,9 @@ struct MergeCommand: ParsableCommand {
     }
 
     private func recorders(of merged: ResultsMerge, on console: Console) throws -> RecorderSet {
-        var set = RecorderSet(planned: merged.planned, rules: merged.options.rules, notes: merged.notes)
+        var rules = merged.options.rules
+        rules.allowsEmpty = emptiness.allowsEmpty
+        var set = RecorderSet(planned: merged.planned, rules: rules, notes: merged.notes)
         var style = ConsoleRecorder.Style(usesColor: console.usesColor, width: console.width)
         style.isQuiet = quiet
         set.attach(ConsoleRecorder(style: style, options: merged.options, planned: merged.planned)) {

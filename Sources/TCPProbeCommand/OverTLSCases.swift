@@ -21,6 +21,11 @@ struct OverTLSCases {
             }
             var job = job
             job.plan.scenario = changed.scenario
+            if let span = changed.lostJudgement {
+                job.obstacle = (
+                    "over TLS nothing judges this case: what it says about bytes and segments is left out", span
+                )
+            }
             jobs.append(job)
         }
         let statements = made.values.reduce(0) { $0 + $1.leftOut }

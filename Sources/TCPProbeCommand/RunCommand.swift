@@ -70,6 +70,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
     var strict = false
 
+    @OptionGroup var emptiness: EmptyRunOptions
+
     @Flag(
         name: .customLong("over-tls"),
         help:
@@ -175,6 +177,7 @@ struct RunCommand: ParsableCommand {
         if let remark = shards.remark(shard, writesResults: reports.results != nil) { notes.write("note: \(remark)\n") }
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
+        options.rules.allowsEmpty = emptiness.allowsEmpty
         options.hasSeveralSubjects = sources.count > 1
         options.version = TCPProbe.version
         options.startedAt = probe_realtime_ns() / 1_000_000_000

@@ -42,7 +42,7 @@ struct CaseRequirements {
                 "a connection can't vanish here: \(obstacle.reason). It takes CAP_NET_ADMIN: run as root, or by unshare -Urn"
             )
         }
-        return nil
+        return context.job.obstacle.map { Finding(.unsupported, at: $0.span, $0.text) }
     }
 
     private var linkObstacle: String? { NetworkNamespace.obstacle }

@@ -17,6 +17,8 @@ package struct RunJob: Sendable {
     package var subject: (any SubjectSource)?
     /// Which repetition of the run this is, from 1.
     package var round = 1
+    /// Why the case can't be judged as it is run here: it is unsupported then.
+    package var obstacle: (text: String, span: SourceSpan)?
     /// The process of the subject may not have served another case.
     var needsFreshSubject = false
 

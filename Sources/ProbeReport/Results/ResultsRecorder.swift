@@ -94,7 +94,7 @@ package struct ResultsRecorder: Recorder {
             ("notRun", .array(left)), ("sources", .array(files.map(ResultsEncoding.value))),
             ("sourceMaps", .array(maps.map { .array($0.map(JSONValue.integer)) })),
             ("messages", ResultsEncoding.strings(messages)),
-            ("run", .object(ResultsEncoding.members(of: end, exitCode: summary.exitCode))),
+            ("run", .object(ResultsEncoding.members(of: end, exitCode: summary.exitCodeOfResults))),
         ]
         // Without the brace at the begin, because the document has begun.
         return Array("\n],\n".utf8) + JSONValue.object(members).encoded().dropFirst() + [10]

@@ -5,6 +5,11 @@ package struct OverTLS: Sendable {
     package private(set) var leftOut = 0
     /// Why it can't be run so; nil: it can.
     package private(set) var obstacle: String?
+    /// The first statement that was left out, if nothing that judges the case is left: it would pass whatever happens.
+    package private(set) var lostJudgement: SourceSpan?
+    private var firstLeftOut: SourceSpan?
+    /// A branch or an attempt without a step would be met at once.
+    private var emptiesBlock = false
 
     package init(_ scenario: Scenario) {
         self.scenario = scenario
@@ -64,6 +69,22 @@ package struct OverTLS: Sendable {
             let steps = without(block.steps)
             self.scenario.definitions[name]?.steps = steps
         }
+        if emptiesBlock || !Self.judges(self.scenario) { lostJudgement = firstLeftOut }
+    }
+
+    /// Whether a step says what must happen.
+    private static func judges(_ scenario: Scenario) -> Bool {
+        judges(scenario.steps) || scenario.definitions.values.contains { judges($0.steps) }
+    }
+
+    private static func judges(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            switch step.kind {
+            case .check, .wire, .whenever: true
+            case .act(_, let action, _): action.isTest
+            default: step.kind.blocks.contains { judges($0.steps) }
+            }
+        }
     }
 
     private static func choosesByAccept(_ steps: [Step]) -> Bool {
@@ -92,18 +113,18 @@ package struct OverTLS: Sendable {
             case .wire(.halfConnection(_, _, let statement), _),
                 .wire(.arrived(.halfConnection(_, _, let statement)), _):
                 if statement.isAboutContents {
-                    leftOut += 1
+                    noteLeftOut(step)
                     return nil
                 }
             case .wire(.packets, _):
-                leftOut += 1
+                noteLeftOut(step)
                 return nil
             case .loop(let names, let source, let block): step.kind = .loop(names: names, source, without(block))
             case .sequence(let block): step.kind = .sequence(without(block))
             case .together(let block): step.kind = .together(without(block))
-            case .either(let blocks): step.kind = .either(blocks.map { without($0) })
+            case .either(let blocks): step.kind = .either(blocks.map { withoutEmptying($0) })
             case .retry(let every, let within, let block):
-                step.kind = .retry(every: every, within: within, without(block))
+                step.kind = .retry(every: every, within: within, withoutEmptying(block))
             case .finally(let block): step.kind = .finally(without(block))
             case .whenever(let connection, let regex, let block):
                 step.kind = .whenever(connection: connection, regex, without(block))
@@ -113,7 +134,18 @@ package struct OverTLS: Sendable {
         }
     }
 
+    private mutating func noteLeftOut(_ step: Step) {
+        leftOut += 1
+        firstLeftOut = firstLeftOut ?? step.span
+    }
+
     private mutating func without(_ block: Block) -> Block {
         Block(steps: without(block.steps), span: block.span)
+    }
+
+    private mutating func withoutEmptying(_ block: Block) -> Block {
+        let rest = without(block)
+        emptiesBlock = emptiesBlock || (rest.steps.isEmpty && !block.steps.isEmpty)
+        return rest
     }
 }
