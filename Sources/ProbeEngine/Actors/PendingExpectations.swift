@@ -136,7 +136,7 @@ struct PendingProcessExpectation: PendingExpectation {
         let view = ProcessView(
             name: process.name, exit: child.exit, exitedAt: child.exitedAt, outputLog: child.outputLog,
             isOutputOpen: child.isOutputOpen,
-            cursor: process.output, watch: watch, observation: try observe(window))
+            cursor: process.output, consumed: process.consumed, watch: watch, observation: try observe(window))
         return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
     }
 

@@ -23,6 +23,14 @@ final class ProcessActor {
     var folder: String?
     /// Where the last `expect output` ended.
     var output = OutputCursor()
+    /// A line of the output log that an `expect output` has consumed, and that step for a report.
+    struct Consumed {
+        var line: Int
+        var step: String
+    }
+
+    /// The last of them, of the present start.
+    var consumed: [Consumed] = []
     /// Searches lines before they are dropped from its output log.
     var watch: OutputWatch?
     /// `P stop` is under way or done: its exit is no news.

@@ -24,7 +24,9 @@ extension ProcessExecutor {
                     isExact: wanted.isExit)
             }
             switch found {
-            case .output(let found): take(found, process, child)
+            case .output(let found):
+                take(found, process, child)
+                if case .output(let literal) = expectation { note(found, consumedBy: literal, process) }
             case .bindings(let bindings): for (name, value) in bindings { context.bind(name, value) }
             case .nothing: break
             }
@@ -74,6 +76,15 @@ extension ProcessExecutor {
         process.output = OutputSearch.cursor(behind: found, in: child.outputLog, was: process.output)
         child.releaseOutput(before: process.output.unfinished.keys.min() ?? process.output.line)
         for (name, value) in found.groups { context.bind(name, .bytes(value)) }
+    }
+
+    /// Remembers for reports which step consumed a line.
+    private func note(_ found: OutputSearch.Match, consumedBy literal: RegexLiteral, _ process: ProcessActor) {
+        let line = context.sources.location(of: literal.span).line
+        process.consumed = process.consumed.suffix(255)
+        process.consumed.append(
+            ProcessActor.Consumed(
+                line: found.line, step: "`expect output \(context.text(of: literal.span))` at line \(line)"))
     }
 
     // MARK: Output that is no longer kept

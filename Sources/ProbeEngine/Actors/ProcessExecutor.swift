@@ -91,7 +91,7 @@ struct ProcessExecutor {
         process.meter = .ofNew(child.processes)
         context.starts.noteProgram()
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
-        (process.output, process.reportedLines) = (OutputCursor(), 0)
+        (process.output, process.consumed, process.reportedLines) = (OutputCursor(), [], 0)
         watchOutput(of: process, child)
         child.onChange = { [weak context, weak process] in
             guard let context else { return }

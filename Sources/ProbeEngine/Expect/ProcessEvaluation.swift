@@ -119,7 +119,8 @@ struct ProcessEvaluation {
             switch window.silence(what, at: found.time) {
             case .lasted: break
             case .cannotBeTold(let finding): return .mismatch(finding, what)
-            case .isBroken: return .mismatch(Finding(.failed, what, actual: found.line), what)
+            case .isBroken:
+                return .mismatch(Finding(.failed, what, actual: found.line, details: earlier(found)), what)
             }
         }
         guard window.isOver else { return .pending(until: window.limit) }
@@ -128,12 +129,26 @@ struct ProcessEvaluation {
         return .satisfied(.nothing, at: window.deadline)
     }
 
+    /// When a line was printed that was there before the step, and which step has consumed it.
+    private func earlier(_ found: OutputWatch.Found) -> [String] {
+        guard found.time < window.start else { return [] }
+        let age = DurationText.rounded(nanoseconds: (window.start - found.time).nanoseconds)
+        let consumer = found.number.flatMap { number in view.consumed.last { $0.line == number } }
+        return [
+            "\(view.name) printed the line \(age) before this step began"
+                + (consumer.map { ", and \($0.step) consumed it" } ?? "")
+                + ": `expect no output` is about all output since the last `start`"
+        ]
+    }
+
     /// In all that it has printed since its start.
     private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
         if let found = view.watch.found(regex) { return found }
         let match = progress.search(
             regex, in: view.outputLog, from: OutputCursor(), now: window.now, isLast: true)
-        return match.map { OutputWatch.Found(line: view.outputLog[$0.line]?.bytes ?? [], time: $0.time) }
+        return match.map {
+            OutputWatch.Found(line: view.outputLog[$0.line]?.bytes ?? [], time: $0.time, number: $0.line)
+        }
     }
 
     private func notSearched(_ regex: ByteRegex) -> Result {

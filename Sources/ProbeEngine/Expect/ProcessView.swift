@@ -21,6 +21,8 @@ struct ProcessView {
     var isOutputOpen = false
     /// Where the last `expect output` ended.
     var cursor = OutputCursor()
+    /// The lines that steps have consumed, as ``ProcessActor/consumed``.
+    var consumed: [ProcessActor.Consumed] = []
     /// What was found in output that is no longer kept.
     var watch = OutputWatch([])
     var observation = Observation.none

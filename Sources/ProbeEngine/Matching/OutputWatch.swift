@@ -29,10 +29,13 @@ final class OutputWatch {
         let line: [UInt8]
         /// When the match had come.
         let time: MonotonicTime
+        /// Its place in the output log; nil if it is no longer kept.
+        let number: Int?
 
-        init(line: [UInt8], time: MonotonicTime) {
+        init(line: [UInt8], time: MonotonicTime, number: Int? = nil) {
             self.line = Array(line.prefix(4096))
             self.time = time
+            self.number = number
         }
     }
 
