@@ -54,15 +54,15 @@ enum ResolvedCrowdExpectation: Sendable {
             case .equal, .notEqual: false
             }
         case .count(let what, let comparison, let number):
-            let value = snapshot.number(of: what)
+            let least = what.onlyGrows ? snapshot.number(of: what) : 0
             let most = what.most(after: snapshot, of: count)
             return switch comparison {
-            case .equal: what.onlyGrows && value > number || most < number
-            case .lessOrEqual: what.onlyGrows && value > number
-            case .less: what.onlyGrows && value >= number
+            case .equal: least > number || most < number
+            case .lessOrEqual: least > number
+            case .less: least >= number
             case .greaterOrEqual: most < number
             case .greater: most <= number
-            case .notEqual: what.onlyGrows && value == number && most == number
+            case .notEqual: least == number && most == number
             }
         }
     }

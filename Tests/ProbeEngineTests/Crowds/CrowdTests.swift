@@ -2,7 +2,10 @@ import Glibc
 import ProbeBase
 import ProbeEvents
 import ProbeNetwork
+import ProbeScenario
 import Testing
+
+@testable import ProbeEngine
 
 /// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
 struct CrowdTests {
@@ -15,7 +18,21 @@ struct CrowdTests {
             "/bin/sh", "-c",
             """
             read order; \(ready); while read line; do case "$line" in
-            *snapshot*) echo '\(answer)' ;;
+            *snapshot*) printf '%s\\n' '\(answer)' ;;
+            *stop*) echo '{"stopped":true}' ;;
+            esac; done
+            """,
+        ]
+    }
+
+    /// What a program answers to the first question, and to all later ones.
+    static func worker(_ snapshots: [CrowdSnapshot]) -> [String] {
+        let answers = snapshots.map { String(decoding: $0.json.encoded(.ascii), as: UTF8.self) }
+        return [
+            "/bin/sh", "-c",
+            """
+            read order; echo '{"ready":true,"port":0}'; answer='\(answers[0])'; while read line; do case "$line" in
+            *snapshot*) printf '%s\\n' "$answer"; answer='\(answers[answers.count - 1])' ;;
             *stop*) echo '{"stopped":true}' ;;
             esac; done
             """,
@@ -101,6 +118,62 @@ struct CrowdTests {
         #expect(stopped.verdict == .failed)
         let judged = try await Self.run("W start { connect }\nW expect failed 2", program)
         #expect(judged.verdict == .passed, "\(Self.said(judged))")
+    }
+
+    /// What each step allows of the two failures that a crowd has at its end, one of which came after the step.
+    @Test(arguments: [
+        ("failed == 1", false), ("failed <= 1", false), ("failed < 2", false), ("failed <= 2", true),
+        ("failed >= 1", true), ("alive >= 4", false), ("alive > 2", true), ("alive >= 3", true), ("alive <= 4", true),
+        ("done == 0", true),
+    ])
+    func laterFailuresAreJudgedByTheLastStep(_ step: String, _ isAllowed: Bool) async throws {
+        let before = Self.snapshot(alive: 4, failed: 1)
+        let program = Self.worker([before, Self.snapshot(alive: 3, failed: 2)])
+        for end in ["", "\nW stop"] {
+            let result = try await Self.run("W start { connect }\nW expect \(step)\(end)", program)
+            #expect((result.verdict == .passed) == isAllowed, "\(Self.said(result))")
+            if !isAllowed {
+                #expect(Self.said(result).contains("more failed after the last step"), "\(Self.said(result))")
+            }
+        }
+    }
+
+    @Test func bytesThatMembersDidNotConsumeFailTheCase() async throws {
+        var snapshot = Self.snapshot()
+        snapshot.withRest = 4
+        snapshot.rest = CrowdSnapshot.Rest(bytes: Array("extra\r\n".utf8), count: 7)
+        for end in ["", "\nW stop", "\nW stop\nW start { connect }"] {
+            let result = try await Self.run(
+                "W start { connect }\nW expect failed 0\(end)", Self.worker(snapshot))
+            #expect(result.verdict == .failed)
+            let said = Self.said(result)
+            #expect(said.contains("4 of W's 5 members received bytes that no statement"), "\(said)")
+            #expect(said.contains("one member received 7 bytes"), "\(said)")
+            #expect(said.contains("ignore rest"), "\(said)")
+            #expect(result.findings.first?.actual == Array("extra\r\n".utf8))
+        }
+    }
+
+    /// A number that only grows does not come back under its bound; every expectation and comparison is here.
+    @Test(arguments: CrowdCount.allCases, Comparison.allCases)
+    func whatCanNoLongerHoldIsKnown(_ count: CrowdCount, _ comparison: Comparison) {
+        let members = 6
+        for value in 0...members {
+            var snapshot = CrowdSnapshot()
+            switch count {
+            case .connected: snapshot.connected = value
+            case .alive: snapshot.alive = value
+            case .failed: snapshot.failed = value
+            case .done: snapshot.done = value
+            }
+            for bound in 0...members {
+                let wanted = ResolvedCrowdExpectation.count(count, comparison, bound)
+                let reachable = count.onlyGrows ? value...members : 0...members
+                let canHold = reachable.contains { comparison.holds($0, bound) }
+                let isImpossible = wanted.isImpossible(after: snapshot, of: members, isMeasuredAgain: false)
+                #expect(isImpossible == !canHold, "\(wanted.description) at \(value)")
+            }
+        }
     }
 
     /// `failed >= n` with an `n` that is 0 in this case.
