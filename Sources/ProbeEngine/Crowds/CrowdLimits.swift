@@ -34,6 +34,8 @@ struct CrowdLimits {
     /// A worker is two processes: itself and its guard.
     private static let processesOfWorker = 2
     private static let mostWorkers = 64
+    /// Of all crowds of a case together.
+    static let mostWorkersOfCase = 128
 
     /// How many members one worker may have.
     var membersOfWorker: Int { max(1, descriptors - min(Self.reserve, descriptors / 4)) }

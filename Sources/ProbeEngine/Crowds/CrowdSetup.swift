@@ -43,6 +43,7 @@ struct CrowdSetup {
                 .error, at: declaration.span, "\(name) can't have \(count) members here: \(error.text)",
                 hints: [error.advice])
         }
+        try checkWorkers(with: workers, at: declaration.span)
         let actor = CrowdActor(
             name: name, role: crowd.role, count: count, workerCount: workers, span: declaration.span)
         actor.share = share
@@ -52,6 +53,18 @@ struct CrowdSetup {
         }
         if actor.isOfServers { try reserve(actor, of: declaration) }
         return actor
+    }
+
+    /// A script from a stranger may declare any number of crowds, each of which is small.
+    private func checkWorkers(with workers: Int, at span: SourceSpan) throws(Finding) {
+        let all = context.actors.values.reduce(workers) { sum, actor in
+            if case .crowd(let crowd) = actor { sum + crowd.workerCount } else { sum }
+        }
+        guard all > CrowdLimits.mostWorkersOfCase else { return }
+        throw Finding(
+            .error, at: span,
+            "the crowds of this case need more than \(CrowdLimits.mostWorkersOfCase) processes for their members",
+            hints: ["declare fewer crowds with more members each"])
     }
 
     /// The part of the crowd that this run has. Crowds of servers are not divided: what connects to them is a part of the case.

@@ -107,6 +107,19 @@ struct CrowdTests {
         #expect(result.duration < 30_000_000_000)
     }
 
+    @Test func crowdsOfACaseHaveABound() async throws {
+        for count in [129, 2] {
+            let crowds = (0..<count).map { "crowd W\($0) = 5 clients -> 127.0.0.1:1" }
+            let starts = (0..<count).map { "W\($0) start { connect }\nW\($0) expect alive 5" }
+            let script = (["scenario \"crowds\""] + crowds + starts).joined(separator: "\n")
+            let results = try await Stage.run(
+                script, usesCapture: false, crowdProgram: Self.worker(Self.snapshot()))
+            let result = try #require(results.first)
+            #expect(result.verdict == (count > 2 ? .error : .passed))
+            #expect(Self.said(result).contains("need more than 128 processes") == (count > 2))
+        }
+    }
+
     @Test func failuresOfMembersThatNoStepLooksAtFailTheCase() async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
         let result = try await Self.run("W start { connect }\nW expect connected 5", program)
