@@ -133,7 +133,7 @@ struct CrowdConstructTests {
         if case .close = try statement("close").kind {} else { Issue.record("close") }
         if case .reset = try statement("reset").kind {} else { Issue.record("reset") }
         if case .stopReading = try statement("stop reading").kind {} else { Issue.record("stop reading") }
-        if case .ignoreRest = try statement("ignore rest").kind {} else { Issue.record("ignore rest") }
+        if case .acceptRest = try statement("ignore rest").kind {} else { Issue.record("ignore rest") }
         if case .read(_, .seconds(1)) = try statement("read 1B every 1s").kind {} else { Issue.record("read") }
         let script = try script("repeat { connect; send \"x\"; close; wait 1s }")
         guard case .repeats(let inner) = script.statements[0].kind else {

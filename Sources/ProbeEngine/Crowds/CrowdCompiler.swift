@@ -63,7 +63,7 @@ struct CrowdCompiler {
         case .close: return .close
         case .reset: return .reset
         case .stopReading: return .stopReading
-        case .ignoreRest: return .ignoreRest
+        case .acceptRest: return .acceptRest
         case .read(let count, let interval):
             return .read(count: try number(of: count, most: CrowdStatement.mostRead), every: interval)
         case .repeats: throw Finding(.error, "a `repeat` is no single instruction")

@@ -42,7 +42,7 @@ struct CrowdSinks {
             let order = CrowdOrder(
                 role: .sink(at: endpoint, place: place, places: server.sinks.places), first: place,
                 step: server.sinks.places, count: server.sinks.members,
-                program: MemberProgram(instructions: [.ignoreRest], terminator: [10]))
+                program: MemberProgram(instructions: [.acceptRest], terminator: [10]))
             server.sinks.workers.append(try launch.launch(order, for: server.name, of: what, at: nil))
         }
         try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)

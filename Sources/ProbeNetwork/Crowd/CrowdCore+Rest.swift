@@ -76,7 +76,7 @@ extension CrowdCore {
         var takenBefore: Int?
         while place < program.instructions.count {
             switch program.instructions[place] {
-            case .ignoreRest, .reset: return nil
+            case .acceptRest, .reset: return nil
             case .connect, .close, .sendEndlessly: return taken
             case .send, .wait, .stopReading, .read: place += 1
             case .expect(let wait, _):

@@ -25,7 +25,7 @@ extension CrowdCore {
             receiveRest(member)
             drop(member) { $0.close(member) }
         case .reset: drop(member, isJudged: false) { $0.reset(member) }
-        case .ignoreRest: members[member].flags.insert(.ignoresRest)
+        case .acceptRest: members[member].flags.insert(.ignoresRest)
         case .stopReading: members[member].flags.insert(.stopsReading)
         case .read:
             members[member].slowReading = Int32(place)

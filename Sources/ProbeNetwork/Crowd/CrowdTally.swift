@@ -76,7 +76,7 @@ extension MemberProgram.Instruction {
         switch self {
         case .connect: .connect
         case .expect(let wait, _): MemberWait(wait)
-        case .send, .sendEndlessly, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .jump: nil
+        case .send, .sendEndlessly, .wait, .close, .reset, .stopReading, .read, .acceptRest, .jump: nil
         }
     }
 }

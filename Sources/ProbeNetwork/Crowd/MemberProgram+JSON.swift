@@ -40,7 +40,7 @@ extension MemberProgram.Instruction {
         case .close: object("close")
         case .reset: object("reset")
         case .stopReading: object("stopReading")
-        case .ignoreRest: object("ignoreRest")
+        case .acceptRest: object("acceptRest")
         case .read(let count, let interval):
             object("read", ("count", .integer(count)), ("every", .nanoseconds(interval)))
         case .jump(let target): object("jump", ("to", .integer(target)))
@@ -71,7 +71,7 @@ extension MemberProgram.Instruction {
         case "close": self = .close
         case "reset": self = .reset
         case "stopReading": self = .stopReading
-        case "ignoreRest": self = .ignoreRest
+        case "acceptRest": self = .acceptRest
         case "read":
             guard let count = json["count"]?.integer, let interval = json["every"]?.duration else { return nil }
             self = .read(count: count, every: interval)

@@ -18,7 +18,7 @@ package struct MemberProgram: Sendable {
         /// From here on it reads no more than this.
         case read(count: Int, every: Duration)
         /// Bytes that nothing consumes on this connection are accepted.
-        case ignoreRest
+        case acceptRest
         /// To an instruction before it: `repeat`.
         case jump(to: Int)
     }
@@ -67,7 +67,7 @@ package struct MemberProgram: Sendable {
             switch instruction {
             case .expect: true
             case .sendEndlessly: false
-            case .connect, .send, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .jump: nil
+            case .connect, .send, .wait, .close, .reset, .stopReading, .read, .acceptRest, .jump: nil
             }
         }
     }
@@ -78,7 +78,7 @@ package struct MemberProgram: Sendable {
             switch instruction {
             case .send, .sendEndlessly, .expect, .read: true
             case .connect: false
-            case .wait, .close, .reset, .stopReading, .ignoreRest, .jump: nil
+            case .wait, .close, .reset, .stopReading, .acceptRest, .jump: nil
             }
         }
     }

@@ -52,7 +52,7 @@ struct MemberChecker {
             if case .actor(let name) = target, names.state.actors[name.value]?.kind == .server {
                 report(.neverAnswered(server: name.value), at: statement.span)
             }
-        case .stopReading, .read, .ignoreRest: requireUp(statement, &link)
+        case .stopReading, .read, .acceptRest: requireUp(statement, &link)
         }
     }
 
@@ -60,7 +60,7 @@ struct MemberChecker {
         switch statement.kind {
         case .connect, .send, .expect, .wait: true
         case .repeats(let inner): inner.contains(where: takesTime)
-        case .close, .reset, .stopReading, .read, .ignoreRest: false
+        case .close, .reset, .stopReading, .read, .acceptRest: false
         }
     }
 

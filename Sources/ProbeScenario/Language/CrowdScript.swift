@@ -51,7 +51,7 @@ package struct CrowdStatement: Sendable {
         case reset
         case stopReading
         /// Bytes that nothing consumes on this connection are accepted.
-        case ignoreRest
+        case acceptRest
         /// `read 1B every 1s`: from here on it takes no more than that. nil: as it comes again.
         case read(count: Expression, every: Duration)
         /// To the end of the crowd.

@@ -62,7 +62,7 @@ extension CrowdStatement {
                 "bytes that no statement consumes on this connection do not fail the case, and `expect eof` skips them",
                 example: "ignore rest"),
             needsAllWords: true
-        ) { _ throws(Abandoned) in .ignoreRest },
+        ) { _ throws(Abandoned) in .acceptRest },
         Phrase(
             LanguageEntry(
                 "repeat", ["repeat { … }"], "again and again, until the crowd stops: nothing stands behind it",
@@ -95,7 +95,7 @@ extension CrowdStatement {
         case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Self.mostExpected)]
         case .expect(.until(let delimiter)): [.delimiter(delimiter)]
         case .read(let count, _): [.integer(count, "the number of bytes", 1...Self.mostRead)]
-        case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .ignoreRest, .repeats: []
+        case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .acceptRest, .repeats: []
         }
     }
 }
@@ -111,7 +111,7 @@ extension CrowdStatement.Kind {
         case .close: "close"
         case .reset: "reset"
         case .stopReading: "stop reading"
-        case .ignoreRest: "ignore rest"
+        case .acceptRest: "ignore rest"
         case .read: "read"
         case .repeats: "repeat"
         }
@@ -136,7 +136,7 @@ extension CrowdLatency {
         case .expect(.count): self = .bytes
         case .expect(.until): self = .until
         case .expect(.eof): self = .eof
-        case .send, .wait, .close, .reset, .stopReading, .read, .ignoreRest, .repeats: return nil
+        case .send, .wait, .close, .reset, .stopReading, .read, .acceptRest, .repeats: return nil
         }
     }
 }

@@ -34,9 +34,9 @@ struct CrowdRestTests {
         Sample("no expectation", [ask], "hello", rest: "hello"),
         Sample("no statement", [], "hello", rest: "hello"),
         Sample("a send that goes on", [.sendEndlessly([65], every: second)], "hello", rest: "hello"),
-        Sample("accepted", [ask, line, .ignoreRest], "PONG\r\nextra\r\n"),
-        Sample("accepted before", [.ignoreRest, ask], "hello"),
-        Sample("accepted later", [.wait(second), .ignoreRest], "hello"),
+        Sample("accepted", [ask, line, .acceptRest], "PONG\r\nextra\r\n"),
+        Sample("accepted before", [.acceptRest, ask], "hello"),
+        Sample("accepted later", [.wait(second), .acceptRest], "hello"),
         Sample("too many bytes", [.expect(.count(3), within: second)], "abcd", rest: "d"),
         Sample("after a delimiter", [.expect(.until([59]), within: second)], "a;b", rest: "b"),
         Sample("the rest of a line", [.expect(.line(.any), within: second)], "a\r\nb", rest: "b"),
@@ -54,8 +54,8 @@ struct CrowdRestTests {
         Sample("a peer that speaks by itself", [line, .wait(second), .jump(to: 1)], "a\r\nb\r\nc\r\n"),
         Sample("nothing is read", [.stopReading], "hello", rest: "", count: 5),
         Sample("slow reading", [.read(count: 2, every: .seconds(9))], "hello", rest: "", count: 5),
-        Sample("nothing is read, and that is accepted", [.ignoreRest, .stopReading], "hello"),
-        Sample("an end alone", [.ignoreRest, .expect(.eof, within: second)], "hello"),
+        Sample("nothing is read, and that is accepted", [.acceptRest, .stopReading], "hello"),
+        Sample("an end alone", [.acceptRest, .expect(.eof, within: second)], "hello"),
     ]
 
     @Test(arguments: samples)
