@@ -62,17 +62,24 @@ extension CrowdCore {
         guard members[member].connection == .open, !members[member].flags.contains(.ignoresRest) else { return nil }
         let unread = mayRead(member) ? 0 : connections.unread(member)
         let rest = members[member].rest
-        guard rest.count + members[member].surplus + unread > 0, let taken = taken(from: rest, by: member) else {
+        guard rest.count + members[member].surplus + unread > 0,
+            let taken = input.taken(
+                from: rest, by: program, at: Int(members[member].instruction), matchers)
+        else {
             return nil
         }
         let count = rest.count - taken + members[member].surplus + unread
         return count > 0
             ? CrowdSnapshot.Rest(bytes: Array(rest[taken...].prefix(Self.keptRest)), count: count) : nil
     }
+}
 
+extension MemberInput {
     /// How many of the bytes the statements ahead would consume; `nil` if what is left doesn't matter, or may still be waited for.
-    private func taken(from rest: [UInt8], by member: Int) -> Int? {
-        var (place, taken) = (Int(members[member].instruction), 0)
+    func taken(
+        from rest: [UInt8], by program: MemberProgram, at instruction: Int, _ matchers: [Int: LineMatcher]
+    ) -> Int? {
+        var (place, taken) = (instruction, 0)
         var takenBefore: Int?
         while place < program.instructions.count {
             switch program.instructions[place] {
@@ -81,7 +88,7 @@ extension CrowdCore {
             case .send, .wait, .stopReading, .read: place += 1
             case .expect(let wait, _):
                 let bytes = rest.span.extracting(droppingFirst: taken)
-                switch input.look(for: wait, in: bytes, scanned: 0, matcher: matchers[place]) {
+                switch look(for: wait, in: bytes, scanned: 0, matcher: matchers[place]) {
                 case .met(let count): taken += count
                 case .mismatch: return taken
                 case .pending: return nil
