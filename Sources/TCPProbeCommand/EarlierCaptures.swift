@@ -8,7 +8,7 @@ import ProbeSystem
 /// While a run lasts it has a lock on the folder. Another run in the same folder then moves nothing.
 final class EarlierCaptures {
     /// In the folder of captures.
-    static let folderName = "earlier"
+    static let folderName = Folder.earlierName
 
     private let folder: Folder
     /// Has the lock; closed at the end of the process.
@@ -27,12 +27,12 @@ final class EarlierCaptures {
         let names = (SmallFile.names(in: "/proc/self/fd/\(lock)") ?? []).filter { $0.hasSuffix(".pcapng") }
         let own = names.filter(isOwn)
         guard !own.isEmpty else { return 0 }
-        _ = mkdirat(folder.raw, Self.folderName, 0o755)
-        // A link could lead elsewhere.
-        let target = openat(folder.raw, Self.folderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard target >= 0 else { return 0 }
-        defer { close(target) }
-        return own.count { renameat(folder.raw, $0, target, $0) == 0 }
+        do throws(SystemError) {
+            let target = try folder.earlier()
+            return own.count { renameat(folder.raw, $0, target.raw, $0) == 0 }
+        } catch {
+            return 0
+        }
     }
 
     /// Whether a run of this program wrote the file: its header names the program, and a case in a comment.
