@@ -36,6 +36,25 @@ package struct Finding: Error, Sendable {
     }
 }
 
+extension Finding {
+    /// The summary without what it quotes and without digits: equal for two findings that differ in values only.
+    package var words: String {
+        var words: [UInt8] = []
+        var isQuoted = false
+        var isEscaped = false
+        for byte in summary.utf8 {
+            if isQuoted {
+                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            if byte == UInt8(ascii: "\"") { isQuoted = true }
+            if !(48...57).contains(byte) { words.append(byte) }
+        }
+        return String(decoding: words, as: UTF8.self)
+    }
+}
+
 /// An actor and what it was doing when the case ended.
 package struct ActorState: Sendable, Equatable {
     package var name: String

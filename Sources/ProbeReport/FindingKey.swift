@@ -25,7 +25,7 @@ struct FindingKey: Hashable {
     static func keys(of result: CaseResult) -> [FindingKey] {
         if result.findings.isEmpty { return [] }
         let own = result.findings.map {
-            Part(verdict: $0.verdict, span: $0.span, words: [words(of: $0.summary)])
+            Part(verdict: $0.verdict, span: $0.span, words: [$0.words])
         }
         let inScript = FindingKey(path: result.path, subject: result.subject, level: result.level, parts: own)
         if result.subject == nil { return [inScript] }
@@ -41,23 +41,6 @@ struct FindingKey: Hashable {
 
     private static func withoutNumbers(_ text: String) -> String {
         String(decoding: text.utf8.filter { !(48...57).contains($0) }, as: UTF8.self)
-    }
-
-    /// The text without what is quoted and without digits.
-    static func words(of text: String) -> String {
-        var words: [UInt8] = []
-        var isQuoted = false
-        var isEscaped = false
-        for byte in text.utf8 {
-            if isQuoted {
-                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-                continue
-            }
-            if byte == UInt8(ascii: "\"") { isQuoted = true }
-            if !(48...57).contains(byte) { words.append(byte) }
-        }
-        return String(decoding: words, as: UTF8.self)
     }
 }
 
