@@ -26,6 +26,8 @@ package enum ExploreOutcome: Sendable {
     case unstable(passed: Int, runs: Int, CaseResult)
     /// No endpoint of the harness sends or reads anything.
     case nothingToVary(ExploredScenario)
+    /// The program that is known to be right does not pass each time either, so nothing shows what a smaller scenario proves.
+    case goodFails(passed: Int, runs: Int, CaseResult?)
     /// `shrink` of a scenario that does not fail; with a result that is neither, if there was one.
     case doesNotFail(CaseResult?)
     case explored(ExploreReport)
@@ -68,6 +70,8 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// Failures that came in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
+    /// Failures of variations that the program which is known to be right fails too, the first one of each place.
+    package private(set) var ofGood: [CaseResult] = []
     /// Failures at other places than that of the finding, the first one of each place.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
@@ -76,10 +80,17 @@ package struct ExploreReport: Sendable {
         self.base = base
     }
 
-    mutating func addOther(_ result: CaseResult) {
+    mutating func addOther(_ result: CaseResult) { Self.add(result, to: &others) }
+
+    mutating func addGood(_ result: CaseResult) { Self.add(result, to: &ofGood) }
+
+    private static func add(_ result: CaseResult, to results: inout [CaseResult]) {
         let span = result.findings.first?.span
-        if !others.contains(where: { $0.findings.first?.span == span }) { others.append(result) }
+        if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
+
+    /// Whether a variation failed of which nothing could be made: it failed too rarely, or a program that is right fails it too.
+    package var isUnsettled: Bool { !rare.isEmpty || !ofGood.isEmpty }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
         tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }

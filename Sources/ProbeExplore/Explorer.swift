@@ -18,11 +18,15 @@ package struct Explorer {
     /// The same with more candidates at a time, for shrinking: candidates that fail wait for their deadlines.
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
+    /// The scenario with a program that is known to be right; nil if there is none.
+    private let good: GoodTwin?
     private let progress: (ExploreProgress) -> Void
 
     package init(
-        runner: EngineRunner, settings: ExploreSettings, progress: @escaping (ExploreProgress) -> Void
+        runner: EngineRunner, settings: ExploreSettings, good: GoodTwin? = nil,
+        progress: @escaping (ExploreProgress) -> Void
     ) {
+        self.good = good
         var configuration = runner.configuration
         let parallel = configuration.parallel
         configuration.parallel = min(64, parallel * 4)
@@ -48,10 +52,12 @@ package struct Explorer {
         let plan = runner.job.plan
         let base = ExploredScenario(plan, runner.job.casePlan, observations: observations)
         if let patience = settings.patience {
-            var faults = FaultExplorer(runner, base, patience: patience)
+            if let outcome = await failureOfGood(Candidate(), base) { return outcome }
+            var faults = FaultExplorer(runner, base, patience: patience, good: good)
             return .faults(await faults.explore(for: settings.duration))
         }
         guard !base.sites.isEmpty || !base.reading.options.isEmpty else { return .nothingToVary(base) }
+        if let outcome = await failureOfGood(Candidate(), base) { return outcome }
         var report = ExploreReport(base: base)
         await search(&report)
         if !report.findings.isEmpty, !isInterrupted {
@@ -77,6 +83,16 @@ package struct Explorer {
             return .interrupted
         }
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
+    }
+
+    /// What is reported if the program that is known to be right does not pass each time; nil if it does, or if there is none.
+    private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
+        guard let good = goodRunner(for: base) else { return nil }
+        let trials = await good.settled(Array(repeating: candidate, count: Self.baselineRuns))
+        if isInterrupted { return .interrupted }
+        let passed = trials.count(where: \.hasPassed)
+        return passed == trials.count
+            ? nil : .goodFails(passed: passed, runs: trials.count, trials.lazy.compactMap(\.result).first)
     }
 
     private func search(_ report: inout ExploreReport) async {
@@ -126,8 +142,19 @@ package struct Explorer {
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ report: inout ExploreReport,
         _ rare: inout [Signature: Int]
     ) async {
-        let finding = await smallest(candidate, signature, result, report.base)
+        if let good = goodRunner(for: report.base) {
+            let trials = await good.settled(Array(repeating: candidate, count: FailureRate.measured))
+            if let other = trials.first(where: { !$0.hasPassed }) {
+                report.addGood(other.result ?? result)
+                rare[signature] = Self.rareAttempts
+                return
+            }
+        }
+        var finding = await smallest(candidate, signature, result, report.base)
         if finding.isTooRare {
+            // The run that was noticed counts too.
+            finding.shrunk.rate.failed += 1
+            finding.shrunk.rate.runs += 1
             if rare[signature] == nil { report.rare.append(finding) }
             rare[signature, default: 0] += 1
         } else {
@@ -153,6 +180,7 @@ package struct Explorer {
         guard let failing, let signature = Signature(failing) else {
             return .doesNotFail(results.compactMap(\.self).first { $0.verdict != .passed })
         }
+        let failure = Failure(signature, in: results.compactMap(\.self))
         var base = ExploredScenario(
             runner.job.plan, runner.job.casePlan, observations: observations, takesCutsOff: true)
         var report = ExploreReport(base: base)
@@ -167,34 +195,47 @@ package struct Explorer {
         }
         if !base.ownVariation.isEmpty {
             // Without its cuts it has to pass, else they are not what makes it fail.
-            let plain = await runner(for: base, shrinkRunner).run(Array(repeating: Candidate(), count: 3))
+            let plain = await runner(for: base, shrinkRunner).settled(Array(repeating: Candidate(), count: 3))
             if !plain.allSatisfy(\.hasPassed) {
                 base = ExploredScenario(runner.job.plan, runner.job.casePlan, observations: [], takesCutsOff: true)
                 report = ExploreReport(base: base)
             }
         }
+        if let outcome = await failureOfGood(Candidate(base.ownVariation), base) { return outcome }
         progress(ExploreProgress(report, activity: .shrinking))
-        let finding = await smallest(Candidate(base.ownVariation), signature, failing, base)
+        let finding = await smallest(Candidate(base.ownVariation), signature, failing, base, keeping: failure)
         if isInterrupted { return .interrupted }
         if finding.isTooRare { report.rare = [finding] } else { report.findings = [finding] }
         return .explored(report)
     }
 
+    /// - Parameter failure: what must stay, as `shrink` has seen it; nil: what the candidate shows, or another failure of a smaller variation.
     private func smallest(
-        _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario
+        _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
+        keeping failure: Failure? = nil
     ) async -> ExploreFinding {
         let runner = runner(for: base, shrinkRunner)
-        let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
-        let rate = FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+        let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
+        let results = trials.compactMap(\.result)
+        let keepsFailure = failure != nil
+        let failure = failure ?? Failure(signature, in: results.isEmpty ? [result] : results)
+        let rate = FailureRate(failed: results.count { failure.matches($0) }, runs: FailureRate.measured)
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
         if rate.isTooRare { return finding }
         var shrinker = Shrinker(
-            runner: runner, sites: base.sites, signature: signature, rate: rate,
-            deadline: .now + settings.reductionTime)
+            runner: runner, good: goodRunner(for: base), sites: base.sites, failure: failure,
+            keepsFailure: keepsFailure, rate: rate, deadline: .now + settings.reductionTime)
         finding.shrunk = await shrinker.shrink(candidate, of: base.scenario)
-        finding.signature = shrinker.signature
+        finding.signature = shrinker.failure.signature
         return finding
+    }
+
+    /// A runner of the prepared scenario with the program that is known to be right; nil if there is none.
+    private func goodRunner(for base: ExploredScenario) -> EngineRunner? {
+        guard let good else { return nil }
+        let runner = runner(for: base, shrinkRunner)
+        return runner.withJob(good.applied(to: runner.job))
     }
 
     /// A runner of the prepared scenario.

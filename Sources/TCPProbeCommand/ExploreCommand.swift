@@ -17,12 +17,14 @@ struct ExploreCommand: ParsableCommand {
               tcpprobe explore server.scn --for 10m -j 4 --out found
               tcpprobe explore server.scn --seed 7
               tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping
+              tcpprobe explore server.scn --good 'python3 fixed.py ${P.port}'
 
             EXIT CODES:
               0         nothing was found
               1         something was found
-              2         wrong use, or the scenario does not pass as it is
-              3         the scenario passes, but not each time; or it has nothing that could be varied
+              2         invalid usage, or the scenario (or the program of --good) does not pass as it is
+              3         the scenario passes, but not each time; or it has nothing that could be varied;
+                        or it fails with a variation, but too rarely to be shrunk
               129, 130, 143  interrupted
             """)
 
@@ -98,16 +100,19 @@ struct ShrinkCommand: ParsableCommand {
         commandName: "shrink",
         abstract: "Make a scenario that fails as small as it can be and still fail in the same way.",
         discussion: """
-            Cuts and pauses of its sends go first, then connections, steps and parts of what is sent. The result is written as
-            NAME.min.scn, with a sentence that says what makes it fail.
+            Cuts and pauses of its sends go first, then connections, steps and parts of what is sent. The step that fails, the
+            expected and the actual value stay the same. What precedes that step is left out only if a correct program passes
+            without it: name one by --good. The result is written as NAME.min.scn, with a sentence that says what makes it fail.
 
             EXAMPLES:
               tcpprobe shrink failing.scn
               tcpprobe shrink failing.scn --filter 'failing[n=3]' --out found
+              tcpprobe shrink failing.scn --good 'python3 fixed.py ${P.port}'
+              tcpprobe shrink failing.scn --good --set program=fixed.py
 
             EXIT CODES:
               0         the smallest scenario was written
-              2         wrong use, or the scenario does not fail
+              2         invalid usage, or the scenario does not fail, or it fails with the program of --good
               3         it fails in fewer than one in five runs: too rare to be shrunk
               129, 130, 143  interrupted
             """)

@@ -23,6 +23,8 @@ struct ExploreOptions: ParsableArguments {
         completion: .directory)
     var out = "tcpprobe-out"
 
+    @OptionGroup var good: GoodOptions
+
     @OptionGroup var reports: ReportFiles
 
     @OptionGroup var targets: TargetOptions
@@ -41,6 +43,7 @@ struct ExploreOptions: ParsableArguments {
         for assignment in selection.assignments { words += ["--set", assignment] }
         for target in targets.allowed { words += ["--allow-target", target] }
         if forbidsProcesses { words.append("--no-process") }
+        words += good.words
         if let jobs { words += ["-j", "\(jobs)"] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words
@@ -57,6 +60,10 @@ struct ExploreOptions: ParsableArguments {
             var job = job
             if job.plan.sources.files.count > 1 {
                 job = try compiled(job, IncludedFiles(job.plan.sources).inlined(), "what it includes")
+            }
+            if !selection.settings.isEmpty {
+                let text = AssignedValues(job.plan).written(Set(selection.settings.keys))
+                job = try compiled(job, text, "what --set gives")
             }
             if let text = ForwardSteps(job.plan).written() {
                 job = try compiled(job, text, "how its proxies pass bytes on")

@@ -95,6 +95,11 @@ final class ExploreReports: Sendable {
         case .nothingToVary:
             return result(
                 of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
+        case .goodFails(let passed, let runs, let other):
+            let text = "the program of --good passes \(passed) of \(runs) times, and it must pass each time"
+            return result(
+                of: job, .inconclusive, [other.map { about($0, text) } ?? Finding(.inconclusive, text)],
+                other?.timeline ?? [])
         case .doesNotFail(let other):
             let text = "it does not fail in \(FailureRate.measured) runs, so there is nothing to be shrunk"
             return result(of: job, .skipped, [other.map { about($0, text, .skipped) } ?? Finding(.skipped, text)])
@@ -117,8 +122,9 @@ final class ExploreReports: Sendable {
         let rare = report.rare.map { finding in
             about(finding.result, "it fails too seldom to be shrunk: in \(finding.shrunk.rate.text)")
         }
-        let verdict: Verdict = !found.isEmpty ? .failed : !rare.isEmpty ? .inconclusive : .passed
-        var result = result(of: job, verdict, found + rare, report.findings.first?.result.timeline ?? [])
+        let ofGood = report.ofGood.map { about($0, "it fails with the program of --good too, so it was not shrunk") }
+        let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
+        var result = result(of: job, verdict, found + rare + ofGood, report.findings.first?.result.timeline ?? [])
         let counts = settings.map { settings in
             Exploration.Counts(
                 law: .stream, tried: report.tried, left: report.singleCuts - report.singleCutsTried,
@@ -141,7 +147,12 @@ final class ExploreReports: Sendable {
             if let first = found.result.findings.first { finding.details = [first.summary] + first.details }
             return [finding]
         }
-        var result = result(of: job, findings == nil ? .passed : .failed, findings ?? [])
+        let ofGood = Finding(
+            .inconclusive, "the program of --good does not survive \(ByteText.count(report.ofGood, "fault")) either")
+        var result =
+            findings == nil && report.ofGood > 0
+            ? result(of: job, .inconclusive, [ofGood])
+            : result(of: job, findings == nil ? .passed : .failed, findings ?? [])
         let counts = Exploration.Counts(
             law: .faults, tried: report.tried, left: report.all - report.tried, inconclusive: report.unknown,
             isExhausted: report.tried == report.all, seed: settings?.seed ?? 0)

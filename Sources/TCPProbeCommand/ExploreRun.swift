@@ -72,11 +72,19 @@ struct ExploreRun {
         }
         let folder = try outputFolder()
         ResourceTracker.begin()
-        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
+        let goodAdapter = try options.good.adapter(for: jobs)
+        let started: [any SubjectSource] = sources + (goodAdapter.map { [$0] } ?? [])
+        SubjectIntroductions(started).wait(orUntilReadable: interrupts)
         defer { endResources() }
-        if let failure = sources.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
+        if let failure = started.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
+        let targets = try options.targets.targets()
+        let twins = try jobs.map { job in
+            try options.good.twin(
+                of: job, adapter: goodAdapter, settings: options.selection.settings, allowing: targets,
+                isOfCommand: kind.isOfCommand)
+        }
         var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
-        configuration.allowedTargets = try options.targets.targets()
+        configuration.allowedTargets = targets
         configuration.allowsProcesses = !options.forbidsProcesses
         configuration.parallel = parallel
         configuration.provesFaults = false
@@ -84,7 +92,7 @@ struct ExploreRun {
         if needsCapture { (configuration.capture, configuration.captureProblem) = capture.open() }
         let reports = try makeReports(jobs, hasSeveralSubjects: sources.count > 1)
         let code = try execute(
-            jobs, configuration, sources, interrupts, output: (folder, capture, reports))
+            zip(jobs, twins).map { ($0, $1) }, configuration, started, interrupts, output: (folder, capture, reports))
         endResources()
         throw ExitCode(code)
     }
@@ -149,7 +157,8 @@ struct ExploreRun {
     private typealias Output = (folder: Folder, capture: ExploreCapture, reports: ExploreReports)
 
     private func execute(
-        _ jobs: [RunJob], _ configuration: RunConfiguration, _ subjects: [any SubjectSource], _ interrupts: Int32,
+        _ jobs: [(RunJob, GoodTwin?)], _ configuration: RunConfiguration, _ subjects: [any SubjectSource],
+        _ interrupts: Int32,
         output: Output
     ) throws -> Int32 {
         let reactor: Reactor
@@ -180,12 +189,12 @@ struct ExploreRun {
         }
         let finished = ExitCodeBox()
         Task(executorPreference: reactor) {
-            for job in jobs where control.interruptedBy == nil {
+            for (job, good) in jobs where control.interruptedBy == nil {
                 let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) {
                     _ in true
                 }
                 let text = ExploreText(console: console, job: job, options: options)
-                finished.raise(to: await explore(runner, text, output))
+                finished.raise(to: await explore(runner, good, text, output))
             }
             for subject in subjects { await subject.shutDown() }
             reactor.stop()
@@ -195,17 +204,21 @@ struct ExploreRun {
     }
 
     /// - Returns: the exit code of one case.
-    private func explore(_ runner: EngineRunner, _ text: ExploreText, _ output: Output) async -> Int32 {
+    private func explore(
+        _ runner: EngineRunner, _ good: GoodTwin?, _ text: ExploreText, _ output: Output
+    ) async -> Int32 {
         let outcome: ExploreOutcome
         let start = MonotonicTime.now
         output.reports.begin(runner.job)
         switch kind {
         case .explore(let settings, _):
-            outcome = await Explorer(runner: runner, settings: settings) { progress in
+            outcome = await Explorer(runner: runner, settings: settings, good: good) { progress in
                 text.show(progress, left: Int((settings.duration - (MonotonicTime.now - start)) / .seconds(1)))
             }.explore()
         case .shrink:
-            outcome = await Explorer(runner: runner, settings: ExploreSettings()) { text.show($0, left: 0) }.shrink()
+            outcome = await Explorer(runner: runner, settings: ExploreSettings(), good: good) {
+                text.show($0, left: 0)
+            }.shrink()
         }
         text.clear()
         var written = WrittenFindings()
@@ -241,7 +254,7 @@ extension ExploreRun {
     ) async -> Int32 {
         let isExploring = kind.settings != nil
         text.tell(report, isExploring: isExploring)
-        guard !report.findings.isEmpty else { return isExploring ? 0 : 3 }
+        guard !report.findings.isEmpty else { return isExploring && !report.isUnsettled ? 0 : 3 }
         let writer = writer(runner, output)
         for (index, finding) in report.findings.enumerated() {
             let name = text.name + (index == 0 ? "" : ".\(index + 1)")
@@ -264,7 +277,7 @@ extension ExploreRun {
         _ written: inout WrittenFindings
     ) async -> Int32 {
         text.tell(report)
-        guard let finding = report.finding else { return report.obstacle == nil ? 0 : 3 }
+        guard let finding = report.finding else { return report.obstacle == nil && report.ofGood == 0 ? 0 : 3 }
         let name = "\(text.name).fault"
         do throws(SystemError) {
             let scenario = try await writer(runner, output).write(finding, name: name)

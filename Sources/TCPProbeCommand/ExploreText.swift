@@ -62,6 +62,11 @@ struct ExploreText {
                 "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing that could be varied\n"
             )
             return 3
+        case .goodFails(let passed, let runs, let result):
+            error(
+                "\(shownID): the program of --good passes \(passed) of \(runs) times\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass each time, as what passes with it shows what a correct program does"
+            )
+            return 2
         case .doesNotFail(let other):
             let why = other.map { ": \(Self.reason($0))" } ?? ""
             error(
@@ -106,6 +111,9 @@ struct ExploreText {
         for other in report.others {
             text += "fails at another place too, which was not shrunk: \(Self.reason(other))\n"
         }
+        for other in report.ofGood {
+            text += "fails with the program of --good too, so it was not shrunk: \(Self.reason(other))\n"
+        }
         for finding in report.rare {
             text +=
                 "too rare to be shrunk: \(Self.reason(finding.result)); it failed in \(finding.shrunk.rate.text)\n"
@@ -119,7 +127,11 @@ struct ExploreText {
             console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
             return
         }
-        let outcome = report.finding.map { "\n\(Self.reason($0.result))" } ?? "; the program survived each"
+        let outcome =
+            report.finding.map { "\n\(Self.reason($0.result))" }
+            ?? (report.ofGood == 0
+                ? "; the program survived each"
+                : "; the program of --good does not survive \(report.ofGood) of them either, and each other one was survived")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }

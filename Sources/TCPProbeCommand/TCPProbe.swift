@@ -68,7 +68,7 @@ struct TCPProbe: ParsableCommand {
             finish(2)
         }
         do {
-            var command = try parseAsRoot(Array(arguments.dropFirst()))
+            var command = try parseAsRoot(GoodOptions.joined(Array(arguments.dropFirst())))
             try command.run()
         } catch let code as ExitCode {
             finish(code.rawValue)

@@ -22,10 +22,9 @@ struct ShrinkerTests {
             }
         }
 
+        static let result = failedResult(at: SourceSpan(start: 0, end: 1))
         static let signature = Signature(span: SourceSpan(start: 0, end: 1), verdict: .failed, reason: "wrong")
-        static let result = CaseResult(
-            id: "a", path: "a.scn", sources: SourceMap([]), title: "", about: nil, because: [], level: .must, tags: [],
-            subject: nil, verdict: .failed, findings: [], timeline: [], duration: 0, capturePath: nil, rerun: "")
+        static let failure = Failure(signature, in: [result])
     }
 
     private static func shrink(
@@ -34,7 +33,7 @@ struct ShrinkerTests {
     ) async -> ShrinkResult {
         let base = sample.explored()
         var shrinker = Shrinker(
-            runner: runner, sites: base.sites, signature: RuleRunner.signature,
+            runner: runner, sites: base.sites, failure: RuleRunner.failure,
             rate: FailureRate(failed: 10, runs: 10), deadline: deadline)
         return await shrinker.shrink(Candidate(variation), of: base.scenario)
     }

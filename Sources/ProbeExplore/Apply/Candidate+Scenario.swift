@@ -11,6 +11,9 @@ extension Candidate {
         var result = base.rewritten { step in
             if removedSteps.contains(step.id) || inner.contains(step.id) || isEndCarried(step) { return [] }
             var step = step
+            if ignoredRests.contains(step.id), case .act(let actor, _, _) = step.kind {
+                step.kind = .act(actor: actor, .connection(.ignoreRest), Timing())
+            }
             if case .act(let actor, .connection(.send(let statement)), let timing) = step.kind {
                 var statement = statement
                 if let group = first[step.id] { statement = joined(group.compactMap { sends[$0] }, statement) }

@@ -14,6 +14,8 @@ package struct FaultExplorer {
         /// Of those that were tried: the ones that were neither a pass nor a failure.
         package var unknown = 0
         package var finding: Finding?
+        /// Faults that the program which is known to be right does not survive either.
+        package var ofGood = 0
         /// Why nothing could be tried.
         package var obstacle: String?
         /// Why some kinds of faults were not tried.
@@ -38,8 +40,11 @@ package struct FaultExplorer {
     /// The program is a server.
     private var isServer = false
     private let patience: Duration
+    /// The scenario with a program that is known to be right; nil if there is none.
+    private let good: GoodTwin?
 
-    package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration) {
+    package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: GoodTwin? = nil) {
+        self.good = good
         var configuration = runner.configuration
         // The cases wait most of their time. With more of them, programs that spin would share the processors, and each would use little.
         configuration.parallel = min(64, configuration.parallel * 2)
@@ -97,6 +102,10 @@ package struct FaultExplorer {
                 let failed = again.count { $0.map(counts) ?? false }
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare || rate.failed <= report.finding?.rate.failed ?? 0 { continue }
+                if let good, await !passes(good.applied(to: job)) {
+                    report.ofGood += 1
+                    continue
+                }
                 report.finding = Finding(
                     sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
@@ -111,7 +120,11 @@ package struct FaultExplorer {
     /// Whether a script passes each of three times.
     private func passes(_ script: FaultScripts.Script) async -> Bool {
         guard let job = job(script.bytes) else { return false }
-        return await results(Array(repeating: job, count: 3)).allSatisfy { $0?.verdict == .passed }
+        return await passes(job)
+    }
+
+    private func passes(_ job: RunJob) async -> Bool {
+        await results(Array(repeating: job, count: 3)).allSatisfy { $0?.verdict == .passed }
     }
 
     /// Whether a result says something against the program. A client may end by itself; a server that has ended serves nobody.

@@ -129,7 +129,7 @@ package struct FaultScripts {
         var seen: Set<Int> = []
         return [1, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length && seen.insert($0).inserted }
             .map { count in
-                let part = Escaped.bytes(site.bytes.prefix(count))
+                let part = StreamStatements.escaped(site.bytes.prefix(count))
                 return (
                     "\(actor) send \"\(part)\"\n",
                     "behind \(count) of the \(site.bytes.count) bytes of `\(shown(step))`"

@@ -3,6 +3,8 @@ package struct Candidate: Hashable, Sendable {
     package var variation: Variation
     /// Steps that are left out, by number; with a block its contents.
     package var removedSteps: Set<Int> = []
+    /// Expectations whose place `ignore rest` takes: what they would have consumed may still arrive.
+    package var ignoredRests: Set<Int> = []
     /// Actors that are left out.
     package var removedActors: Set<String> = []
     /// What is sent instead of the script's value, by the number of the send.

@@ -37,6 +37,11 @@ package enum StreamStatements {
         "\(actor) expect \(count) bytes"
     }
 
+    /// The inside of a string of a script, in ASCII: it means these bytes wherever a string may have variables in it.
+    package static func escaped(_ bytes: some Collection<UInt8>) -> String {
+        Escaped.bytes(bytes).replacing("${", with: "\\${")
+    }
+
     /// As a string of a script: characters as they are, and no `${`.
     package static func literal(_ bytes: [UInt8]) -> String {
         var (text, index) = ("\"", 0)

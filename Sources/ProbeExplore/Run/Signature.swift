@@ -1,16 +1,19 @@
 package import ProbeEvents
 package import ProbeScenario
 
-/// What makes two failures one: the place in the script, the verdict, and what is said apart from values and numbers.
+/// What makes two failures alike: the place in the script, the verdict, and what is said apart from values and numbers.
 package struct Signature: Hashable, Sendable {
     package var span: SourceSpan?
     package var verdict: Verdict
     package var reason: String
+    /// How a program ended, if the failure is that it ended.
+    package var end: UnexpectedEnd?
 
-    package init(span: SourceSpan?, verdict: Verdict, reason: String) {
+    package init(span: SourceSpan?, verdict: Verdict, reason: String, end: UnexpectedEnd? = nil) {
         self.span = span
         self.verdict = verdict
         self.reason = reason
+        self.end = end
     }
 
     /// The signature of a result; nil if it passed, or if it says nothing for sure.
@@ -18,24 +21,58 @@ package struct Signature: Hashable, Sendable {
         guard result.verdict == .failed || result.verdict == .error, !result.isInterrupted,
             let first = result.findings.first
         else { return nil }
-        self.init(span: first.span, verdict: first.verdict, reason: Self.words(of: first.summary))
+        self.init(span: first.span, verdict: first.verdict, reason: first.words, end: first.unexpectedEnd)
+    }
+}
+
+/// One failure of a scenario: a signature, and the expected and the actual value. What differs from run to run, such as a session number or a
+/// time, is masked.
+package struct Failure: Sendable, Equatable {
+    package var signature: Signature
+    /// What is said, with its values: a status, a count, a name.
+    package var said: MaskedValue
+    package var expected: MaskedValue
+    package var actual: MaskedValue
+
+    /// - Parameter results: of runs of one candidate; those with the signature count.
+    package init(_ signature: Signature, in results: [CaseResult]) {
+        self.signature = signature
+        let findings = results.filter { Signature($0) == signature }.compactMap(\.findings.first)
+        said = MaskedValue(findings.map { Self.withoutTimes($0.summary) })
+        expected = MaskedValue(findings.map(\.expected))
+        actual = MaskedValue(findings.map(\.actual))
     }
 
-    /// The text without what is quoted and without digits.
-    static func words(of text: String) -> String {
-        var words: [UInt8] = []
-        var isQuoted = false
-        var isEscaped = false
-        for byte in text.utf8 {
-            if isQuoted {
-                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-            } else if byte == UInt8(ascii: "\"") {
-                isQuoted = true
-            } else if !(48...57).contains(byte) {
-                words.append(byte)
+    /// Whether a result shows this failure: at the same step, with the same values but for what is masked.
+    package func matches(_ result: CaseResult) -> Bool {
+        guard Signature(result) == signature, let first = result.findings.first else { return false }
+        return said.matches(Self.withoutTimes(first.summary)) && expected.matches(first.expected)
+            && actual.matches(first.actual)
+    }
+
+    /// The text with a sign in the place of each number that has a unit of time: ten runs can agree by chance.
+    private static func withoutTimes(_ text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let number = bytes[index...].prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+            let rest = bytes[(index + number.count)...].drop { $0 == 32 }
+            let isTime = ["ms", "s", "us", "µs"].contains { unit in
+                rest.starts(with: unit.utf8)
+                    && rest.dropFirst(unit.utf8.count).first.map { !(97...122).contains($0) } ?? true
+            }
+            if !number.isEmpty, isTime {
+                result.append(UInt8(ascii: "#"))
+                index += number.count
+            } else if number.isEmpty {
+                result.append(bytes[index])
+                index += 1
+            } else {
+                result += number
+                index += number.count
             }
         }
-        return String(decoding: words, as: UTF8.self)
+        return result
     }
 }

@@ -23,14 +23,39 @@ package enum Trial: Sendable {
 
     package var hasPassed: Bool { if case .passed = self { true } else { false } }
 
-    /// Whether it failed in this way.
-    package func fails(like signature: Signature) -> Bool {
-        if case .failed(signature, _) = self { true } else { false }
+    /// Whether it is this failure, values included.
+    package func fails(like failure: Failure) -> Bool {
+        if case .failed(_, let result) = self { failure.matches(result) } else { false }
+    }
+
+    /// The result of a run that did not pass.
+    package var result: CaseResult? {
+        switch self {
+        case .passed: nil
+        case .failed(_, let result): result
+        case .unknown(let result): result
+        }
     }
 
     /// The signature of a failure.
     package var signature: Signature? {
         if case .failed(let signature, _) = self { signature } else { nil }
+    }
+}
+
+extension CandidateRunner {
+    /// Runs each candidate once, and those that were inconclusive again, up to three times: on a busy machine many are, and that says nothing
+    /// about the program.
+    ///
+    /// - Returns: a trial for each, in their order; one that was never conclusive stays unknown.
+    package func settled(_ candidates: [Candidate]) async -> [Trial] {
+        var trials = await run(candidates)
+        for _ in 0..<3 {
+            let unknown = trials.indices.filter { if case .unknown(.some) = trials[$0] { true } else { false } }
+            if unknown.isEmpty { break }
+            for (index, trial) in zip(unknown, await run(unknown.map { candidates[$0] })) { trials[index] = trial }
+        }
+        return trials
     }
 }
 

@@ -4,14 +4,28 @@ import ProbeSystem
 
 /// Leaves out what a failure does not need: connections, steps, parts of what is sent.
 ///
-/// A smaller scenario counts only if it passes without its variation, because else it is another scenario.
+/// Whatever a program receives before the failing step may be why its answer is expected to be another one: without `SET a 2` nobody may expect
+/// `=2`, though a program that forgets the second SET fails all the same. So a smaller scenario counts only if something shows that a correct
+/// program passes it: the scenario without its variation passes, or the program that is known to be right does. If there is neither, only
+/// what follows the failing step and what no program notices is left out.
 struct Reduction {
     let shrinker: Shrinker
     let scenario: Scenario
 
+    /// Whether nothing can show that a correct program passes a smaller scenario.
+    func mustKeepPremises(_ candidate: Candidate) -> Bool { candidate.variation.isEmpty && shrinker.good == nil }
+
     func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
         var current = start
         let removable = scenario.actors.map(\.name.value).filter { !scenario.actorsOfNetworks.contains($0) }
+        if mustKeepPremises(start) {
+            if let candidate = endedAtFailure(current) { await accept([candidate], &current, rate) }
+            await removeUnnoticed(&current, rate)
+            for actor in removable where !isUsed(actor, in: current) {
+                await accept([without(actor, current)], &current, rate)
+            }
+            return current
+        }
         for actor in removable { await accept([without(actor, current)], &current, rate) }
         await removePassive(&current, rate)
         await removeSteps(&current, rate)
@@ -50,10 +64,79 @@ struct Reduction {
     }
 
     private func accepts(_ plain: [Candidate], _ varied: [Candidate], _ rate: FailureRate) async -> Bool {
-        let trials = await shrinker.runner.run(plain + varied)
+        let trials = await shrinker.runner.settled(plain + varied)
         guard trials.prefix(plain.count).allSatisfy(\.hasPassed) else { return false }
-        let failed = trials.dropFirst(plain.count).count { $0.fails(like: shrinker.signature) }
-        return failed == varied.count || (failed > 0 && rate.failed < rate.runs)
+        let failed = trials.dropFirst(plain.count).count { $0.fails(like: shrinker.failure) }
+        guard failed == varied.count || (failed > 0 && rate.failed < rate.runs) else { return false }
+        guard let good = shrinker.good else { return true }
+        return await good.settled(varied).allSatisfy(\.hasPassed)
+    }
+
+    // MARK: Without anything that shows what a correct program does
+
+    /// The candidate without the steps that follow the failing one. What a correct program would still send for them is ignored. Nil if there
+    /// are none, or if something that is judged at the end of a case may depend on one of them.
+    private func endedAtFailure(_ current: Candidate) -> Candidate? {
+        guard scenario.links.isEmpty, scenario.names.isEmpty, !hasConditions,
+            let span = shrinker.failure.signature.span,
+            let index = scenario.steps.firstIndex(where: { Self.holds($0, span) })
+        else { return nil }
+        switch scenario.steps[index].kind {
+        case .act, .check, .loop, .sequence, .together, .either, .retry: break
+        case .wait, .note, .assign, .invoke, .finally, .whenever, .wire, .link, .name: return nil
+        }
+        var candidate = current
+        var ignored: Set<String> = []
+        for step in scenario.steps[(index + 1)...] {
+            switch step.kind {
+            case .act(let name, .connection(.expect), _) where ignored.insert(name.value).inserted:
+                candidate.ignoredRests.insert(step.id)
+            case .act(_, .connection(.expect), _), .act(_, .connection(.send), _), .act(_, .connection(.close), _),
+                .act(_, .connection(.halfClose), _), .act(_, .connection(.reset), _), .act(_, .client, _),
+                .act(_, .process, _), .wait, .note, .assign, .check, .wire:
+                candidate.removedSteps.insert(step.id)
+            case .act(_, .connection(.ignoreRest), _), .finally: break
+            case .act, .loop, .invoke, .sequence, .together, .either, .retry, .whenever, .link, .name: return nil
+            }
+        }
+        return candidate
+    }
+
+    /// Whether the scenario sets up something that must take effect before the case ends.
+    private var hasConditions: Bool {
+        let hasProxy = scenario.actors.contains { if case .proxy = $0.kind { true } else { false } }
+        return hasProxy || scenario.allSteps.contains { if case .whenever = $0.kind { true } else { false } }
+    }
+
+    private static func holds(_ step: Step, _ span: SourceSpan) -> Bool {
+        let end = step.kind.bodies.map(\.span.end).max() ?? step.span.end
+        return step.span.file == span.file && step.span.start <= span.start && span.end <= max(step.span.end, end)
+    }
+
+    /// Leaves out the steps that no program notices, but for the one that fails.
+    private func removeUnnoticed(_ current: inout Candidate, _ rate: FailureRate) async {
+        var candidate = current
+        for step in scenario.allSteps {
+            switch step.kind {
+            case .note, .wire:
+                if shrinker.failure.signature.span.map({ Self.holds(step, $0) }) != true {
+                    candidate.removedSteps.insert(step.id)
+                }
+            case .wait, .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever,
+                .act,
+                .link, .name:
+                break
+            }
+        }
+        await accept([candidate], &current, rate)
+    }
+
+    /// Whether a step that is left belongs to an actor.
+    private func isUsed(_ actor: String, in candidate: Candidate) -> Bool {
+        scenario.allSteps.contains { step in
+            guard case .act(let name, _, _) = step.kind, name.value == actor else { return false }
+            return !candidate.removedSteps.contains(step.id)
+        }
     }
 
     // MARK: Steps

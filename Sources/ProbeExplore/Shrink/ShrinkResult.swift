@@ -7,6 +7,10 @@ package struct ShrinkResult: Sendable {
     package var cutTables: [Int: CutTable] = [:]
     /// The time for leaving out steps was over: others may be left that are not needed.
     package var hasReachedDeadline = false
+    /// Nothing that comes before the failing step was left out: no run could show that a correct program passes without it.
+    package var keepsPremises = false
+    /// A smaller scenario was found, but it did not pass each time where it must, and was dropped.
+    package var hasUnsureReduction = false
 
     package init(candidate: Candidate, rate: FailureRate, cutTables: [Int: CutTable] = [:]) {
         self.candidate = candidate

@@ -2,7 +2,7 @@ package import ProbeScenario
 package import ProbeBase
 import ProbeSystem
 
-/// Finds the smallest candidate that fails in the same way.
+/// Finds the smallest candidate that shows the same failure: at the same step, expected and actual value included.
 ///
 /// A candidate that passes is run again until a miss is less likely than 1 %. What is inconclusive counts as no failure.
 package struct Shrinker {
@@ -11,12 +11,16 @@ package struct Shrinker {
     private static let longestForPairs = 48
     /// Candidates that run before the first failing one is looked for.
     private static let batch = 32
-    private static let reliable = Duration.milliseconds(10)
 
     let runner: any CandidateRunner
+    /// Runs candidates with a program that is known to be right; nil if there is none.
+    let good: (any CandidateRunner)?
     let sites: [SendSite]
-    /// What has to stay.
-    private(set) var signature: Signature
+    /// What must stay.
+    package private(set) var failure: Failure
+    /// Whether the failure itself must stay. If not, a smaller variation may fail in another way: without its variation the scenario passes,
+    /// so that is a fault of the program too.
+    private let keepsFailure: Bool
     private let initialRate: FailureRate
     /// How often a candidate has to pass.
     private var passes: Int { initialRate.passesToTrust }
@@ -24,11 +28,14 @@ package struct Shrinker {
     let deadline: MonotonicTime
 
     package init(
-        runner: any CandidateRunner, sites: [SendSite], signature: Signature, rate: FailureRate, deadline: MonotonicTime
+        runner: any CandidateRunner, good: (any CandidateRunner)? = nil, sites: [SendSite], failure: Failure,
+        keepsFailure: Bool = false, rate: FailureRate, deadline: MonotonicTime
     ) {
         self.runner = runner
+        self.good = good
         self.sites = sites
-        self.signature = signature
+        self.failure = failure
+        self.keepsFailure = keepsFailure
         self.deadline = deadline
         initialRate = rate
     }
@@ -44,32 +51,47 @@ package struct Shrinker {
         result = await longerPauses(result)
         result = await lookedBeside(result)
         let reduction = Reduction(shrinker: self, scenario: scenario)
+        result.keepsPremises = reduction.mustKeepPremises(result.candidate)
         let reduced = await reduction.reduced(result.candidate, rate: result.rate)
         result.hasReachedDeadline = MonotonicTime.now >= deadline
         if reduced != result.candidate {
+            let rate = await rate(of: reduced)
+            // What passed once or twice on the way may have been lucky.
+            guard rate.failed > 0, await isSound(reduced) else {
+                result.hasUnsureReduction = true
+                return result
+            }
             result.candidate = reduced
-            result.rate = await rate(of: reduced)
+            result.rate = rate
             result = await longerPauses(result)
         }
         return result
+    }
+
+    /// Whether a candidate passes in each of many runs where it must: without its variation, and with the program that is right.
+    private func isSound(_ candidate: Candidate) async -> Bool {
+        let plain = Array(repeating: candidate.plain, count: FailureRate.measured)
+        if !candidate.variation.isEmpty, await !runner.settled(plain).allSatisfy(\.hasPassed) { return false }
+        guard let good else { return true }
+        return await good.settled(Array(repeating: candidate, count: FailureRate.measured)).allSatisfy(\.hasPassed)
     }
 
     // MARK: Running
 
     /// How often a candidate fails in the same way in ten runs.
     package func rate(of candidate: Candidate) async -> FailureRate {
-        let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
-        return FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+        let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
+        return FailureRate(failed: trials.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
     /// The same, but it ends as soon as fewer than `count` failures are certain.
-    private func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
-        let first = await runner.run(Array(repeating: candidate, count: 3))
-        let failed = first.count { $0.fails(like: signature) }
+    func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
+        let first = await runner.settled(Array(repeating: candidate, count: 3))
+        let failed = first.count { $0.fails(like: failure) }
         if first.count - failed > FailureRate.measured - count { return FailureRate(failed: failed, runs: first.count) }
-        let rest = await runner.run(Array(repeating: candidate, count: FailureRate.measured - first.count))
+        let rest = await runner.settled(Array(repeating: candidate, count: FailureRate.measured - first.count))
         return FailureRate(
-            failed: failed + rest.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+            failed: failed + rest.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
     /// What came of a candidate in all its runs.
@@ -78,7 +100,7 @@ package struct Shrinker {
         var fails = false
         /// It passed often enough.
         var passes = true
-        /// It failed in another way.
+        /// It failed in another way, or with another value.
         var other: Signature?
     }
 
@@ -88,19 +110,33 @@ package struct Shrinker {
         for _ in 0..<passes {
             let pending = candidates.indices.filter { !outcomes[$0].fails }
             if pending.isEmpty { break }
-            for (index, trial) in zip(pending, await runner.run(pending.map { candidates[$0] })) {
-                if trial.fails(like: signature) { outcomes[index].fails = true }
-                if let other = trial.signature, other != signature { outcomes[index].other = other }
+            for (index, trial) in zip(pending, await runner.settled(pending.map { candidates[$0] })) {
+                if trial.fails(like: failure) {
+                    outcomes[index].fails = true
+                } else if let other = trial.signature {
+                    outcomes[index].other = other
+                }
                 if !trial.hasPassed { outcomes[index].passes = false }
             }
         }
         return outcomes
     }
 
-    /// The nearest signature of failures that are not the same: of the same step if there is one, else any.
+    /// The nearest signature of failures that are not the same: the same one with other values, else one of the same step, else any. Nil if
+    /// the failure must stay.
     private func nearest(_ outcomes: [Outcome]) -> Signature? {
+        if keepsFailure { return nil }
         let others = outcomes.lazy.compactMap(\.other)
-        return others.first { $0.span == signature.span } ?? others.first
+        return others.first { $0 == failure.signature } ?? others.first { $0.span == failure.signature.span }
+            ?? others.first
+    }
+
+    /// What ten runs show of a candidate that fails with a signature: its values, and how often.
+    private func learned(_ signature: Signature, from candidate: Candidate) async -> (Failure, FailureRate) {
+        let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
+        let results = trials.compactMap(\.result)
+        let failure = Failure(signature, in: results)
+        return (failure, FailureRate(failed: results.count { failure.matches($0) }, runs: trials.count))
     }
 
     /// The first variation that fails in the same way. Where none does, the first one that fails in another way: it is a smaller failure, and
@@ -115,9 +151,13 @@ package struct Shrinker {
             if let index = outcomes.firstIndex(where: \.fails) { return part[index] }
             others += zip(part, outcomes).map { ($0, $1) }
         }
-        guard let nearest = nearest(others.map(\.outcome)) else { return nil }
-        signature = nearest
-        return others.first { $0.outcome.other == nearest }?.variation
+        guard let nearest = nearest(others.map(\.outcome)),
+            let found = others.first(where: { $0.outcome.other == nearest })?.variation
+        else { return nil }
+        let (other, rate) = await learned(nearest, from: candidate.varied(found))
+        if rate.failed == 0 { return nil }
+        failure = other
+        return found
     }
 
     // MARK: The variation
@@ -173,9 +213,9 @@ package struct Shrinker {
         let offsets = singleOffsets(site, candidate.variation)
         let single = { offset in Variation(send: send, cutAt: [offset], pause: pause) }
         let outcomes = await outcomes(of: offsets.map { candidate.varied(single($0)) })
-        if !outcomes.contains(where: \.fails), let nearest = nearest(outcomes) { signature = nearest }
+        let other = outcomes.contains(where: \.fails) ? nil : nearest(outcomes)
         for (offset, outcome) in zip(offsets, outcomes) {
-            if outcome.fails || outcome.other == signature {
+            if outcome.fails || (other != nil && outcome.other == other) {
                 table.failing.append(offset)
             } else if outcome.other != nil {
                 table.failingOtherwise.append(offset)
@@ -183,12 +223,14 @@ package struct Shrinker {
                 table.passing.append(offset)
             }
         }
-        var best: (variation: Variation, failed: Int)?
+        var best: (variation: Variation, failure: Failure, failed: Int)?
         for offset in table.failing.prefix(6) {
-            let rate = await rate(of: candidate.varied(single(offset)))
-            if rate.failed > best?.failed ?? 0 { best = (single(offset), rate.failed) }
-            if rate.failed == rate.runs { break }
+            let varied = candidate.varied(single(offset))
+            let found = if let other { await learned(other, from: varied) } else { (failure, await rate(of: varied)) }
+            if found.1.failed > best?.failed ?? 0 { best = (single(offset), found.0, found.1.failed) }
+            if found.1.failed == found.1.runs { break }
         }
+        if let best { failure = best.failure }
         return (best?.variation, table)
     }
 
@@ -221,52 +263,7 @@ package struct Shrinker {
         return result
     }
 
-    // MARK: Pauses
-
-    /// Makes pauses long enough that a program on a busy machine takes each piece alone, where the candidate does not fail less often then.
-    private func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
-        var result = start
-        for send in result.candidate.variation.cutSends {
-            let count = result.candidate.variation.offsets(of: send).count
-            guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
-                sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
-            else { continue }
-            // One miss of ten is chance: a longer pause is the surer one all the same.
-            _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
-        }
-        return result
-    }
-
-    /// Makes pauses longer where the candidate fails more often then.
-    private func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
-        var result = start
-        for send in result.candidate.variation.cutSends {
-            let count = result.candidate.variation.offsets(of: send).count
-            for pause in [1, 3, 10, 30, 100] where result.rate.failed < result.rate.runs {
-                let pause = Duration.milliseconds(pause)
-                guard pause > result.candidate.variation.pauses[send] ?? .zero,
-                    sites.contains(where: { $0.step == send && $0.allows(count, of: pause) })
-                else { continue }
-                _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
-            }
-        }
-        return result
-    }
-
-    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often.
-    private func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
-        var result = start
-        for send in result.candidate.variation.cutSends {
-            if let pause = result.candidate.variation.pauses[send] {
-                if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
-                var shorter = pause.half
-                while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
-                    shorter = shorter.half
-                }
-            }
-        }
-        return result
-    }
+    // MARK: Beside a cut
 
     /// Runs the cuts beside a single cut again, with the pause that was found at last: the sentence about it names them.
     private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
@@ -279,33 +276,16 @@ package struct Shrinker {
             start.candidate.varied(Variation(send: send, cutAt: [offset], pause: variation.pauses[send]))
         }
         var result = start
-        let trials = await runner.run((0..<3).flatMap { _ in candidates })
+        let trials = await runner.settled((0..<3).flatMap { _ in candidates })
         for (index, offset) in beside.enumerated() {
             let own = stride(from: index, to: trials.count, by: beside.count).map { trials[$0] }
             if own.contains(where: { !$0.hasPassed }) {
                 result.cutTables[send]?.passing.removeAll { $0 == offset }
-                if own.contains(where: { $0.fails(like: signature) }) {
+                if own.contains(where: { $0.signature == failure.signature }) {
                     result.cutTables[send]?.failing = (table.failing + [offset]).sorted()
                 }
             }
         }
         return result
     }
-
-    private func accept(
-        _ pause: Duration?, _ send: Int, _ result: inout ShrinkResult, atLeast count: Int
-    ) async -> Bool {
-        var candidate = result.candidate
-        candidate.variation.pauses[send] = pause
-        let rate = await rate(of: candidate, atLeast: count)
-        guard rate.runs == FailureRate.measured, rate.failed >= count, rate.failed > 0 else { return false }
-        result.candidate = candidate
-        result.rate = rate
-        return true
-    }
-}
-
-extension Duration {
-    /// The half in whole milliseconds; zero of one millisecond.
-    fileprivate var half: Duration { .milliseconds(Int(self / .milliseconds(1)) / 2) }
 }

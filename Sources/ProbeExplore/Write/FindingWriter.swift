@@ -52,22 +52,26 @@ package struct FindingWriter {
         let candidate = finding.shrunk.candidate
         let sentence = MinimumSentence(base, finding.shrunk).text
         let target = ScenarioFiles.folder(of: "\(folderPath)/x")
-        let moved = MovedScript(
-            text.text(of: candidate, about: sentence), from: runner.job.folder, to: target, copiesBelow: "\(name).files"
-        )
-        for copy in moved.copies { try self.copy(copy) }
-        let file = "\(name).min.scn"
-        try folder.replace(file, with: moved.bytes)
+        let moved = self.moved(text.text(of: candidate, about: sentence), to: target, name)
         var written = Written(
-            sentence: sentence, path: "\(folderPath)/\(file)", passing: text.text(of: candidate.plain),
+            sentence: sentence, path: "\(folderPath)/\(name).min.scn", passing: text.text(of: candidate.plain),
             failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+        try put(moved, name, &written)
         if finding.shrunk.hasReachedDeadline {
             written.notes.append(
                 "the time for leaving out steps was over, so some may be left that are not needed; `tcpprobe shrink` of this file goes on"
             )
         }
-        let plain = MovedScript(
-            written.passing, from: runner.job.folder, to: target, copiesBelow: "\(name).files")
+        if finding.shrunk.keepsPremises {
+            written.notes.append(
+                "what precedes the failing step was kept: only a correct program can show which of it the failure needs. `--good COMMAND` names one"
+            )
+        }
+        if finding.shrunk.hasUnsureReduction {
+            written.notes.append(
+                "a smaller scenario was dropped, because it did not pass each time without the bug")
+        }
+        let plain = self.moved(written.passing, to: target, name)
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
         else {
             return written
@@ -95,16 +99,13 @@ package struct FindingWriter {
         if let title = lines.lines(beginningWith: "scenario").first {
             edits.replace(
                 title.upperBound..<title.upperBound,
-                with: "about \"\(Escaped.bytes(Array(finding.sentence.utf8)))\"\n")
+                with: "about \"\(StreamStatements.escaped(Array(finding.sentence.utf8)))\"\n")
         }
-        let moved = MovedScript(
-            edits.applied(to: finding.bytes), from: runner.job.folder, to: target, copiesBelow: "\(name).files")
-        for copy in moved.copies { try self.copy(copy) }
-        let file = "\(name).min.scn"
-        try folder.replace(file, with: moved.bytes)
+        let moved = self.moved(edits.applied(to: finding.bytes), to: target, name)
         var written = Written(
-            sentence: finding.sentence, path: "\(folderPath)/\(file)", passing: [], failing: [],
+            sentence: finding.sentence, path: "\(folderPath)/\(name).min.scn", passing: [], failing: [],
             rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+        try put(moved, name, &written)
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
         else {
             return written
@@ -120,11 +121,48 @@ package struct FindingWriter {
             failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
     }
 
+    private func moved(_ bytes: [UInt8], to target: String, _ name: String) -> MovedScript {
+        let bindings = runner.job.casePlan.bindings
+        return MovedScript(bytes, from: runner.job.folder, to: target, copiesBelow: "\(name).files") { name in
+            switch bindings[name] {
+            case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .integer(let number): "\(number)"
+            case .pieces, .regex, nil: nil
+            }
+        }
+    }
+
+    /// Writes a script with the files that it names. What lies in the way is moved to `earlier/`, with its captures.
+    private func put(_ moved: MovedScript, _ name: String, _ written: inout Written) throws(SystemError) {
+        for copy in moved.copies { try self.copy(copy) }
+        if moved.hasUnknownFiles {
+            written.notes.append(
+                "a file whose name is computed while the script runs was not copied; it belongs below \(folderPath)/\(name).files"
+            )
+        }
+        guard let earlier = try folder.replaceKeepingEarlier("\(name).min.scn", with: moved.bytes) else { return }
+        for capture in captureNames(name) { try folder.moveToEarlier(capture) }
+        written.notes.append("the \(name).min.scn of before is \(folderPath)/\(Folder.earlierName)/\(earlier) now")
+    }
+
+    private func captureNames(_ name: String) -> [String] {
+        ["\(name).min", "\(name).passing"].map { CaseFileName.of(id: $0, subject: nil, round: 1) + ".pcapng" }
+    }
+
+    /// Copies a file that the script may read, and no other one. One that can't be read is missing for the written script too, as it was for
+    /// this one.
     private func copy(_ copy: MovedScript.Copy) throws(SystemError) {
-        let bytes = try SmallFile.contents(of: "\(runner.job.folder)/\(copy.source)", limit: FileAccess.limit)
-        let parts = copy.target.split(separator: "/")
-        let place = parts.dropLast().joined(separator: "/")
-        try Folder(making: "\(folderPath)/\(place)").replace(String(parts[parts.count - 1]), with: bytes)
+        let script = "\(runner.job.folder)/a.scn"
+        guard let file = ScriptPath.file(copy.source, saidIn: script, of: script) else { return }
+        let bytes: [UInt8]
+        do throws(LoadError) {
+            bytes = try FileAccess.load(file)
+        } catch {
+            return
+        }
+        let parts = copy.target.split(separator: "/").map(String.init)
+        let place = try Folder(making: Array(parts.dropLast()), below: folder)
+        try place.replaceKeepingEarlier(parts[parts.count - 1], with: bytes)
     }
 
     private func job(

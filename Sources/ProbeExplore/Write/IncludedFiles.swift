@@ -3,44 +3,52 @@ package import ProbeScenario
 /// Writes the files that a script includes into the script, so that it stands alone.
 package struct IncludedFiles {
     private let sources: SourceMap
+    private var script: String { sources.files[0].path }
 
     package init(_ sources: SourceMap) {
         self.sources = sources
     }
 
-    /// The text of the script with each `include` replaced by the text of the file, once.
+    /// The text of the script with each `include` replaced by the text of the file, once. The files that an included file names are named
+    /// from the script's folder.
     package func inlined() -> [UInt8] {
         var seen: Set<String> = []
         return text(of: sources.files[0], &seen)
     }
 
     private func text(of file: SourceFile, _ seen: inout Set<String>) -> [UInt8] {
+        let outline = ScriptOutline(file.bytes)
         let lines = SourceLines(file.bytes)
         var edits = TextEdits()
-        for range in lines.lines(beginningWith: "include") {
-            guard let quoted = lines.quoted(in: range) else { continue }
-            let name = Self.normalized(
-                Self.folder(of: file.path) + String(decoding: file.bytes[quoted], as: UTF8.self))
-            guard let included = sources.files.first(where: { Self.normalized($0.path) == name }) else { continue }
+        for reference in outline.files where reference.isInclude {
+            guard let token = outline.token(at: reference.span.lowerBound),
+                let statement = outline.statement(of: token),
+                let named = ScriptPath.file(reference.path, saidIn: file.path, of: script),
+                let included = source(named)
+            else { continue }
             var body = ""
-            if seen.insert(name).inserted {
+            if seen.insert(ScriptPath.normalized(named.shown)).inserted {
                 body = String(decoding: text(of: included, &seen), as: UTF8.self)
                 if !body.isEmpty, !body.hasSuffix("\n") { body += "\n" }
             }
-            edits.replace(range, with: body)
+            edits.replace(lines.whole(outline.span(of: statement)), with: body)
+        }
+        if let below = folderBelowScript(file) {
+            let named = NamedPaths(outline)
+            for place in named.places { named.prefix(place, with: below, in: outline, &edits) }
         }
         return edits.applied(to: file.bytes)
     }
 
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    private func source(_ named: ScriptFile) -> SourceFile? {
+        let path = ScriptPath.normalized(named.shown)
+        return sources.files.first { ScriptPath.normalized($0.path) == path }
     }
 
-    private static func normalized(_ path: String) -> String {
-        var parts: [Substring] = []
-        for part in path.split(separator: "/") where part != "." {
-            if part == "..", let last = parts.last, last != ".." { parts.removeLast() } else { parts.append(part) }
-        }
-        return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+    /// The folder of an included file, from the script's; nil if it is the same one.
+    private func folderBelowScript(_ file: SourceFile) -> String? {
+        guard let here = ScriptPath.file("x", saidIn: file.path, of: script) else { return nil }
+        let parts = here.path.split(separator: "/").dropLast()
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
     }
 }

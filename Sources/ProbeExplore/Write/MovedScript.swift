@@ -1,46 +1,95 @@
 import ProbeBase
+import ProbeScenario
 
-/// The text of a script for another folder: `${dir}` and the arguments of `file()` still mean the same files.
+/// The text of a script for another folder: `${dir}` in its `process` lines and the files that it names still mean the same files.
+///
+/// Only what the language reads as such a name is changed, never a comment or another string. What the script could not read where it is,
+/// because it lies outside its folder, is neither changed nor copied.
 package struct MovedScript {
     /// A file to be copied, because a script reads no file outside its folder.
     package struct Copy: Hashable, Sendable {
-        /// Relative to the old folder.
+        /// Relative to the old folder, and never outside it.
         package var source: String
-        /// Relative to the new folder.
+        /// Relative to the new folder, and never outside it.
         package var target: String
     }
 
     package private(set) var bytes: [UInt8]
     package private(set) var copies: [Copy] = []
+    /// Whether a file's name is known only when the script runs, so that the file is not among the copies.
+    package private(set) var hasUnknownFiles = false
 
     /// - Parameters:
     ///   - old: the folder of the script so far, absolute and without links.
     ///   - new: the folder that it is written to, likewise.
     ///   - name: of the folder, in the new one, for copies of files.
-    package init(_ bytes: [UInt8], from old: String, to new: String, copiesBelow name: String) {
+    ///   - value: what a variable stands for; nil if that is not known before the script runs.
+    package init(
+        _ bytes: [UInt8], from old: String, to new: String, copiesBelow name: String,
+        value: (String) -> String? = { _ in nil }
+    ) {
         self.bytes = bytes
         if old == new { return }
+        let outline = ScriptOutline(bytes)
         var edits = TextEdits()
         let relative = Self.relative(from: new, to: old)
-        for place in Self.places(of: "${dir}", in: bytes) {
-            edits.replace(place..<(place + 6), with: "${dir}/\(relative)")
+        for token in outline.tokens where token.kind == .shellWord {
+            for place in Self.directories(in: bytes, Int(token.start)..<Int(token.end)) {
+                guard let path = Self.quoted(relative, isQuoted: place.isQuoted) else { continue }
+                edits.replace(place.end..<place.end, with: "/" + path)
+            }
         }
-        for place in Self.places(of: "file(\"", in: bytes) {
-            let start = place + 6
-            guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "\"")) else { continue }
-            let path = String(decoding: bytes[start..<end], as: UTF8.self)
-            if path.contains("$") || path.contains("\\") { continue }
-            let copy = Copy(source: path, target: "\(name)/\(path)")
-            if !copies.contains(copy) { copies.append(copy) }
-            edits.replace(start..<end, with: copy.target)
+        let named = NamedPaths(outline, value: value)
+        for place in named.places {
+            if let path = place.path {
+                // The script's own path does not matter here: the copy is named relative to its folder.
+                guard let file = ScriptPath.file(path, saidIn: "a.scn", of: "a.scn") else { continue }
+                let copy = Copy(source: file.path, target: "\(name)/\(file.path)")
+                if !copies.contains(copy) { copies.append(copy) }
+            } else {
+                hasUnknownFiles = true
+            }
+            named.prefix(place, with: name, in: outline, &edits)
         }
         self.bytes = edits.applied(to: bytes)
     }
 
-    private static func places(of text: String, in bytes: [UInt8]) -> [Int] {
-        let wanted = Array(text.utf8)
-        guard bytes.count >= wanted.count else { return [] }
-        return (0...(bytes.count - wanted.count)).filter { bytes[$0...].starts(with: wanted) }
+    /// Where each `${dir}` of a word of a `process` line ends, and whether it stands in double quotes. In single quotes it is text.
+    private static func directories(in bytes: [UInt8], _ word: Range<Int>) -> [(end: Int, isQuoted: Bool)] {
+        let name = Array("${dir}".utf8)
+        var places: [(end: Int, isQuoted: Bool)] = []
+        var index = word.lowerBound
+        var isQuoted = false
+        while index < word.upperBound {
+            switch bytes[index] {
+            case UInt8(ascii: "'") where !isQuoted:
+                let rest = bytes[(index + 1)..<word.upperBound]
+                index = rest.firstIndex(of: UInt8(ascii: "'")) ?? word.upperBound
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: "\\"): index += 1
+            case UInt8(ascii: "$") where bytes[index..<word.upperBound].starts(with: name):
+                index += name.count - 1
+                places.append((index + 1, isQuoted))
+            default: break
+            }
+            index += 1
+        }
+        return places
+    }
+
+    /// The path as a part of a word of a `process` line; nil if no word can say it.
+    private static func quoted(_ path: String, isQuoted: Bool) -> String? {
+        if path.utf8.contains(10) { return nil }
+        var text = ""
+        for scalar in path.unicodeScalars {
+            let isPlain =
+                scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                || "/._-".contains(String(scalar))
+            let isSpecial = isQuoted ? "$`\"\\".unicodeScalars.contains(scalar) : !isPlain && scalar.isASCII
+            if isSpecial { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
+        return text
     }
 
     /// The way from one absolute folder to another.

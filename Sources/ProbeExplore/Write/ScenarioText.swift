@@ -31,6 +31,10 @@ package struct ScenarioText {
                 edits.replace(lines.whole(Self.range(of: step)), with: "")
                 continue
             }
+            if candidate.ignoredRests.contains(step.id), case .act(let actor, _, _) = step.kind {
+                edits.replace(step.span.start..<step.span.end, with: "\(actor.value) ignore rest")
+                continue
+            }
             for change in candidate.variation.changes {
                 if case .slowReading(let actor, step.id, let bytes) = change {
                     let start = lines.start(of: step.span.start)
@@ -80,7 +84,7 @@ package struct ScenarioText {
     private func add(_ about: String, to edits: inout TextEdits) {
         for range in lines.lines(beginningWith: "about") { edits.replace(range, with: "") }
         let end = lines.end(of: base.original.title.span.end)
-        edits.replace(end..<end, with: "about \"\(Escaped.bytes(Array(about.utf8)))\"\n")
+        edits.replace(end..<end, with: "about \"\(StreamStatements.escaped(Array(about.utf8)))\"\n")
     }
 
     // MARK: Sends
@@ -124,7 +128,7 @@ package struct ScenarioText {
         return Self.cuts(offsets, of: base.sites.first { $0.step == id }) + pause
     }
 
-    private static func literal(_ bytes: [UInt8]) -> String { "\"\(Escaped.bytes(bytes))\"" }
+    private static func literal(_ bytes: [UInt8]) -> String { "\"\(StreamStatements.escaped(bytes))\"" }
 
     private func values(_ statement: SendStatement) -> String {
         statement.pieces.map { base.sourceText($0.span.start..<$0.span.end) }.joined(separator: " + ")

@@ -49,13 +49,5 @@ package struct SourceLines {
         return result
     }
 
-    /// The bytes between the first two quotes of a range.
-    func quoted(in range: Range<Int>) -> Range<Int>? {
-        guard let open = bytes[range].firstIndex(of: UInt8(ascii: "\"")),
-            let close = bytes[(open + 1)..<range.upperBound].firstIndex(of: UInt8(ascii: "\""))
-        else { return nil }
-        return (open + 1)..<close
-    }
-
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
 }

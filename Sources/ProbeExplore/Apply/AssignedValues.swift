@@ -1,0 +1,28 @@
+import ProbeBase
+package import ProbeScenario
+
+/// Writes the values that the command line gives (`--set`) into a script, so that what is written of it stands alone.
+package struct AssignedValues {
+    private let plan: Plan
+
+    /// - Parameter plan: of the script with those values, in one file.
+    package init(_ plan: Plan) { self.plan = plan }
+
+    /// - Parameter names: of the `let`s of the header that are given a value.
+    /// - Returns: the text of the script with their values.
+    package func written(_ names: Set<String>) -> [UInt8] {
+        var edits = TextEdits()
+        for (name, value) in plan.scenario.constants where names.contains(name.value) {
+            switch value.kind {
+            case .integer(let number): edits.replace(value.span.start..<value.span.end, with: "\(number)")
+            case .string(let pieces):
+                guard pieces.count <= 1 else { continue }
+                var bytes: [UInt8] = []
+                if case .text(let text)? = pieces.first { bytes = text }
+                edits.replace(value.span.start..<value.span.end, with: "\"\(StreamStatements.escaped(bytes))\"")
+            default: continue
+            }
+        }
+        return edits.applied(to: plan.sources.files[0].bytes)
+    }
+}

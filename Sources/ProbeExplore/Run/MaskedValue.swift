@@ -1,0 +1,62 @@
+/// A value of which some parts may differ from run to run.
+///
+/// Samples of the value are cut into words (letters, digits and everything beyond ASCII) and single other bytes. If all samples have the same
+/// number of parts, those that differ are masked; else everything between their common beginning and their common end is.
+package enum MaskedValue: Sendable, Equatable {
+    /// There was no sample, or some had a value and others none: nothing is demanded.
+    case anything
+    case missing
+    /// A part that is nil stands for any word or byte.
+    case parts([[UInt8]?])
+    case between(start: [UInt8], end: [UInt8])
+
+    package init(_ samples: [[UInt8]?]) {
+        let values = samples.compactMap(\.self)
+        guard let first = values.first else {
+            self = samples.isEmpty ? .anything : .missing
+            return
+        }
+        if values.count < samples.count {
+            self = .anything
+            return
+        }
+        let all = Set(values).map(Self.parts)
+        let own = Self.parts(of: first)
+        if all.allSatisfy({ $0.count == own.count }) {
+            self = .parts(own.indices.map { index in all.allSatisfy { $0[index] == own[index] } ? own[index] : nil })
+        } else {
+            let start = values.reduce(first) { Array(zip($0, $1).prefix { $0 == $1 }.map(\.0)) }
+            let rest = values.map { $0.dropFirst(start.count) }
+            let end = rest.reduce(Array(first.dropFirst(start.count))) { known, value in
+                Array(zip(known.reversed(), value.reversed()).prefix { $0 == $1 }.map(\.0).reversed())
+            }
+            self = .between(start: start, end: end)
+        }
+    }
+
+    package func matches(_ value: [UInt8]?) -> Bool {
+        switch self {
+        case .anything: return true
+        case .missing: return value == nil
+        case .parts(let expected):
+            guard let value else { return false }
+            let parts = Self.parts(of: value)
+            return parts.count == expected.count && zip(expected, parts).allSatisfy { $0 == nil || $0 == $1 }
+        case .between(let start, let end):
+            guard let value, value.count >= start.count + end.count else { return false }
+            return value.starts(with: start) && value.suffix(end.count).elementsEqual(end)
+        }
+    }
+
+    private static func parts(of value: [UInt8]) -> [[UInt8]] {
+        var parts: [[UInt8]] = []
+        var wasWord = false
+        for byte in value {
+            let isWord =
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte >= 0x80
+            if isWord, wasWord { parts[parts.count - 1].append(byte) } else { parts.append([byte]) }
+            wasWord = isWord
+        }
+        return parts
+    }
+}

@@ -1,0 +1,81 @@
+import ProbeBase
+import ProbeScenario
+
+/// The files that the words of a script name: in `file(…)`, and after `cert`, `key` and `ca` of TLS.
+///
+/// A comment has no words, and what a string says is not one either: only what the language reads as a file counts.
+struct NamedPaths {
+    /// A place that names a file.
+    struct Place {
+        /// The offset at which a folder is written before the path.
+        var start: Int
+        /// Of a variable that is the whole argument: it becomes a string with the variable in it.
+        var variable: Range<Int>?
+        /// The path; nil if the text does not tell it.
+        var path: String?
+    }
+
+    private(set) var places: [Place] = []
+
+    /// - Parameter value: what a variable stands for; nil if that is not known before the script runs.
+    init(_ outline: ScriptOutline, value: (String) -> String? = { _ in nil }) {
+        let tokens = outline.tokens
+        for (index, token) in tokens.enumerated() where token.kind == .word {
+            guard index + 1 < tokens.count else { break }
+            let argument: Int
+            var isWhole = true
+            switch outline.text(of: token) {
+            case Function.file.rawValue where tokens[index + 1].kind == .leftParenthesis && index + 3 < tokens.count:
+                argument = index + 2
+                isWhole = tokens[index + 3].kind == .rightParenthesis
+            case "cert", "key", "ca": argument = index + 1
+            default: continue
+            }
+            let named = tokens[argument]
+            let (start, end) = (Int(named.start), Int(named.end))
+            switch named.kind {
+            case .string, .rawString:
+                guard end - start > 2 else { continue }
+                let text = outline.bytes[(start + 1)..<(end - 1)]
+                let path = named.kind == .rawString ? String(decoding: text, as: UTF8.self) : Self.text(text, value)
+                places.append(Place(start: start + 1, path: isWhole ? path : nil))
+            case .word where isWhole && argument == index + 2:
+                let name = outline.text(of: named)
+                places.append(Place(start: start, variable: start..<end, path: value(name)))
+            default: continue
+            }
+        }
+    }
+
+    /// Writes a folder before each path.
+    func prefix(_ place: Place, with folder: String, in outline: ScriptOutline, _ edits: inout TextEdits) {
+        if let variable = place.variable {
+            let name = String(decoding: outline.bytes[variable], as: UTF8.self)
+            edits.replace(variable, with: "\"\(StreamStatements.escaped(Array(folder.utf8)))/${\(name)}\"")
+        } else {
+            edits.replace(place.start..<place.start, with: StreamStatements.escaped(Array(folder.utf8)) + "/")
+        }
+    }
+
+    /// What a string says, as far as it is known before the script runs; nil where it has other escapes than those of a quote, a backslash
+    /// and a dollar sign.
+    private static func text(_ bytes: ArraySlice<UInt8>, _ value: (String) -> String?) -> String? {
+        var result: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\") {
+                guard let next = rest.popFirst(), "\\\"$".utf8.contains(next) else { return nil }
+                result.append(next)
+            } else if byte == UInt8(ascii: "$"), rest.first == UInt8(ascii: "{") {
+                guard let close = rest.firstIndex(of: UInt8(ascii: "}")),
+                    let text = value(String(decoding: rest[(rest.startIndex + 1)..<close], as: UTF8.self))
+                else { return nil }
+                result += Array(text.utf8)
+                rest = rest[(close + 1)...]
+            } else {
+                result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

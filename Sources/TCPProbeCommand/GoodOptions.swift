@@ -1,0 +1,154 @@
+import ArgumentParser
+import Glibc
+import ProbeBase
+import ProbeEngine
+import ProbeExplore
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// The options of `explore` and `shrink` that name a program which is known to be right.
+struct GoodOptions: ParsableArguments {
+    @Option(
+        name: .customLong("good"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "A correct program in the place of the one under test: the command of the process (NAME=COMMAND if there are several), or of the adapter. The result must pass with it.",
+            valueName: "command"))
+    var command: String?
+
+    @Option(
+        name: .customLong("good-set"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "As --good, by values for `let`s of the header that start the correct program; `--good --set` means the same. May be given more than once.",
+            valueName: "name=value"))
+    var assignments: [String] = []
+
+    func validate() throws {
+        for assignment in assignments where !assignment.dropFirst().contains("=") {
+            throw ValidationError("--good-set \(assignment): it must be name=value")
+        }
+        if let command,
+            command.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) || command.allSatisfy(\.isWhitespace)
+        {
+            throw ValidationError("--good: it must be a command on one line")
+        }
+    }
+
+    /// Whether a correct program is named.
+    var isGiven: Bool { command != nil || !assignments.isEmpty }
+
+    /// The options for the command that explores a case again.
+    var words: [String] {
+        (command.map { ["--good", $0] } ?? []) + assignments.flatMap { ["--good-set", $0] }
+    }
+
+    /// The arguments with `--good --set x=1` as the one option that it means: `--good-set x=1`.
+    static func joined(_ arguments: [String]) -> [String] {
+        var result: [String] = []
+        for argument in arguments {
+            let isSet = argument == "--set" || argument.hasPrefix("--set=")
+            if isSet, result.last == "--good", ["explore", "shrink"].contains(result.first) {
+                result[result.count - 1] = "--good-set" + argument.dropFirst("--set".count)
+            } else {
+                result.append(argument)
+            }
+        }
+        return result
+    }
+
+    /// The adapter that `--good` names, if it is one: a scenario with a subject has no process that it could mean.
+    func adapter(for jobs: [RunJob]) throws -> AdapterSource? {
+        guard let command, jobs.contains(where: { $0.plan.scenario.processes.isEmpty && $0.plan.scenario.needsSubject })
+        else { return nil }
+        do throws(SubjectFailure) {
+            return try AdapterSource(command: command, names: SubjectNames())
+        } catch {
+            throw Failure.wrongUse("--good: \(error.summary)")
+        }
+    }
+
+    /// The case with the program that is known to be right.
+    ///
+    /// - Parameters:
+    ///   - adapter: see ``adapter(for:)``.
+    ///   - settings: of `--set`.
+    ///   - isOfCommand: what is explored is a command that connects to a server: `{port}` is the port of the proxy, as in that command.
+    func twin(
+        of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
+        isOfCommand: Bool
+    ) throws -> GoodTwin? {
+        guard isGiven else { return nil }
+        var good = job
+        var text = job.plan.sources.files[0].bytes
+        let processes = job.plan.scenario.processes
+        if command != nil, processes.isEmpty, job.plan.scenario.needsSubject {
+            good.subject = adapter
+        } else if let command {
+            var (name, own) = try chosen(command, of: processes, job)
+            if isOfCommand { own = own.replacing("{port}", with: "${X.port}") }
+            guard let words = processes[name]?.words, let first = words.first, let last = words.last else { return nil }
+            text.replaceSubrange(first.span.start..<last.span.end, with: Self.fromHere(own).utf8)
+        }
+        var settings = settings
+        for assignment in assignments {
+            guard let sign = assignment.firstIndex(of: "=") else { continue }
+            settings[String(assignment[..<sign])] = Array(assignment[assignment.index(after: sign)...].utf8)
+        }
+        let compiled = ScenarioCompiler.compile(
+            path: job.path, bytes: text, settings: settings, allowing: targets, loader: FileAccess.load)
+        guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
+        else {
+            let errors = compiled.diagnostics.filter { $0.severity == .error }
+            Console.standardError.write(
+                diagnostics: DiagnosticRenderer(sources: compiled.sources).render(errors))
+            throw Failure.wrongUse("\(Escaped.text(job.path)): with --good the script does not have the case any more")
+        }
+        (good.plan, good.casePlan) = (plan, casePlan)
+        return GoodTwin(good)
+    }
+
+    /// The process that a command is for, and the command without its name.
+    private func chosen(
+        _ command: String, of processes: [String: ProcessCommand], _ job: RunJob
+    ) throws -> (name: String, command: String) {
+        if let sign = command.firstIndex(of: "="), processes[String(command[..<sign])] != nil {
+            return (String(command[..<sign]), String(command[command.index(after: sign)...]))
+        }
+        if processes.count == 1, let name = processes.keys.first { return (name, command) }
+        let path = Escaped.text(job.path)
+        throw Failure.wrongUse(
+            processes.isEmpty
+                ? "--good: \(path) has no process and no subject, so there is no program to be replaced"
+                : "--good: \(path) has \(processes.count) processes: name the one that it replaces, as --good \(processes.keys.sorted()[0])=COMMAND"
+        )
+    }
+
+    /// The command with the files of the current folder named from everywhere, because a process runs in a private folder. Words with a
+    /// quote, a backslash or a variable stay as they are.
+    private static func fromHere(_ command: String) -> String {
+        let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
+        let words = command.split(separator: " ", omittingEmptySubsequences: false)
+        let first = words.firstIndex { !$0.isEmpty }
+        let isPlainFolder = folder.utf8.allSatisfy { byte in
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte >= 0x80
+                || "/._-+@".utf8.contains(byte)
+        }
+        return words.enumerated().map { index, word in
+            let isPath = word.contains("/") || index != first
+            guard isPath, isPlainFolder, !word.isEmpty, !word.hasPrefix("/"), !word.hasPrefix("-"),
+                !word.contains(where: { "'\"\\$".contains($0) }), SmallFile.exists(String(word)),
+                !SmallFile.isFolder(String(word))
+            else { return String(word) }
+            return "\(folder)/\(word)"
+        }.joined(separator: " ")
+    }
+}
+
+extension Scenario {
+    /// The commands of its processes, by name.
+    fileprivate var processes: [String: ProcessCommand] {
+        actors.reduce(into: [:]) { found, actor in
+            if case .process(let command) = actor.kind { found[actor.name.value] = command }
+        }
+    }
+}
