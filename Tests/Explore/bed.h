@@ -66,12 +66,19 @@ static inline ssize_t receive_line(int fd, char *line, size_t room) {
     return 0;
 }
 
-/* Serves the connections to the port, one after the other, for ever. */
+/* Whether the program is to run without its bug. */
+static int fixed;
+
+/* Whether the arguments are PORT, or PORT --fixed. */
+static inline int has_port(int argc, char **argv) {
+    fixed = argc == 3 && strcmp(argv[2], "--fixed") == 0;
+    if (argc != 2 && !fixed) fprintf(stderr, "usage: %s PORT [--fixed]\n", argv[0]);
+    return argc == 2 || fixed;
+}
+
+/* Serves the connections to the port, one after the other, without an end. */
 static inline int serve_each(int argc, char **argv, void (*serve)(int fd)) {
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s PORT\n", argv[0]);
-        return 2;
-    }
+    if (!has_port(argc, argv)) return 2;
     int listener = listen_on(argv[1]);
     for (;;) {
         int fd = accept(listener, NULL, NULL);

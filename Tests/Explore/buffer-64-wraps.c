@@ -15,6 +15,7 @@ static void serve(int fd) {
             send_text(fd, reply);
             begin += line;
         }
+        if (fixed && begin > 0) memmove(buffer, buffer + begin, end - begin), end -= begin, begin = 0;
         if (begin == end || end == sizeof buffer) begin = end = 0;
     }
 }

@@ -9,7 +9,7 @@ static void serve(int fd) {
     while (recv(fd, &size, 1, MSG_WAITALL) == 1) {
         unsigned sum = 0;
         for (size_t left = size; left > 0;) {
-            ssize_t n = recv(fd, chunk, left, 0);
+            ssize_t n = recv(fd, chunk, left, fixed ? MSG_WAITALL : 0);
             if (n <= 0) return;
             for (ssize_t i = 0; i < n; i += 2) sum += (unsigned)chunk[i] << 8 | (i + 1 < n ? chunk[i + 1] : 0u);
             left -= (size_t)n;

@@ -5,12 +5,14 @@
 
 int main(int argc, char **argv) {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (argc != 2) return 2;
+    if (!has_port(argc, argv)) return 2;
     char chunk[256], text[512] = "";
     size_t length = 0;
     int fd = connect_to(argv[1]);
     send_text(fd, "GET\r\n");
-    for (ssize_t n; (n = recv(fd, chunk, sizeof chunk, 0)) > 0;)
+    size_t rest = 0;
+    for (ssize_t n; (n = recv(fd, chunk + rest, sizeof chunk - rest, 0)) > 0;) {
+        n += (ssize_t)rest;
         for (ssize_t i = 0; i + 4 <= n; i += 4) {
             uint32_t group = 0;
             for (int k = 0; k < 4; k++) {
@@ -19,6 +21,9 @@ int main(int argc, char **argv) {
             }
             for (int shift = 16; shift >= 0 && length < sizeof text - 1; shift -= 8) text[length++] = (char)(group >> shift);
         }
+        rest = fixed ? (size_t)n % 4 : 0;
+        memmove(chunk, chunk + n - rest, rest);
+    }
     printf("text %s\n", text);
     close(fd);
     return 0;

@@ -2,6 +2,8 @@
 # Why tests miss it: the CRLF leaves with the value.
 import socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 conn = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 data = b""
 
@@ -18,7 +20,7 @@ def get(key):
         more()
     head, data = data.split(b"\r\n", 1)
     size = int(head[1:] or b"0")
-    while len(data) < size:
+    while len(data) < size + (2 if FIXED else 0):
         more()
     value, data = data[:size], data[size + 2:]
     print(key.decode(), "is", value.decode(), flush=True)

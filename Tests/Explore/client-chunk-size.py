@@ -2,6 +2,8 @@
 # Why tests miss it: the line with the size leaves with the chunk that it announces.
 import socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 conn = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 data = b""
@@ -18,7 +20,7 @@ need(lambda: b"\r\n\r\n" in data)
 data = data.split(b"\r\n\r\n", 1)[1]
 body = b""
 while True:
-    need(lambda: data)
+    need(lambda: b"\r\n" in data if FIXED else data)
     line, _, data = data.partition(b"\r\n")
     size = int(line, 16)
     need(lambda: len(data) >= size + 2)

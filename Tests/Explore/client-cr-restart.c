@@ -5,7 +5,7 @@
 #include "bed.h"
 
 int main(int argc, char **argv) {
-    if (argc != 2) return 2;
+    if (!has_port(argc, argv)) return 2;
     char chunk[256], line[512];
     size_t length = 0;
     int held = 0, ended = 0;
@@ -13,7 +13,11 @@ int main(int argc, char **argv) {
     send_text(fd, "GET\r\n");
     for (ssize_t n; !ended && (n = recv(fd, chunk, sizeof chunk, 0)) > 0;)
         for (ssize_t i = 0; i < n && !ended && length + 2 < sizeof line; i++) {
-            if (held && chunk[i] == '\n') {
+            if (fixed) {
+                line[length++] = chunk[i];
+                ended = length > 1 && memcmp(line + length - 2, "\r\n", 2) == 0;
+                length -= ended ? 2 : 0;
+            } else if (held && chunk[i] == '\n') {
                 ended = 1;
             } else if (held) {
                 line[length++] = '\r';

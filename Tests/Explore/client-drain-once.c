@@ -4,15 +4,19 @@
 #include "bed.h"
 
 int main(int argc, char **argv) {
-    if (argc != 2) return 2;
+    if (!has_port(argc, argv)) return 2;
     char list[1024];
     size_t length = 0;
     int fd = connect_to(argv[1]), items = 0;
     send_text(fd, "LIST\r\n");
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     if (poll(&wait, 1, -1) != 1) return 1;
-    for (ssize_t n; (n = recv(fd, list + length, sizeof list - length, MSG_DONTWAIT)) > 0;) length += (size_t)n;
-    for (size_t i = 0; i < length; i++) items += list[i] == '\n';
+    for (ssize_t n; (n = recv(fd, list + length, sizeof list - length, fixed ? 0 : MSG_DONTWAIT)) > 0;) {
+        length += (size_t)n;
+        items = 0;
+        for (size_t i = 0; i < length; i++) items += list[i] == '\n';
+        if (fixed && items == 3) break;
+    }
     printf("%d lines\n", items);
     fflush(stdout);
     send_text(fd, "QUIT\r\n");

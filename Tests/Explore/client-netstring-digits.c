@@ -4,7 +4,7 @@
 #include "bed.h"
 
 int main(int argc, char **argv) {
-    if (argc != 2) return 2;
+    if (!has_port(argc, argv)) return 2;
     char buffer[256];
     size_t length = 0;
     int fd = connect_to(argv[1]);
@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
     ssize_t n = recv(fd, buffer, sizeof buffer - 1, 0);
     if (n <= 0) return 1;
     length = (size_t)n;
+    while (fixed && !memchr(buffer, ':', length) && (n = recv(fd, buffer + length, sizeof buffer - 1 - length, 0)) > 0) length += (size_t)n;
     buffer[length] = 0;
     char *text;
     size_t size = strtoul(buffer, &text, 10);

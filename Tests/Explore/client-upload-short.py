@@ -2,14 +2,16 @@
 # Why tests miss it: with a server that reads at once, and a large window, the kernel takes all of it.
 import socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 with socket.socket() as conn:
     conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     conn.connect(("127.0.0.1", int(sys.argv[1])))
     conn.sendall(b"PUT 8192\r\n")
     if conn.recv(len(b"go\r\n"), socket.MSG_WAITALL) != b"go\r\n":
         sys.exit("no go")
-    conn.setblocking(False)
-    conn.send(b"0123456789abcdef" * 512)
+    conn.setblocking(FIXED)
+    (conn.sendall if FIXED else conn.send)(b"0123456789abcdef" * 512)
     conn.setblocking(True)
     conn.sendall(b"done\r\n")
     while conn.recv(1024):

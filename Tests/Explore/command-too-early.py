@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 ANSWERS = {b"STATUS": b"210 all is well\r\n", b"STAT": b"250 3 messages\r\n"}
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
@@ -13,7 +15,7 @@ while True:
         while chunk := conn.recv(1024):
             text += chunk
             for word, answer in ANSWERS.items():
-                if text.startswith(word) and not answered:
+                if text.startswith(word) and not answered and (not FIXED or b"\n" in text):
                     conn.sendall(answer)
                     answered = True
             if b"\n" in text:

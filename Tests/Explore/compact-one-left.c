@@ -14,7 +14,7 @@ static void serve(int fd) {
             snprintf(reply, sizeof reply, "250 %.*s", (int)line, buffer);
             send_text(fd, reply);
             length -= line;
-            if (length > 1) memmove(buffer, buffer + line, length); /* has to be > 0 */
+            if (length > (fixed ? 0 : 1)) memmove(buffer, buffer + line, length);
         }
     }
 }

@@ -17,7 +17,7 @@ static void serve(int fd) {
         }
         if (n <= 0) return;
         length += (size_t)n;
-        if (n < 2 || memcmp(line + length - 2, "\r\n", 2) != 0) continue;
+        if ((fixed ? length < 2 : n < 2) || memcmp(line + length - 2, "\r\n", 2) != 0) continue;
         snprintf(reply, sizeof reply, "250 %.*s", (int)length, line);
         send_text(fd, reply);
         length = 0;

@@ -3,6 +3,8 @@
 # Connections are served one after the other. A mail that has not ended after 300 ms is refused.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -13,6 +15,6 @@ while True:
         with contextlib.suppress(TimeoutError):
             while not ended and (chunk := conn.recv(4096)):
                 mail += chunk
-                ended = b"\r\n.\r\n" in before + chunk
+                ended = b"\r\n.\r\n" in (mail if FIXED else before + chunk)
                 before = chunk
         conn.sendall(b"250 %d bytes\r\n" % len(mail) if ended else b"451 no end\r\n")

@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # connections inherit it
 while True:
@@ -10,7 +12,7 @@ while True:
     with conn, contextlib.suppress(ConnectionError):
         conn.sendall(b"220 ready\r\n")
         conn.recv(len(b"BIG\r\n"), socket.MSG_WAITALL)
-        conn.setblocking(False)
+        conn.setblocking(FIXED)
         for number in range(32):
             with contextlib.suppress(BlockingIOError):
                 conn.send(b"%03d %s\r\n" % (number, b"x" * 250))

@@ -5,6 +5,8 @@ import select
 import socket
 import sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     client, _ = listener.accept()
@@ -19,9 +21,11 @@ while True:
                 ended = not data
                 rest += data
         except BlockingIOError:
+            pass
+        except ConnectionResetError:
+            rest, ended = b"", True
+        if FIXED or not ended:
             *lines, rest = rest.split(b"\r\n")
             for line in lines:
                 client.sendall(b"%d\r\n" % len(line))
-        except ConnectionResetError:
-            ended = True
     client.close()

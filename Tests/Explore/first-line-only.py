@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -11,6 +13,8 @@ while True:
         text = b""
         while chunk := conn.recv(1024):
             text += chunk
-            if b"\r\n" in text:  # has to be `while`
+            while b"\r\n" in text:
                 line, text = text.split(b"\r\n", 1)
                 conn.sendall(b"250 " + line + b"\r\n")
+                if not FIXED:
+                    break

@@ -11,7 +11,7 @@ static void serve(int fd) {
     send_text(fd, "220 ready\r\n");
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN | POLLRDHUP};
-        if (poll(&wait, 1, -1) < 0 || wait.revents & (POLLRDHUP | POLLHUP | POLLERR)) return;
+        if (poll(&wait, 1, -1) < 0 || (!fixed && wait.revents & (POLLRDHUP | POLLHUP | POLLERR))) return;
         ssize_t n = recv(fd, request, sizeof request, MSG_WAITALL);
         if (n <= 0) return;
         if (request[0] == 'B' && send_all(fd, reply, sizeof reply) < 0) return;

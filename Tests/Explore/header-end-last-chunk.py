@@ -3,6 +3,8 @@
 # Connections are served one after the other. It answers a request that was not whole by 400.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -12,6 +14,6 @@ while True:
         with contextlib.suppress(TimeoutError):
             while not whole and (chunk := conn.recv(1024)):
                 head += chunk
-                whole = b"\r\n\r\n" in chunk
+                whole = b"\r\n\r\n" in (head if FIXED else chunk)
         status = b"200 OK" if whole else b"400 Bad Request"
         conn.sendall(b"HTTP/1.0 " + status + b"\r\n\r\n" + head.split(b"\r\n")[0])

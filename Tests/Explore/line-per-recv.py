@@ -3,10 +3,17 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
     with conn, contextlib.suppress(ConnectionError):
         conn.sendall(b"220 ready\r\n")
+        rest = b""
         while line := conn.recv(1024):
-            conn.sendall(b"250 " + line.strip() + b"\r\n")
+            rest += line
+            if FIXED and b"\n" not in rest:
+                continue
+            conn.sendall(b"250 " + rest.strip() + b"\r\n")
+            rest = b""

@@ -8,7 +8,7 @@ static void serve(int fd) {
     size_t length = 0;
     send_text(fd, "220 ready\r\n");
     for (ssize_t n; (n = recv(fd, chunk, sizeof chunk, 0)) > 0;) {
-        if (chunk[n - 1] == '\r') n--;
+        if (!fixed && chunk[n - 1] == '\r') n--;
         for (ssize_t i = 0; i < n; i++) {
             if (chunk[i] != '\n') {
                 if (length < sizeof line) line[length++] = chunk[i];

@@ -11,7 +11,7 @@ static void serve(int fd) {
         while (length < head[0]) {
             ssize_t n = recv(fd, body + length, head[0] - length, 0);
             if (n <= 0) return;
-            for (ssize_t i = 0; i < n; i++) body[length + (size_t)i] ^= (char)head[1 + i % 4];
+            for (ssize_t i = 0; i < n; i++) body[length + (size_t)i] ^= (char)head[1 + (fixed ? (size_t)i + length : (size_t)i) % 4];
             length += (size_t)n;
         }
         snprintf(reply, sizeof reply, "got %.*s\r\n", (int)length, body);

@@ -10,9 +10,12 @@ static void serve(int fd) {
     send_text(fd, "220 ready\r\n");
     for (ssize_t n; (n = recv(fd, buffer + length, sizeof buffer - length, 0)) > 0;) {
         length += (size_t)n;
-        if (!data && memmem(buffer, length, "DATA\r\n", 6)) {
+        char *command = data ? NULL : memmem(buffer, length, "DATA\r\n", 6);
+        if (command) {
+            size_t rest = (size_t)(buffer + length - (command + 6));
             data = 1;
-            length = 0;
+            length = fixed ? rest : 0;
+            if (fixed) memmove(buffer, command + 6, rest);
         }
         if (!data || length < 5) continue;
         snprintf(reply, sizeof reply, "250 got %.5s\r\n", buffer);

@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -10,7 +12,7 @@ while True:
         conn.sendall(b"220 ready\r\n")
         text = b""
         while chunk := conn.recv(1024):
-            if len(chunk) == 1:
+            if len(chunk) == 1 and not FIXED:
                 continue
             text += chunk
             while b"\n" in text:

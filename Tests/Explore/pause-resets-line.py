@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, select, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -10,7 +12,7 @@ while True:
         conn.sendall(b"220 ready\r\n")
         text = b""
         while True:
-            if text and not select.select([conn], [], [], 0.02)[0]:
+            if not FIXED and text and not select.select([conn], [], [], 0.02)[0]:
                 text = b""
             if not (chunk := conn.recv(1024)):
                 break

@@ -7,7 +7,7 @@ static void serve(int fd) {
     unsigned char head[4] = {0};
     char body[256], reply[300];
     for (;;) {
-        ssize_t n = recv(fd, head, 4, 0);
+        ssize_t n = recv(fd, head, 4, fixed ? MSG_WAITALL : 0);
         if (n <= 0) return;
         if (n < 4 && recv(fd, head + n, (size_t)(4 - n), 0) <= 0) return;
         uint32_t length = (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];

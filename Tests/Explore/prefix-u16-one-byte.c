@@ -6,7 +6,7 @@
 static void serve(int fd) {
     unsigned char head[2];
     char body[256], reply[300];
-    while (recv(fd, head, 2, 0) == 2) {
+    while (recv(fd, head, 2, fixed ? MSG_WAITALL : 0) == 2) {
         size_t length = (size_t)head[0] << 8 | head[1];
         if (length >= sizeof body || recv(fd, body, length, MSG_WAITALL) != (ssize_t)length) return;
         snprintf(reply, sizeof reply, "got %.*s\r\n", (int)length, body);

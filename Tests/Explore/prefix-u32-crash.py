@@ -3,11 +3,13 @@
 # Connections are served one after the other.
 import contextlib, socket, struct, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
     with conn, contextlib.suppress(ConnectionError):
-        while head := conn.recv(4):
+        while head := conn.recv(4, socket.MSG_WAITALL if FIXED else 0):
             (length,) = struct.unpack(">I", head)
             body = b""
             while len(body) < length and (part := conn.recv(length - len(body))):

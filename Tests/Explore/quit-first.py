@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -11,9 +13,12 @@ while True:
         text = b""
         while chunk := conn.recv(1024):
             text += chunk
-            if b"QUIT\r\n" in text:
+            if text.startswith(b"QUIT\r\n") if FIXED else b"QUIT\r\n" in text:
                 conn.sendall(b"221 bye\r\n")
                 break
-            while b"\r\n" in text:
+            while b"\r\n" in text and not text.startswith(b"QUIT\r\n"):
                 line, text = text.split(b"\r\n", 1)
                 conn.sendall(b"250 " + line + b"\r\n")
+            if text.startswith(b"QUIT\r\n"):
+                conn.sendall(b"221 bye\r\n")
+                break

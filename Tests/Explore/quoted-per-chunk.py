@@ -3,14 +3,16 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
     with conn, contextlib.suppress(ConnectionError):
         conn.sendall(b"220 ready\r\n")
-        words = [""]
+        words, quoted = [""], False
         while chunk := conn.recv(1024):
-            quoted = False  # belongs in front of the loop
+            quoted = quoted and FIXED
             for char in chunk.decode("ascii"):
                 if char == "\n":
                     conn.sendall(("250 " + "|".join(words) + "\r\n").encode())

@@ -8,7 +8,7 @@ static void serve(int fd) {
     int small = 4096;
     struct timeval limit = {.tv_usec = 50000};
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (!fixed) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     send_text(fd, "220 ready\r\n");
     if (receive_line(fd, request, sizeof request) <= 0) return;
     for (size_t i = 0; i < sizeof reply; i++) reply[i] = "0123456789abcdef"[i % 16];

@@ -5,6 +5,7 @@
 
 static void serve(int fd) {
     char message[1024], reply[64];
+    struct pollfd more = {.fd = fd, .events = POLLIN};
     send_text(fd, "220 ready\r\n");
     for (;;) {
         size_t length = 0;
@@ -13,7 +14,7 @@ static void serve(int fd) {
             n = recv(fd, message + length, 16, 0);
             if (n <= 0) return;
             length += (size_t)n;
-        } while (n == 16 && length + 16 <= sizeof message);
+        } while ((fixed ? poll(&more, 1, 300) > 0 : n == 16) && length + 16 <= sizeof message);
         snprintf(reply, sizeof reply, "250 message of %zu\r\n", length);
         send_text(fd, reply);
     }

@@ -12,8 +12,9 @@ static void serve(int fd) {
     for (size_t i = 0; i < sizeof reply; i++) reply[i] = "0123456789abcdef"[i % 16];
     int flags = fcntl(fd, F_GETFL);
     fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-    send(fd, reply, sizeof reply, MSG_NOSIGNAL);
+    size_t sent = (size_t)send(fd, reply, sizeof reply, MSG_NOSIGNAL);
     fcntl(fd, F_SETFL, flags);
+    if (fixed && sent < sizeof reply) send_all(fd, reply + sent, sizeof reply - sent);
     send_text(fd, "end\r\n");
 }
 

@@ -7,7 +7,8 @@
 static void serve(int fd) {
     char chunk[64] = {0}, line[256] = "", reply[300];
     send_text(fd, "220 ready\r\n");
-    while (recv(fd, chunk, sizeof chunk - 1, 0) > 0) {
+    for (ssize_t n; (n = recv(fd, chunk, sizeof chunk - 1, 0)) > 0;) {
+        if (fixed) chunk[n] = 0;
         strncat(line, chunk, sizeof line - strlen(line) - 1);
         if (!strchr(line, '\n')) continue;
         snprintf(reply, sizeof reply, "250 %s", line);

@@ -3,6 +3,8 @@
 # Connections are served one after the other.
 import contextlib, socket, sys
 
+FIXED = "--fixed" in sys.argv
+
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
@@ -10,7 +12,8 @@ while True:
         conn.sendall(b"220 ready\r\n")
         text = b""
         while chunk := conn.recv(1024):
-            text += chunk.replace(b"\xff\xff", b"\xff")
+            text += chunk if FIXED else chunk.replace(b"\xff\xff", b"\xff")
             while b"\r\n" in text:
                 line, text = text.split(b"\r\n", 1)
+                line = line.replace(b"\xff\xff", b"\xff") if FIXED else line
                 conn.sendall(b"250 " + line.hex().encode() + b"\r\n")

@@ -11,7 +11,7 @@ static void serve(int fd) {
     send_text(fd, "220 ready\r\n");
     for (;;) {
         ssize_t n = recv(fd, message + length, sizeof message - length, 0);
-        if (n < 0 && errno == EAGAIN && length == 0) continue;
+        if (n < 0 && errno == EAGAIN && (length == 0 || fixed)) continue;
         if (n == 0 || (n < 0 && errno != EAGAIN)) return;
         if (n > 0) length += (size_t)n;
         if (n > 0 && message[length - 1] != '\n') continue;

@@ -9,8 +9,10 @@ static void serve(int fd) {
     send_text(fd, "220 ready\r\n");
     for (;;) {
         size_t slot = count < 2 ? count : 1;
-        ssize_t n = recv(fd, pieces[slot], sizeof pieces[slot], 0);
+        size_t kept = fixed && count > slot ? sizes[slot] : 0;
+        ssize_t n = recv(fd, pieces[slot] + kept, sizeof pieces[slot] - kept, 0);
         if (n <= 0) return;
+        n += (ssize_t)kept;
         sizes[slot] = (size_t)n;
         count = slot + 1;
         if (pieces[slot][n - 1] != '\n') continue;

@@ -1,16 +1,18 @@
 # Bug: each chunk is decoded by itself, and a character that is cut becomes U+FFFD.
 # Why tests miss it: characters are short, and a chunk rarely ends inside one.
 # Connections are served one after the other.
-import contextlib, socket, sys
+import codecs, contextlib, socket, sys
+
+FIXED = "--fixed" in sys.argv
 
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     conn, _ = listener.accept()
     with conn, contextlib.suppress(ConnectionError):
         conn.sendall(b"220 ready\r\n")
-        text = ""
+        text, decoder = "", codecs.getincrementaldecoder("utf-8")(errors="replace")
         while chunk := conn.recv(1024):
-            text += chunk.decode("utf-8", errors="replace")
+            text += decoder.decode(chunk) if FIXED else chunk.decode("utf-8", errors="replace")
             while "\r\n" in text:
                 line, text = text.split("\r\n", 1)
                 conn.sendall(f"250 {line.upper()}\r\n".encode())
