@@ -180,7 +180,7 @@ package struct Explorer {
         guard let failing, let signature = Signature(failing) else {
             return .doesNotFail(results.compactMap(\.self).first { $0.verdict != .passed })
         }
-        let failure = Failure(signature, in: results.compactMap(\.self))
+        let failure = ShownFailure(signature, in: results.compactMap(\.self))
         var base = ExploredScenario(
             runner.job.plan, runner.job.casePlan, observations: observations, takesCutsOff: true)
         var report = ExploreReport(base: base)
@@ -212,13 +212,13 @@ package struct Explorer {
     /// - Parameter failure: what must stay, as `shrink` has seen it; nil: what the candidate shows, or another failure of a smaller variation.
     private func smallest(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
-        keeping failure: Failure? = nil
+        keeping failure: ShownFailure? = nil
     ) async -> ExploreFinding {
         let runner = runner(for: base, shrinkRunner)
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)
         let keepsFailure = failure != nil
-        let failure = failure ?? Failure(signature, in: results.isEmpty ? [result] : results)
+        let failure = failure ?? ShownFailure(signature, in: results.isEmpty ? [result] : results)
         let rate = FailureRate(failed: results.count { failure.matches($0) }, runs: FailureRate.measured)
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))

@@ -24,7 +24,7 @@ struct ShrinkerTests {
 
         static let result = failedResult(at: SourceSpan(start: 0, end: 1))
         static let signature = Signature(span: SourceSpan(start: 0, end: 1), verdict: .failed, reason: "wrong")
-        static let failure = Failure(signature, in: [result])
+        static let failure = ShownFailure(signature, in: [result])
     }
 
     private static func shrink(

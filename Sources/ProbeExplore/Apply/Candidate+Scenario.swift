@@ -12,7 +12,7 @@ extension Candidate {
             if removedSteps.contains(step.id) || inner.contains(step.id) || isEndCarried(step) { return [] }
             var step = step
             if ignoredRests.contains(step.id), case .act(let actor, _, _) = step.kind {
-                step.kind = .act(actor: actor, .connection(.ignoreRest), Timing())
+                step.kind = .act(actor: actor, .connection(.restIgnored), Timing())
             }
             if case .act(let actor, .connection(.send(let statement)), let timing) = step.kind {
                 var statement = statement

@@ -27,7 +27,7 @@ package struct Signature: Hashable, Sendable {
 
 /// One failure of a scenario: a signature, and the expected and the actual value. What differs from run to run, such as a session number or a
 /// time, is masked.
-package struct Failure: Sendable, Equatable {
+package struct ShownFailure: Sendable, Equatable {
     package var signature: Signature
     /// What is said, with its values: a status, a count, a name.
     package var said: MaskedValue

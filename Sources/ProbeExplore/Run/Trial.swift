@@ -24,7 +24,7 @@ package enum Trial: Sendable {
     package var hasPassed: Bool { if case .passed = self { true } else { false } }
 
     /// Whether it is this failure, values included.
-    package func fails(like failure: Failure) -> Bool {
+    package func fails(like failure: ShownFailure) -> Bool {
         if case .failed(_, let result) = self { failure.matches(result) } else { false }
     }
 

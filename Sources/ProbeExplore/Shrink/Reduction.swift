@@ -18,8 +18,10 @@ struct Reduction {
     func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
         var current = start
         let removable = scenario.actors.map(\.name.value).filter { !scenario.actorsOfNetworks.contains($0) }
+        if start.variation.isEmpty, let candidate = endedAtFailure(current) {
+            await accept([candidate], &current, rate)
+        }
         if mustKeepPremises(start) {
-            if let candidate = endedAtFailure(current) { await accept([candidate], &current, rate) }
             await removeUnnoticed(&current, rate)
             for actor in removable where !isUsed(actor, in: current) {
                 await accept([without(actor, current)], &current, rate)
@@ -95,7 +97,8 @@ struct Reduction {
                 .act(_, .connection(.halfClose), _), .act(_, .connection(.reset), _), .act(_, .client, _),
                 .act(_, .process, _), .wait, .note, .assign, .check, .wire:
                 candidate.removedSteps.insert(step.id)
-            case .act(_, .connection(.ignoreRest), _), .finally: break
+            case .act(_, .connection(let action), _) where action.ignoresRest: break
+            case .finally: break
             case .act, .loop, .invoke, .sequence, .together, .either, .retry, .whenever, .link, .name: return nil
             }
         }

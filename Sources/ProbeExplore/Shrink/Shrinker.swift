@@ -17,7 +17,7 @@ package struct Shrinker {
     let good: (any CandidateRunner)?
     let sites: [SendSite]
     /// What must stay.
-    package private(set) var failure: Failure
+    package private(set) var failure: ShownFailure
     /// Whether the failure itself must stay. If not, a smaller variation may fail in another way: without its variation the scenario passes,
     /// so that is a fault of the program too.
     private let keepsFailure: Bool
@@ -28,7 +28,7 @@ package struct Shrinker {
     let deadline: MonotonicTime
 
     package init(
-        runner: any CandidateRunner, good: (any CandidateRunner)? = nil, sites: [SendSite], failure: Failure,
+        runner: any CandidateRunner, good: (any CandidateRunner)? = nil, sites: [SendSite], failure: ShownFailure,
         keepsFailure: Bool = false, rate: FailureRate, deadline: MonotonicTime
     ) {
         self.runner = runner
@@ -132,10 +132,10 @@ package struct Shrinker {
     }
 
     /// What ten runs show of a candidate that fails with a signature: its values, and how often.
-    private func learned(_ signature: Signature, from candidate: Candidate) async -> (Failure, FailureRate) {
+    private func learned(_ signature: Signature, from candidate: Candidate) async -> (ShownFailure, FailureRate) {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)
-        let failure = Failure(signature, in: results)
+        let failure = ShownFailure(signature, in: results)
         return (failure, FailureRate(failed: results.count { failure.matches($0) }, runs: trials.count))
     }
 
@@ -223,7 +223,7 @@ package struct Shrinker {
                 table.passing.append(offset)
             }
         }
-        var best: (variation: Variation, failure: Failure, failed: Int)?
+        var best: (variation: Variation, failure: ShownFailure, failed: Int)?
         for offset in table.failing.prefix(6) {
             let varied = candidate.varied(single(offset))
             let found = if let other { await learned(other, from: varied) } else { (failure, await rate(of: varied)) }

@@ -30,6 +30,12 @@ extension ConnectionAction {
         default: nil
         }
     }
+
+    /// `ignore rest`
+    package static var restIgnored: ConnectionAction { .ignoreRest }
+
+    /// Whether it is `ignore rest`.
+    package var ignoresRest: Bool { if case .ignoreRest = self { true } else { false } }
 }
 
 // MARK: The table

@@ -3,11 +3,11 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-struct FailureTests {
+struct ShownFailureTests {
     private static let place = SourceSpan(start: 4, end: 9)
 
-    private static func failure(_ results: CaseResult...) throws -> Failure {
-        Failure(try #require(Signature(results[0])), in: results)
+    private static func failure(_ results: CaseResult...) throws -> ShownFailure {
+        ShownFailure(try #require(Signature(results[0])), in: results)
     }
 
     @Test func otherValueIsAnotherFailure() throws {
@@ -30,7 +30,7 @@ struct FailureTests {
     @Test func statusInTheTextCountsAndTimesDoNot() throws {
         let failure = try Self.failure(
             failedResult(at: Self.place, "P ended with status 1 after 20 ms, not within 1.5s"))
-        #expect(failure.matches(failedResult(at: Self.place, "P ended with status 1 after 21 ms, not within 2s")))
+        #expect(failure.matches(failedResult(at: Self.place, "P ended with status 1 after 21 ms, not within 2.5s")))
         #expect(!failure.matches(failedResult(at: Self.place, "P ended with status 2 after 20 ms, not within 1.5s")))
     }
 
