@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeDesk
+import ProbeEngine
 import ProbeReport
 import ProbeSystem
 
