@@ -178,7 +178,14 @@ import Testing
         arguments: [
             ("st", ["start"]), ("flow,cl", ["flow,client", "flow,client-bytes", "flow,close", "flow,client-window"]),
             ("flow,client,cl", ["flow,client,client-bytes", "flow,client,close", "flow,client,client-window"]),
-            ("+", ["+start", "+rtt", "+client-window", "+server-window"]), ("+start,r", ["+start,rtt"]),
+            (
+                "+",
+                [
+                    "+start", "+rtt", "+client-window", "+server-window", "+first-byte", "+longest-pause",
+                    "+last-heard",
+                ]
+            ),
+            ("+start,r", ["+start,rtt"]),
             ("nothing,", nil), ("x", []),
         ] as [(String, [String]?)])
     func eachNameOfAListOfColumnsIsCompleted(text: String, list: [String]?) {

@@ -99,7 +99,11 @@ import Testing
     @Test func filesThatAreNoCapturesAreRefused() throws {
         for (bytes, text) in [
             ([], "the file is empty"),
-            (Array("root:x:0:0".utf8), "this is no pcap or pcapng file, nor one compressed by gzip or zstd"),
+            ([1, 2, 3, 4, 5, 6, 7, 8], "this is no pcap or pcapng file, nor one compressed by gzip or zstd"),
+            (
+                Array("root:x:0:0".utf8),
+                "this is no pcap or pcapng file, but a text file: a hex dump is converted by `text2pcap in.txt out.pcap`"
+            ),
         ] as [([UInt8], String)] {
             let problem = try #require(try inspect(bytes).problem)
             #expect(problem.isWrongUse)

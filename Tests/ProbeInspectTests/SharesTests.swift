@@ -60,7 +60,8 @@ import Testing
                 #expect(String(reflecting: short) == String(reflecting: conversation.judge(check.assertion)))
             }
         }
-        let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict == .passed }
+        // The random packets that can't be read make what passes inconclusive.
+        let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict != .failed }
         collected.output("whole lines: \(whole)\n")
         var text: [UInt8] = []
         for outcome in outcomes { word(outcome, &text) }

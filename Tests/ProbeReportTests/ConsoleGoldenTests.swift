@@ -30,7 +30,8 @@ import Testing
         summary.runErrors = ["the report a.xml can't be written: No space left on device"]
         #expect(
             console.written([.ended(summary)])
-                == "error: the report a.xml can't be written: No space left on device\n0 passed, 0 failed in 0 ms\n")
+                == "error: the report a.xml can't be written: No space left on device\n"
+                + "0 passed, 0 failed in 0 ms: nothing was judged, because there was no case to run\n")
     }
 
     @Test func colourChangesNoLayout() {

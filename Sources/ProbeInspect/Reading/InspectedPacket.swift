@@ -42,7 +42,7 @@ extension Conversation {
         case .server: (acknowledged, window) = (fromServer.acknowledgedEnd, fromClient.window)
         }
         guard let last = window.last, last > 0, !window.hasUnknownScale else { return false }
-        return summary.relativeSequence - 1 + Int64(summary.payloadLength) >= max(0, acknowledged ?? 0) + Int64(last)
+        return summary.relativeSequence - 1 + Int64(summary.payloadLength) == max(0, acknowledged ?? 0) + Int64(last)
     }
 
     func isWindowScaled(from side: ConversationSide) -> Bool {

@@ -7,7 +7,7 @@ struct LinkTypeTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
     private static let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
     /// NFLOG's attributes: a prefix, and the packet.
-    private static let prefix: [UInt8] = [7, 0, 10, 0] + bytes("in: \0") + [0, 0, 0]
+    private static let prefix: [UInt8] = [9, 0, 10, 0] + bytes("in: \0") + [0, 0, 0]
 
     /// A frame of each type around an IPv4 datagram.
     private static func frames(_ ip: [UInt8]) -> [(LinkType, [UInt8])] {
