@@ -99,7 +99,10 @@ import Testing
     @Test func filesThatAreNoCapturesAreRefused() throws {
         for (bytes, text) in [
             ([], "the file is empty"),
-            ([1, 2, 3, 4, 5, 6, 7, 8], "this is no pcap or pcapng file, nor one compressed by gzip or zstd"),
+            (
+                [1, 2, 3, 4, 5, 6, 7, 8],
+                "this is no pcap or pcapng file, nor one compressed by gzip or zstd: what tshark reads is converted by `editcap -F pcap in out.pcap`"
+            ),
             (
                 Array("root:x:0:0".utf8),
                 "this is no pcap or pcapng file, but a text file: a hex dump is converted by `text2pcap in.txt out.pcap`"

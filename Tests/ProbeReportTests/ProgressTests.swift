@@ -23,7 +23,11 @@ import Testing
         #expect(TerminalText.screen(text).last == "10/40  1 not passed  5.0/s  6 s left  next")
         text += String(decoding: console.record(.ended(RunSummary()), at: 2001 * millisecond), as: UTF8.self)
         let screen = TerminalText.screen(text)
-        #expect(screen.suffix(3) == ["0 passed, 0 failed in 0 ms: nothing was judged, because there was no case to run", "bsd: 9 of 10 must", ""])
+        #expect(
+            screen.suffix(3) == [
+                "0 passed, 0 failed in 0 ms: nothing was judged, because there was no case to run", "bsd: 9 of 10 must",
+                "",
+            ])
         #expect(screen.count { $0.contains("/40") } == 0)
     }
 

@@ -67,7 +67,7 @@ struct TLSCaseEndTests {
             "the answer of the peer to the end is no news", .passed,
             "C close without notify\nS expect truncated\nS close"),
         scene(
-            "a number that the check does not know", .error, says: ["300 is no number of an alert"],
+            "a number that the check does not know", .error, says: ["an alert is 300, and must be from 0 to 255"],
             "C send u8(4)\nS expect u8 as n\nS send alert fatal (n + 296) #!"),
     ])
     func whatIsLeftIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
@@ -123,7 +123,7 @@ struct TLSCaseEndTests {
             S start tls failed
             """#),
         Scene(
-            "a length below nothing", .error, says: ["is no number of bytes"],
+            "a length below nothing", .error, says: ["the number of bytes is -10"],
             #"""
             server S
             client C -> S

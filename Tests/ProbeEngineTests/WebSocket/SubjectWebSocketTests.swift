@@ -67,7 +67,7 @@ struct SubjectWebSocketTests {
 
     @Test func noCloseCodeHasThreeBytes() async throws {
         try await Scene(
-            "code", .error, says: ["65536 is no close code"],
+            "code", .error, says: ["a close code is 65536, and must be from 0 to 65535"],
             Self.head + "\nT start\ncheck \"65536\" matches /(?<n>.*)/\nT close int(n)"
         ).verify(subject: SecuringSource())
     }
