@@ -102,6 +102,11 @@ struct LinkChecker {
     /// Of an actor of the header, or of a connection that one has accepted.
     func side(of name: String) -> Side? {
         if let side = names.collected.linkSides[name] { return side }
+        // A server that listens on a link was put on its side after the names had been collected.
+        for (index, link) in context.scenario.links.enumerated() {
+            if link.left.contains(where: { $0.value == name }) { return Side(link: index, isLeft: true) }
+            if link.right.contains(where: { $0.value == name }) { return Side(link: index, isLeft: false) }
+        }
         guard let parent = names.state.actors[name]?.parent, parent != name else { return nil }
         return side(of: parent)
     }
