@@ -35,10 +35,12 @@ struct CaseResources {
             switch address.unix {
             case .ofTheCase: continue
             case .path(let path):
+                // A path or port that a step makes is not known yet; one that can't be computed fails the case when it is used.
                 guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
                 sockets.append(SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)"))
             case nil:
+                // As above: what is not known before the case runs is not waited for.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
