@@ -70,6 +70,10 @@ final class CaptureCore: Sendable {
     /// filter that had to join ranges.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
+            let isOfCrowd = state.ports.crowds.contains {
+                $0.contains(source: segment.source.port, destination: segment.destination.port)
+            }
+            if isOfCrowd { return (nil, nil) }
             if let route = state.router.route(segment, time: time) { return (route, nil) }
             let isNamed = state.ports.contains(segment.source.port) || state.ports.contains(segment.destination.port)
             return (nil, isNamed ? state.everything : nil)
@@ -98,12 +102,16 @@ final class CaptureCore: Sendable {
     }
 
     /// Lets the packets of one more port through the filter.
-    func add(port: UInt16) throws(CaptureError) {
+    func add(port: UInt16) throws(CaptureError) { try change { $0.insert(port) } }
+
+    /// Changes what the filter lets through, unless nothing differs then.
+    func change(_ body: (inout CapturePorts) -> Void) throws(CaptureError) {
         // Under the lock, so that the descriptor is the handle's and two callers do not undo each other.
         try state.withLock { state throws(CaptureError) in
             if let ended = state.ended { throw ended }
             var ports = state.ports
-            guard ports.insert(port) else { return }
+            body(&ports)
+            guard ports != state.ports else { return }
             let filter = ports.filterExpression(fencePort: markers.port)
             if filter != state.filter {
                 try PcapHandle.attach(filter: filter, linkType: linkType, descriptor: state.descriptor)

@@ -2,10 +2,18 @@
 package struct CapturePorts: Sendable, Equatable {
     /// Ascending, disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
+    /// What is left out all the same.
+    private(set) var crowds: [CrowdTraffic] = []
 
     package init(range: ClosedRange<UInt16>? = nil, extra: [UInt16] = []) {
         if let range { insert(range) }
         for port in extra { insert(port...port) }
+    }
+
+    package mutating func leaveOut(_ crowd: CrowdTraffic) { crowds.append(crowd) }
+
+    package mutating func readmit(_ crowd: CrowdTraffic) {
+        if let index = crowds.firstIndex(of: crowd) { crowds.remove(at: index) }
     }
 
     package func contains(_ port: UInt16) -> Bool {
@@ -32,6 +40,8 @@ package struct CapturePorts: Sendable, Equatable {
 
     /// libpcap compiles a filter in time that grows faster than its length: 16 ranges take 0.4 ms, 256 more than a second.
     private static let filterRangeLimit = 16
+    /// Of more crowds the packets pass the filter, and are dropped then.
+    private static let filterCrowdLimit = 4
 
     /// The filter in libpcap's language (pcap-filter(7)). Of many ranges the nearest are joined: what lies between them then
     /// passes the filter, and is dropped because it has no subscription.
@@ -43,7 +53,9 @@ package struct CapturePorts: Sendable, Equatable {
             range.count == 1 ? "port \(range.lowerBound)" : "portrange \(range.lowerBound)-\(range.upperBound)"
         }
         // 127.64.0.0/10 is that of crowds, whose packets would fill the ring: nobody judges them.
-        let tcp = ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10 and (\(ports.joined(separator: " or ")))) or "
+        let crowds = crowds.prefix(Self.filterCrowdLimit).map { " and not (\($0.filterExpression))" }.joined()
+        let tcp =
+            ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10\(crowds) and (\(ports.joined(separator: " or ")))) or "
         // Where the MTU is an Ethernet's the fillers of a fence come in fragments, and only the first has ports: without the
         // rest no block would fill. Whatever else they may be of is of no subscription and dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
@@ -57,5 +69,24 @@ package struct CapturePorts: Sendable, Equatable {
         let starts = [0] + gaps
         let ends = gaps + [ranges.count]
         return zip(starts, ends).map { ranges[$0].lowerBound...ranges[$1 - 1].upperBound }
+    }
+}
+
+/// The connections of a crowd whose addresses are like any other's: they leave one of its ports for its target's.
+package struct CrowdTraffic: Sendable, Equatable {
+    package var ports: ClosedRange<UInt16>
+    package var target: UInt16
+
+    package init(ports: ClosedRange<UInt16>, target: UInt16) {
+        (self.ports, self.target) = (ports, target)
+    }
+
+    func contains(source: UInt16, destination: UInt16) -> Bool {
+        destination == target && ports.contains(source) || source == target && ports.contains(destination)
+    }
+
+    fileprivate var filterExpression: String {
+        let range = "\(ports.lowerBound)-\(ports.upperBound)"
+        return "(dst port \(target) and src portrange \(range)) or (src port \(target) and dst portrange \(range))"
     }
 }

@@ -1,5 +1,6 @@
 package import ProbeBase
 package import ProbeWire
+import Synchronization
 
 /// The right to the packets of connections: those that the subscription's scopes name, from their SYN on, in the order in which the kernel
 /// saw them. Released by `release()`, or when the last reference goes.
@@ -9,6 +10,7 @@ package import ProbeWire
 package final class PortSubscription: Sendable {
     private let store: PacketStore
     private let core: CaptureCore
+    private let crowds = Mutex<[CrowdTraffic]>([])
 
     init(store: PacketStore, core: CaptureCore) {
         self.store = store
@@ -29,6 +31,13 @@ package final class PortSubscription: Sendable {
         core.unsubscribe(store, from: scope)
     }
 
+    /// Nobody takes the packets of this crowd, until the subscription is released.
+    package func leaveOut(_ crowd: CrowdTraffic) throws(CaptureError) {
+        guard !crowds.withLock({ $0.contains(crowd) }) else { return }
+        try core.change { $0.leaveOut(crowd) }
+        crowds.withLock { $0.append(crowd) }
+    }
+
     /// Packets kept so far.
     package var count: Int { store.count }
 
@@ -45,6 +54,15 @@ package final class PortSubscription: Sendable {
 
     /// Ends the subscription and drops its packets; later ones are ignored. Doing it twice does no harm.
     package func release() {
+        let crowds = crowds.withLock { list in
+            defer { list = [] }
+            return list
+        }
+        do {
+            if !crowds.isEmpty { try core.change { ports in crowds.forEach { ports.readmit($0) } } }
+        } catch {
+            // The capture has ended, and its filter with it.
+        }
         core.release(store)
         store.release()
     }

@@ -83,7 +83,7 @@ package final class PortAllocator: Sendable {
     }
 
     /// The lower end of `net.ipv4.ip_local_port_range`; Linux's default if it can't be read.
-    private static func firstOutgoingPort() -> UInt16 {
+    package static func firstOutgoingPort() -> UInt16 {
         let text = SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []
         let digits = text.drop { $0 == 32 || $0 == 9 }.prefix { (48...57).contains($0) }
         return UInt16(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 2048 ? $0 : nil } ?? 32_768

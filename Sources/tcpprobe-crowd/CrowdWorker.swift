@@ -199,8 +199,9 @@ struct CrowdWorker {
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
                 let asksForRests = if case .boolean(true)? = line["rests"] { true } else { false }
-                WorkerOutput.write(
-                    core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies, rests: asksForRests).json)
+                var snapshot = core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies, rests: asksForRests)
+                snapshot.elsewhere = sockets.elsewhere
+                WorkerOutput.write(snapshot.json)
             case "stopListening": stopListening()
             case "stop":
                 stopListening()

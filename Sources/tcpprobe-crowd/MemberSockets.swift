@@ -16,6 +16,8 @@ final class MemberSockets: CrowdConnections {
     private let sends: Bool
     /// Members of which a connection has ended, where another may take its place.
     private(set) var free: [Int] = []
+    /// Connections from the order's other addresses.
+    private(set) var elsewhere = 0
 
     /// Connections that send what is left of TLS and their FIN, and drop what comes until the peer's: closed at once they would answer it by
     /// an RST, and the peer might lose what it has not read yet.
@@ -104,6 +106,7 @@ final class MemberSockets: CrowdConnections {
             }
             if descriptor >= 0 {
                 descriptors[member] = descriptor
+                if isElsewhere(member, attempt: attempt) { elsewhere += 1 }
                 security?.begin(member)
                 if isPending != 0 { return .pending }
                 return security == nil ? .connected : continueConnect(member)
@@ -118,12 +121,19 @@ final class MemberSockets: CrowdConnections {
     private func source<R>(
         of member: Int, attempt: Int, for target: SocketAddress, _ body: (UnsafePointer<sockaddr>?, socklen_t) -> R
     ) -> R {
-        guard let sources = order.sources else { return body(nil, 0) }
+        guard let first = order.sources else { return body(nil, 0) }
+        let sources = isElsewhere(member, attempt: attempt) ? order.otherSources ?? first : first
         // The last attempt is the port that no other member begins with.
         let round = attempt == Self.attempts - 1 ? 0 : Int(generations[member] & 0xfff) - 1
         let end = sources.endpoint(of: order.first + member * order.step, round: max(0, round))
         let address = sources.first == 0 ? unspecified(for: target) : IPAddress(v4: end.address)
         return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
+    }
+
+    /// Whether an attempt is made from the other addresses: half of them are, and all of a member that the first addresses have no port for.
+    private func isElsewhere(_ member: Int, attempt: Int) -> Bool {
+        guard let sources = order.sources, order.otherSources != nil else { return false }
+        return attempt >= Self.attempts / 2 || !sources.suffices(for: order.first + member * order.step)
     }
 
     /// The system chooses the address; the port is the crowd's.

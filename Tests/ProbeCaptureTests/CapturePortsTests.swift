@@ -30,6 +30,29 @@ import Testing
         )
     }
 
+    @Test func aCrowdIsLeftOutUntilItIsReadmitted() {
+        var ports = CapturePorts(extra: [7])
+        let all = ports
+        let crowd = CrowdTraffic(ports: 10_000...10_009, target: 7)
+        ports.leaveOut(crowd)
+        ports.leaveOut(crowd)
+        ports.readmit(crowd)
+        let part = "not ((dst port 7 and src portrange 10000-10009) or (src port 7 and dst portrange 10000-10009))"
+        #expect(
+            ports.filterExpression(fencePort: 9)
+                == "inbound and ((tcp and not net 127.64.0.0/10 and \(part) and (port 7)) or udp port 9\(fragments))")
+        ports.readmit(crowd)
+        #expect(ports == all)
+    }
+
+    @Test(arguments: [
+        (10_000, 7, true), (7, 10_009, true), (10_010, 7, false), (10_000, 8, false), (40_000, 7, false), (7, 7, false),
+    ])
+    func aCrowdIsKnownByBothPorts(source: Int, destination: Int, isOfCrowd: Bool) {
+        let crowd = CrowdTraffic(ports: 10_000...10_009, target: 7)
+        #expect(crowd.contains(source: UInt16(source), destination: UInt16(destination)) == isOfCrowd)
+    }
+
     @Test func aLongFilterJoinsItsNearestRanges() {
         // Sixteen groups of four ports, 2 apart within a group and 1000 between groups.
         var ports = CapturePorts()

@@ -56,6 +56,12 @@ extension ConnectionExecutor {
         case .message(let pattern, let name):
             if actor.framing == .websocket, let frame = try frame(of: pattern) { return .input(frame) }
             return .input(.message(try context.text(of: pattern), name: name?.value))
+        case .messageOfKind(let kind, let pattern, let name):
+            try requireWebSocket(actor, "text and binary messages")
+            let text = try context.text(of: pattern)
+            return .input(
+                .webSocket(
+                    .message(text, name: name?.value, kind: kind), text.described(as: "\(kind.rawValue) message")))
         case .ping(let payload): return .input(try control(WebSocketFrame.Opcode.ping, payload, actor))
         case .pong(let payload): return .input(try control(WebSocketFrame.Opcode.pong, payload, actor))
         case .closeFrame(let code, let reason):

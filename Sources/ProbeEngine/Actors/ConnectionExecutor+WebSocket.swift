@@ -37,11 +37,7 @@ extension ConnectionExecutor {
     func control(
         _ opcode: UInt8, _ payload: Expression?, code: Expression? = nil, _ actor: ConnectionActor
     ) throws(Finding) -> ExpectedInput {
-        guard actor.framing == .websocket else {
-            throw Finding(
-                .error, "\(actor.name)'s framing is \(actor.framing.rawValue): there are no control frames",
-                hints: ["`\(actor.name) framing websocket` comes before"])
-        }
+        try requireWebSocket(actor, "control frames")
         let code = try code.map { (code) throws(Finding) in try context.integer(of: code) }
         let content = try payload.map { (payload) throws(Finding) in
             ExpectedText.value(try context.bytes(of: payload))
@@ -50,5 +46,12 @@ extension ConnectionExecutor {
         if let code { description += " with the code \(code)" }
         if let value = content?.value { description += " \(Escaped.phrase(value))" }
         return .webSocket(.control(opcode: opcode, content: content, code: code), description)
+    }
+
+    func requireWebSocket(_ actor: ConnectionActor, _ what: String) throws(Finding) {
+        guard actor.framing != .websocket else { return }
+        throw Finding(
+            .error, "\(actor.name)'s framing is \(actor.framing.rawValue), which has no \(what)",
+            hints: ["write `\(actor.name) framing websocket` before this step"])
     }
 }

@@ -24,6 +24,10 @@ final class CrowdActor {
     var tls: MemberTLS?
     /// The ports of members that have one address.
     var ports = SourceAddresses.ports
+    /// `from`: what its members connect from.
+    var sources: ClosedRange<UInt32>?
+    /// Of the last start: the ends of its members, nil as the system chooses them, and others where those have no free port.
+    var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
     /// Of a crowd of servers: where its members are connected to.
     var address: SocketAddress?

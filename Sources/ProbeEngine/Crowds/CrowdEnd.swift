@@ -28,7 +28,9 @@ struct CrowdEnd {
         let deadline = MonotonicTime.now + Self.patience
         while crowd.problem == nil {
             if let snapshot = crowd.take(question) {
-                let all = [Self.summary(of: snapshot)] + failures(in: snapshot, of: crowd)
+                let all =
+                    [Self.summary(of: snapshot)] + elsewhere(in: snapshot, of: crowd)
+                    + failures(in: snapshot, of: crowd)
                 for line in all + LatencyText.plot(snapshot) {
                     context.record(.event(actor: crowd.name, line))
                 }
@@ -72,6 +74,13 @@ struct CrowdEnd {
             + (snapshot.refused > 0 ? "; \(snapshot.refused) connections were too many" : "")
     }
 
+    /// A server may take only 127.0.0.1 for local.
+    private func elsewhere(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
+        guard snapshot.elsewhere > 0, let first = crowd.ends.first, let other = crowd.ends.other else { return [] }
+        let count = snapshot.elsewhere == 1 ? "1 connection" : "\(snapshot.elsewhere) connections"
+        return ["\(count) came from \(other.text), because \(first.text) had no free port"]
+    }
+
     /// Where in the script members failed, and why; the most frequent first.
     func failures(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         let all = snapshot.failures.sorted { $0.count > $1.count }
@@ -109,14 +118,15 @@ struct CrowdEnd {
             return Finding(
                 .failed, at: crowd.span,
                 "\(summary): more failed after the last step that judged them, which allows \(tolerated)",
-                details: failures(in: snapshot, of: crowd),
+                details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
                 hints: [
                     "members are judged again when the crowd ends: repeat `\(crowd.name) expect failed` after what makes them fail, "
                         + "or write `\(crowd.name) stop` before it"
                 ])
         }
         return Finding(
-            .failed, at: crowd.span, summary, details: failures(in: snapshot, of: crowd),
+            .failed, at: crowd.span, summary,
+            details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
             hints: [
                 "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`; "
                     + "it counts for one start of the crowd"

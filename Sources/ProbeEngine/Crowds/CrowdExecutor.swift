@@ -1,5 +1,6 @@
 import Glibc
 import ProbeBase
+import ProbeCapture
 import ProbeEvents
 import ProbeNetwork
 import ProbeScenario
@@ -39,6 +40,7 @@ struct CrowdExecutor {
         crowd.earlier += crowd.workers
         for worker in crowd.workers { worker.dismiss() }
         (crowd.workers, crowd.last, crowd.isReported) = ([], nil, false)
+        if case .clients(let endpoint) = role { crowd.ends = try ends(of: crowd, to: endpoint) }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd \(crowd.name)"
         for index in 0..<crowd.workerCount {
@@ -58,8 +60,9 @@ struct CrowdExecutor {
         for worker in crowd.workers { worker.begin(at: start + delay) }
         crowd.beginSampling(from: start, on: context.reactor)
         let processes = crowd.workerCount == 1 ? "a process" : "\(crowd.workerCount) processes"
+        let from = crowd.sources.map { ", from \(SourceAddresses.text(of: $0))" } ?? ""
         let share = crowd.share.map { ", share \($0.share) of the crowd" } ?? ""
-        context.record(.event(actor: crowd.name, "begins: \(crowd.count) members in \(processes)\(share)"))
+        context.record(.event(actor: crowd.name, "begins: \(crowd.count) members in \(processes)\(share)\(from)"))
     }
 
     private func role(of crowd: CrowdActor) throws(Finding) -> CrowdOrder.Role {
@@ -84,25 +87,45 @@ struct CrowdExecutor {
         order.rate = rate.map { rate in crowd.share?.part(ofRate: rate) ?? Double(rate) }
         order.receiveBuffer = crowd.receiveBuffer
         order.tls = crowd.tls
-        if case .clients(let endpoint) = role { order.sources = sources(of: crowd, to: endpoint) }
+        (order.sources, order.otherSources) = crowd.ends
         return order
     }
 
-    /// The addresses of the members' own ends; nil: as the system chooses them.
-    private func sources(of crowd: CrowdActor, to target: SocketEndpoint) -> SourceAddresses? {
+    /// The addresses of the members' own ends, and others where those have no free port; nil: as the system chooses them.
+    private func ends(
+        of crowd: CrowdActor, to target: SocketEndpoint
+    ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
         // A server of the script may know the crowd by its ports; the system chooses the address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
             case .port? = server.sinks.areTold
         {
-            return SourceAddresses(first: 0, addresses: 1, ports: crowd.ports)
+            let chosen = crowd.sources ?? 0...0
+            return (SourceAddresses(first: chosen.lowerBound, addresses: chosen.count, ports: crowd.ports), nil)
         }
-        guard target.address.family == .v4, target.address.isLoopback else { return nil }
+        guard target.address.family == .v4, target.address.isLoopback else {
+            guard let sources = crowd.sources else { return (nil, nil) }
+            throw Finding(
+                .error, at: crowd.span,
+                "\(crowd.name) can't connect from \(SourceAddresses.text(of: sources)) to \(target.address), which is not in 127.0.0.0/8",
+                hints: ["remove `from`"])
+        }
         // Another start has other addresses: closed connections may keep those of an earlier one for a minute.
         var seed = SplitMix64(seed: UInt64(bitPattern: Int64(getpid())) << 32 ^ UInt64(crowd.earlier.count))
         var value = seed.next() ^ UInt64(bitPattern: context.time.start.nanoseconds)
         for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
         seed = SplitMix64(seed: value)
-        return SourceAddresses(members: crowd.count, seed: seed.next())
+        let all = SourceAddresses(members: crowd.count, seed: seed.next())
+        if case .server? = crowd.targetName.flatMap({ context.actors[$0] }) { return (all, nil) }
+        // Nobody else's connection leaves one of these ports, unless the system gives them away.
+        if SourceAddresses.ports.upperBound <= Int(PortAllocator.firstOutgoingPort()) {
+            let ports = UInt16(all.ports.lowerBound)...UInt16(all.ports.upperBound - 1)
+            context.capture.leaveOut(CrowdTraffic(ports: ports, target: target.port))
+        }
+        let offset = Int(seed.next() % UInt64(SourceAddresses.ports.count))
+        guard let chosen = crowd.sources else { return (.localhost(offset: offset), all) }
+        var sources = SourceAddresses(first: chosen.lowerBound, addresses: chosen.count, ports: SourceAddresses.ports)
+        sources.offset = offset
+        return (sources, nil)
     }
 
     private func stop(_ crowd: CrowdActor) async throws(Finding) {

@@ -47,12 +47,32 @@ struct CrowdSetup {
         let actor = CrowdActor(
             name: name, role: crowd.role, count: count, workerCount: workers, span: declaration.span)
         actor.share = share
+        actor.sources = try sources(of: crowd, name, count)
         actor.receiveBuffer = try crowd.receiveBuffer.map { (size) throws(Finding) in try context.integer(of: size) }
         if let options = declaration.tls {
             actor.tls = try TLSSetup(context: context).memberTLS(options, isServer: actor.isOfServers)
         }
         if actor.isOfServers { try reserve(actor, of: declaration) }
         return actor
+    }
+
+    /// - Throws: why the members can't connect from the addresses after `from`.
+    private func sources(of crowd: CrowdDeclaration, _ name: String, _ count: Int) throws(Finding) -> ClosedRange<
+        UInt32
+    >? {
+        guard let (addresses, span) = crowd.sources else { return nil }
+        if context.links.end(of: name) != nil {
+            throw Finding(
+                .error, at: span, "\(name) is on a link, where its members have the one address of their side",
+                hints: ["remove `from`"])
+        }
+        let most = addresses.count * SourceAddresses.ports.count
+        if count > most {
+            throw Finding(
+                .error, at: span, "these addresses have \(most) ports for a crowd, and \(name) has \(count) members",
+                hints: ["add addresses after `from`"])
+        }
+        return addresses
     }
 
     /// A script from a stranger may declare any number of crowds, each of which is small.
@@ -121,7 +141,7 @@ struct CrowdSetup {
             }
             server.sinks.places += crowd.workerCount
             server.sinks.members += crowd.count
-            server.sinks.areTold = steering(of: server)
+            server.sinks.areTold = steering(of: server, isByPort: isToldByPort(target))
             guard case .port? = server.sinks.areTold else { continue }
             // Crowds with one address have different ports, so that no two connections are alike.
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
@@ -130,6 +150,12 @@ struct CrowdSetup {
                     "the crowds that connect to \(target), and others that have one address each, have more than "
                         + "\(SourceAddresses.ports.count) members together: there are no more ports",
                     hints: ["on IPv4 and without a link members have many addresses"])
+            }
+            if let sources = crowd.sources, isIPv6(server) {
+                throw Finding(
+                    .error, at: declaration.span,
+                    "\(crowd.name) can't connect to \(target) from \(SourceAddresses.text(of: sources)): \(target) has an IPv6 address",
+                    hints: ["remove `from`"])
             }
             crowd.ports = ports..<(ports + crowd.count)
             ports += crowd.count
@@ -143,13 +169,25 @@ struct CrowdSetup {
             ? nil : "what takes the connections of a crowd there speaks no TLS"
     }
 
-    /// How a server tells the connections of crowds from others. Where each crowd has one address, by its ports.
-    private func steering(of server: ServerActor) -> Listener.Steering {
-        var isIPv6 = false
-        if let declared = server.declared {
-            isIPv6 = declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
+    /// Whether a crowd connects to the server from addresses that others may connect from, too.
+    private func isToldByPort(_ server: String) -> Bool {
+        context.actors.values.contains { actor in
+            guard case .crowd(let crowd) = actor, crowd.targetName == server else { return false }
+            return crowd.sources != nil
         }
-        if isIPv6 || context.links.end(of: server.name) != nil { return .port(SourceAddresses.ports, isIPv6: isIPv6) }
+    }
+
+    private func isIPv6(_ server: ServerActor) -> Bool {
+        guard let declared = server.declared else { return false }
+        return declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
+    }
+
+    /// How a server tells the connections of crowds from others. Where each crowd has one address, by its ports.
+    private func steering(of server: ServerActor, isByPort: Bool) -> Listener.Steering {
+        let isIPv6 = isIPv6(server)
+        if isByPort || isIPv6 || context.links.end(of: server.name) != nil {
+            return .port(SourceAddresses.ports, isIPv6: isIPv6)
+        }
         return .address(network: SourceAddresses.network.address, mask: SourceAddresses.network.mask)
     }
 }

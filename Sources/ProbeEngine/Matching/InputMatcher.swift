@@ -47,8 +47,10 @@ struct InputMatcher {
             return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(wanted, &progress)
         case .line(let text, let name) where framing == .websocket,
             .message(let text, let name) where framing == .websocket:
+            // What is compared is text, unless it says otherwise.
+            let kind: WebSocketMessageKind? = if case .any = text { nil } else { .text }
             return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(
-                .message(text, name: name), &progress)
+                .message(text, name: name, kind: kind), &progress)
         case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
         case .message(let text, let name): return unit(text, name, noun: "message", expected, &progress)
         case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)

@@ -10,8 +10,8 @@ import ProbeSystem
 struct WebSocketMatcher {
     /// What is expected.
     enum Wanted {
-        /// The next data message: its content.
-        case message(ExpectedText, name: String?)
+        /// The next data message: its content, and what it has to be (RFC 6455, 5.6); nil: either.
+        case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
         /// The next control frame of this opcode; with a content if one is said, of a close the code and the reason.
         case control(opcode: UInt8, content: ExpectedText?, code: Int?)
         /// The next frame of any kind.
@@ -53,7 +53,7 @@ struct WebSocketMatcher {
 
     func match(_ wanted: Wanted, _ progress: inout InputProgress) -> InputMatcher.Result {
         switch wanted {
-        case .message(let text, let name): message(text, name, &progress)
+        case .message(let text, let name, let kind): message(text, name, kind, &progress)
         case .control(let opcode, let content, let code): control(opcode, content, code, &progress)
         case .frame(let frame, let mask): whole(frame, mask)
         }
@@ -103,7 +103,7 @@ struct WebSocketMatcher {
     // MARK: Messages
 
     private func message(
-        _ text: ExpectedText, _ name: String?, _ progress: inout InputProgress
+        _ text: ExpectedText, _ name: String?, _ kind: WebSocketMessageKind?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
         search(&progress) { placed, progress in
             let frame = placed.frame
@@ -121,13 +121,25 @@ struct WebSocketMatcher {
                         : "a new message began before the one before it had ended (RFC 6455, 5.4)", frame)
             }
             progress.frames.fragments.append(placed)
-            return frame.isFinal ? compare(progress.frames.fragments, text, name) : nil
+            return frame.isFinal ? compare(progress.frames.fragments, text, name, kind) : nil
         }
     }
 
-    private func compare(_ fragments: [Placed], _ text: ExpectedText, _ name: String?) -> InputMatcher.Result {
+    private func compare(
+        _ fragments: [Placed], _ text: ExpectedText, _ name: String?, _ kind: WebSocketMessageKind?
+    ) -> InputMatcher.Result {
         let content = fragments.flatMap(\.frame.payload)
-        if fragments[0].frame.opcode == WebSocketFrame.Opcode.text, String(validating: content, as: UTF8.self) == nil {
+        let came: WebSocketMessageKind = fragments[0].frame.opcode == WebSocketFrame.Opcode.text ? .text : .binary
+        if let kind, kind != came {
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary:
+                        "a \(came.rawValue) message came where \(text.described(as: "\(kind.rawValue) message")) was expected",
+                    expected: text.value,
+                    actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
+                    hints: ["`expect message \(came.rawValue) …` accepts a \(came.rawValue) message"]))
+        }
+        if came == .text, String(validating: content, as: UTF8.self) == nil {
             return .mismatch(
                 InputMatcher.Mismatch(
                     summary: "a text message is no UTF-8 (RFC 6455, 8.1)", expected: text.value,

@@ -93,6 +93,16 @@ struct CaseCapture {
         }
     }
 
+    /// The packets of a crowd, which nobody judges, would fill the ring.
+    func leaveOut(_ crowd: CrowdTraffic) {
+        do {
+            try subscription?.leaveOut(crowd)
+        } catch {
+            // As above.
+            return
+        }
+    }
+
     func release() { subscription?.release() }
 
     // MARK: Packets

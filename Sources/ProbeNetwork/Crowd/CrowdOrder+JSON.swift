@@ -8,16 +8,8 @@ extension CrowdOrder {
         ]
         if let rate { members.append(("rate", .number(rate))) }
         if let receiveBuffer { members.append(("receiveBuffer", .integer(receiveBuffer))) }
-        if let sources {
-            members.append(
-                (
-                    "sources",
-                    .object([
-                        ("first", .integer(Int(sources.first))), ("addresses", .integer(sources.addresses)),
-                        ("ports", .array([.integer(sources.ports.lowerBound), .integer(sources.ports.upperBound)])),
-                    ])
-                ))
-        }
+        if let sources { members.append(("sources", sources.json)) }
+        if let otherSources { members.append(("otherSources", otherSources.json)) }
         if let countFile { members.append(("countFile", .string(countFile))) }
         if let tls { members.append(("tls", tls.json)) }
         return .object(members)
@@ -34,17 +26,37 @@ extension CrowdOrder {
         receiveBuffer = json["receiveBuffer"]?.integer
         countFile = json["countFile"]?.text
         if let value = json["sources"] {
-            guard let address = value["first"]?.integer.flatMap(UInt32.init(exactly:)),
-                let addresses = value["addresses"]?.integer, addresses > 0,
-                case .array(let ports)? = value["ports"], ports.count == 2, let lowest = ports[0].integer,
-                let highest = ports[1].integer, lowest < highest, 1...65535 ~= lowest, highest <= 65536
-            else { return nil }
-            sources = SourceAddresses(first: address, addresses: addresses, ports: lowest..<highest)
+            guard let read = SourceAddresses(json: value) else { return nil }
+            sources = read
+        }
+        if let value = json["otherSources"] {
+            guard let read = SourceAddresses(json: value) else { return nil }
+            otherSources = read
         }
         if let value = json["tls"] {
             guard let options = MemberTLS(json: value) else { return nil }
             tls = options
         }
+    }
+}
+
+extension SourceAddresses {
+    fileprivate var json: JSONValue {
+        .object([
+            ("first", .integer(Int(first))), ("addresses", .integer(addresses)),
+            ("ports", .array([.integer(ports.lowerBound), .integer(ports.upperBound)])), ("offset", .integer(offset)),
+        ])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let address = json["first"]?.integer.flatMap(UInt32.init(exactly:)),
+            let addresses = json["addresses"]?.integer, addresses > 0,
+            case .array(let ports)? = json["ports"], ports.count == 2, let lowest = ports[0].integer,
+            let highest = ports[1].integer, lowest < highest, 1...65535 ~= lowest, highest <= 65536,
+            let offset = json["offset"]?.integer, 0..<(1 << 32) ~= offset
+        else { return nil }
+        self.init(first: address, addresses: addresses, ports: lowest..<highest)
+        self.offset = offset
     }
 }
 

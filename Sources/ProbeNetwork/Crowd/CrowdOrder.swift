@@ -23,6 +23,8 @@ package struct CrowdOrder: Sendable {
     package var program: MemberProgram
     package var receiveBuffer: Int?
     package var sources: SourceAddresses?
+    /// Where `sources` has no free port.
+    package var otherSources: SourceAddresses?
     package var tls: MemberTLS?
     /// A file by which workers of `servers` share the number of their members; nil: there is one worker.
     package var countFile: String?
@@ -35,16 +37,36 @@ package struct CrowdOrder: Sendable {
     package var members: Int { first < count ? (count - first + step - 1) / step : 0 }
 }
 
-/// The ends of a crowd's own: member `i` has address `first + i % addresses` and port `ports.lowerBound + i / addresses`.
+/// The ends of a crowd's own: member `i` has address `first + i % addresses`, and of `ports` the one `i / addresses` after `offset`, in a circle.
 package struct SourceAddresses: Sendable, Equatable {
     /// As a number: 127.64.0.1 is 0x7f400001.
     package var first: UInt32
     package var addresses: Int
     package var ports: Range<Int>
+    /// Crowds that connect to one server begin at different ports.
+    package var offset = 0
 
     package init(first: UInt32, addresses: Int, ports: Range<Int>) {
         (self.first, self.addresses, self.ports) = (first, addresses, ports)
     }
+
+    /// 127.0.0.1, the one address that every server takes for local.
+    package static func localhost(offset: Int) -> SourceAddresses {
+        var sources = SourceAddresses(first: 0x7f00_0001, addresses: 1, ports: ports)
+        sources.offset = offset
+        return sources
+    }
+
+    /// `127.0.0.2`, `127.0.0.2 to 127.0.0.9`
+    package static func text(of addresses: ClosedRange<UInt32>) -> String {
+        let first = "\(IPAddress(v4: addresses.lowerBound))"
+        return addresses.count == 1 ? first : "\(first) to \(IPAddress(v4: addresses.upperBound))"
+    }
+
+    package var text: String { Self.text(of: first...first + UInt32(addresses - 1)) }
+
+    /// Whether the member has an end that no other member has.
+    package func suffices(for member: Int) -> Bool { member / addresses < ports.count }
 
     /// 127.64.0.0/10 belongs to crowds: the capture leaves its packets out, and a server of the harness knows crowds by it.
     package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
@@ -62,7 +84,7 @@ package struct SourceAddresses: Sendable, Equatable {
 
     /// - Parameter round: 0 for a member's first connection. Each later one has another port: the peer may still have the one before it.
     package func endpoint(of member: Int, round: Int = 0) -> (address: UInt32, port: UInt16) {
-        let place = member / addresses + round * Self.stride
+        let place = offset + member / addresses + round * Self.stride
         return (first + UInt32(member % addresses), UInt16(ports.lowerBound + place % ports.count))
     }
 

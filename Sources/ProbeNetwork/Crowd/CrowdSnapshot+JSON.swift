@@ -5,7 +5,7 @@ extension CrowdSnapshot {
         [
             ("started", \.started), ("connected", \.connected), ("alive", \.alive), ("failed", \.failed),
             ("done", \.done), ("received", \.received), ("sent", \.sent), ("refused", \.refused),
-            ("withRest", \.withRest),
+            ("withRest", \.withRest), ("elsewhere", \.elsewhere),
         ]
     }
 

@@ -14,6 +14,8 @@ package struct CrowdSnapshot: Sendable {
     package var sent = 0
     /// Connections of a crowd of servers that came when it had all its members: reset.
     package var refused = 0
+    /// Connections that were made from the order's other addresses, because the first ones had no free port.
+    package var elsewhere = 0
     /// The number of members that received bytes which their script did not consume: on connections that have ended, and in an answer to a
     /// question about it also on those that are open.
     package var withRest = 0
@@ -47,6 +49,7 @@ package struct CrowdSnapshot: Sendable {
         received += other.received
         sent += other.sent
         refused += other.refused
+        elsewhere += other.elsewhere
         addRest(of: other.withRest, other.rest)
         for failure in other.failures {
             let place = failures.firstIndex { $0.instruction == failure.instruction && $0.reason == failure.reason }

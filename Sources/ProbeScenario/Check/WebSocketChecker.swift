@@ -13,6 +13,11 @@ struct WebSocketChecker {
         {
             names.report(.order(.frameOfSubject(name.value)), at: value.span)
         }
+        if case .connection(.expect(.messageOfKind(let kind, .value(let value), _))) = action,
+            case .webSocket = value.kind
+        {
+            names.report(.order(.frameOfKind(kind)), at: value.span)
+        }
         // Nil: a step changes the framing, perhaps to WebSocket.
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =

@@ -24,6 +24,8 @@ package enum CrowdDiagnosticKind: Sendable {
     /// `line` with a framing whose lines have no terminator.
     case noLines(String)
     // The crowd
+    case sourceElsewhere(String)
+    case sourcesReversed
     case overUnix(String)
     /// A server of the harness drops what a crowd sends, and sends nothing.
     case neverAnswered(server: String)
@@ -102,6 +104,14 @@ package enum CrowdDiagnosticKind: Sendable {
             .init(
                 .crowdScript, "with framing \(framing) no line ends with a terminator, and members know no others",
                 hint: "write expect 10 bytes or expect until \"x\", or send without line")
+        case .sourceElsewhere(let address):
+            .init(
+                .badAddress, "a crowd can't connect from \(Escaped.text(address.utf8)), which is not in 127.0.0.0/8",
+                hint: "write an address of the loopback interface, or two: from 127.0.0.2..127.0.0.9")
+        case .sourcesReversed:
+            .init(
+                .emptyRange, "the first address is higher than the last one",
+                hint: "write the lower address first: from 127.0.0.2..127.0.0.9")
         case .overUnix(let name):
             .init(
                 .notAnActor, "`\(name)` is a crowd, and crowds connect over TCP only",

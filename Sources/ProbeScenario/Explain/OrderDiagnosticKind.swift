@@ -33,6 +33,7 @@ package enum OrderDiagnosticKind: Sendable {
     case expectsAfterClose(String)
     /// A subject reports messages, and a frame is expected of it.
     case frameOfSubject(String)
+    case frameOfKind(WebSocketMessageKind)
     case nothingTested
     /// A server accepts, and those that could connect have not done so.
     case acceptsTooEarly(String, [String])
@@ -203,6 +204,10 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .unreachableStep, "`\(actor)` was ended by its own close before: this step can't happen",
                 hint: "write \(actor) half-close instead of the close: it sends a FIN, and \(actor) still receives")
+        case .frameOfKind(let kind):
+            .init(
+                .wrongType, "a frame is no content of a \(kind.rawValue) message",
+                hint: "write the content alone, or leave out `\(kind.rawValue)`: the frame says what it is")
         case .frameOfSubject(let actor):
             .init(
                 .wrongType,

@@ -12,6 +12,8 @@ package enum ConnectionExpectation: LanguageElement {
     case integer(IntegerFormat, as: Name?)
     case urgent(Expression)
     case message(Pattern, as: Name?)
+    /// Of WebSocket.
+    case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
     /// Control frames of WebSocket.
     case ping(Expression?)
     case pong(Expression?)
@@ -76,9 +78,11 @@ extension ConnectionExpectation {
         ] + IntegerFormat.allCases.map(integerPhrase) + [
             Phrase.pattern(
                 LanguageEntry(
-                    "message", ["expect message V"], "as `line`, for any framing", example: "expect message \"text\"",
-                    timing: .both)
+                    "message", ["expect message V"],
+                    "as `line`, for any framing; with `framing websocket` V is the content of a text message, or one frame (`ws.…`)",
+                    example: "expect message \"text\"", timing: .both)
             ) { .message($0, as: $1) },
+            kind(.text), kind(.binary),
             Phrase(
                 LanguageEntry(
                     "ping", ["expect ping", "expect ping V"],
@@ -188,6 +192,18 @@ extension ConnectionExpectation {
         ["notify", "truncated", "alert"].compactMap { entries[$0] }
     }
 
+    private static func kind(_ kind: WebSocketMessageKind) -> Phrase<ExpectationParser, ConnectionExpectation> {
+        let entry = LanguageEntry(
+            "message \(kind.rawValue)", ["expect message \(kind.rawValue) V"],
+            "with `framing websocket`: the content of a \(kind.rawValue) message",
+            example: "expect message \(kind.rawValue) \"text\"", after: "C framing websocket", choice: nil,
+            timing: .both)
+        return Phrase(entry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern(entry.example)
+            return .messageOfKind(kind, pattern, as: name)
+        }
+    }
+
     private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ExpectationParser, ConnectionExpectation> {
         // One line of the reference and one choice stand for all.
         let isShown = format == .u16
@@ -216,6 +232,7 @@ extension ConnectionExpectation {
         case .integer(let format, _): format.rawValue
         case .urgent: "urgent"
         case .message: "message"
+        case .messageOfKind(let kind, _, _): "message \(kind.rawValue)"
         case .ping: "ping"
         case .pong: "pong"
         case .closeFrame: "close"
@@ -237,7 +254,7 @@ extension ConnectionExpectation {
         switch self {
         case .eof, .reset, .closed, .truncated: true
         case .notify, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent,
-            .message, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
+            .message, .messageOfKind, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
             false
         }
     }
@@ -245,7 +262,7 @@ extension ConnectionExpectation {
     /// It is about frames of WebSocket.
     var isOfWebSocket: Bool {
         switch self {
-        case .ping, .pong, .closeFrame: true
+        case .ping, .pong, .closeFrame, .messageOfKind: true
         default: false
         }
     }
@@ -255,7 +272,7 @@ extension ConnectionExpectation {
         switch self {
         case .notify, .truncated, .alert: true
         case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
-            .urgent, .message, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
+            .urgent, .message, .messageOfKind, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
             false
         }
     }
@@ -263,7 +280,8 @@ extension ConnectionExpectation {
     var values: [ValueCheck] {
         switch self {
         case .bytes(let value): [.expectedBytes(value)]
-        case .line(let pattern, _), .untilLine(let pattern, _), .message(let pattern, _):
+        case .line(let pattern, _), .untilLine(let pattern, _), .message(let pattern, _),
+            .messageOfKind(_, let pattern, _):
             [.pattern(pattern, allowsEmpty: true)]
         case .linesInAnyOrder(let lines): lines.map { .pattern($0.pattern, allowsEmpty: true) }
         case .count(let count, _): [.integer(count, "the number of bytes", 1...Evaluator.largestValue)]
@@ -284,7 +302,8 @@ extension ConnectionExpectation {
 
     var bindings: Bindings {
         switch self {
-        case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name):
+        case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name),
+            .messageOfKind(_, let pattern, let name):
             Bindings(groups: pattern, name: name)
         case .linesInAnyOrder(let lines): Bindings(patterns: lines)
         case .count(_, let name), .until(_, let name), .anyBytes(let name): Bindings(name: name)

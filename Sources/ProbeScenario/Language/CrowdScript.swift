@@ -6,6 +6,8 @@ package struct CrowdDeclaration: Sendable {
     package var count: Expression
     package var role: CrowdRole
     package var receiveBuffer: Expression?
+    /// `from 127.0.0.2..127.0.0.9`: what its members connect from; nil: 127.0.0.1, as long as it has free ports.
+    package var sources: (addresses: ClosedRange<UInt32>, span: SourceSpan)?
 
     package init(count: Expression, role: CrowdRole, receiveBuffer: Expression? = nil) {
         (self.count, self.role, self.receiveBuffer) = (count, role, receiveBuffer)

@@ -212,6 +212,10 @@ enum HeaderStatement {
                         "a small window: of each member's connection"
                     ),
                     (
+                        ["crowd W = 100 clients -> P from 127.0.0.2..127.0.0.9"],
+                        "the members connect from these addresses in turn, or all from one; without `from` they connect from 127.0.0.1, as long as it has free ports"
+                    ),
+                    (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
                         "each connection begins with TLS; clients have the [options](#tls) `name` and `alpn`, servers `cert`, `key` and `alpn`"
                     ),

@@ -251,14 +251,41 @@ struct DeclarationParser: GrammarPart {
                 try cursor.expect(word: "receive-buffer", "with receive-buffer 4KiB")
                 if crowd.receiveBuffer != nil { throw cursor.fail(.clauseTwice("with"), at: cursor.span(clause)) }
                 crowd.receiveBuffer = try values.parseExpression("a size", "with receive-buffer 4KiB")
+            } else if case .clients = role, cursor.take(word: "from") {
+                if crowd.sources != nil { throw cursor.fail(.clauseTwice("from"), at: cursor.span(clause)) }
+                crowd.sources = try parseSources()
             } else if cursor.take(word: "tls") {
                 if tls != nil { throw cursor.fail(.clauseTwice("tls"), at: cursor.span(clause)) }
                 tls = try TLSParser(cursor: cursor).parseOptions(of: .crowd, from: clause, role: role)
             } else {
-                throw unknownClause(["with"] + (tls == nil ? ["tls"] : TLSParser.options(of: role)), example)
+                var clauses = ["with"] + (tls == nil ? ["tls"] : TLSParser.options(of: role))
+                if case .clients = role { clauses.append("from") }
+                throw unknownClause(clauses, example)
             }
         }
         add(name, .crowd(crowd), .crowd, tls: tls, from: first)
+    }
+
+    /// `127.0.0.2..127.0.0.9`, or one address.
+    private func parseSources() throws(Abandoned) -> (ClosedRange<UInt32>, SourceSpan) {
+        let first = cursor.token
+        let lowest = try parseSource()
+        let highest = cursor.take(.dotDot) ? try parseSource() : lowest
+        let span = cursor.span(from: first)
+        guard lowest <= highest else {
+            cursor.report(.crowd(.sourcesReversed), at: span)
+            throw Abandoned()
+        }
+        return (lowest...highest, span)
+    }
+
+    private func parseSource() throws(Abandoned) -> UInt32 {
+        let host = try endpoints.parseHost("from 127.0.0.2..127.0.0.9")
+        guard let address = IPAddress(host.text), address.family == .v4, address.isLoopback else {
+            cursor.report(.crowd(.sourceElsewhere(host.text)), at: host.span)
+            throw Abandoned()
+        }
+        return UInt32(truncatingIfNeeded: address.low)
     }
 
     func parseProcess() throws(Abandoned) {

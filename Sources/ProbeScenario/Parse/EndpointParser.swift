@@ -38,20 +38,7 @@ struct EndpointParser: GrammarPart {
         if let address = try parseUnixAddress(needsPath: needsPort) { return address }
         if !needsPort, let address = try parseLinkAddress() { return address }
         let first = cursor.token
-        let host: String
-        switch cursor.kind {
-        case .bracketedHost:
-            host = cursor.bytes.text(Int(first.start) + 1..<Int(first.end) - 1)
-            cursor.advance()
-            guard HostSyntax.isIPv6(host) else { throw cursor.fail(.badHost(host), at: cursor.span(first)) }
-        case .word, .number:
-            cursor.advance()
-            while !cursor.token.isSpaced, [.word, .number, .dot, .minus].contains(cursor.kind) { cursor.advance() }
-            let place = cursor.span(from: first)
-            host = cursor.bytes.text(place.start..<place.end)
-            guard HostSyntax.isNameOrIPv4(host) else { throw cursor.fail(.badHost(host), at: place) }
-        default: throw cursor.expected("an address", "127.0.0.1:6379")
-        }
+        let host = try parseHost("127.0.0.1:6379").text
         var port: Expression?
         if cursor.take(.colon) {
             port = try parsePort()
@@ -60,6 +47,26 @@ struct EndpointParser: GrammarPart {
             throw cursor.expected("`:` and a port", "\(Escaped.text(shown.utf8)):6379")
         }
         return AddressExpression(host: host, port: port, span: cursor.span(from: first))
+    }
+
+    /// `127.0.0.1`, `[::1]`, `localhost`
+    func parseHost(_ example: String) throws(Abandoned) -> (text: String, span: SourceSpan) {
+        let first = cursor.token
+        switch cursor.kind {
+        case .bracketedHost:
+            let host = cursor.bytes.text(Int(first.start) + 1..<Int(first.end) - 1)
+            cursor.advance()
+            guard HostSyntax.isIPv6(host) else { throw cursor.fail(.badHost(host), at: cursor.span(first)) }
+            return (host, cursor.span(first))
+        case .word, .number:
+            cursor.advance()
+            while !cursor.token.isSpaced, [.word, .number, .dot, .minus].contains(cursor.kind) { cursor.advance() }
+            let place = cursor.span(from: first)
+            let host = cursor.bytes.text(place.start..<place.end)
+            guard HostSyntax.isNameOrIPv4(host) else { throw cursor.fail(.badHost(host), at: place) }
+            return (host, place)
+        default: throw cursor.expected("an address", example)
+        }
     }
 
     /// `unix "/run/app.sock"`; to listen on also `unix` alone. nil where something else stands.

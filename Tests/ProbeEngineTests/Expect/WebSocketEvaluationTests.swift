@@ -57,7 +57,10 @@ struct WebSocketEvaluationTests {
 
     private static let text = WebSocketFrame(Opcode.text, Array("ab".utf8))
     private static let ping = WebSocketFrame(Opcode.ping, [7])
-    private static let anyMessage = WebSocketMatcher.Wanted.message(.any, name: nil)
+    private static let anyMessage = WebSocketMatcher.Wanted.message(.any, name: nil, kind: nil)
+    private static let anyText = WebSocketMatcher.Wanted.message(.any, name: nil, kind: .text)
+    private static let anyBinary = WebSocketMatcher.Wanted.message(.any, name: nil, kind: .binary)
+    private static let binary = WebSocketFrame(Opcode.binary, Array("ab".utf8))
     private static let anyPing = WebSocketMatcher.Wanted.control(opcode: Opcode.ping, content: nil, code: nil)
 
     static let rows: [ExpectationRow] = [
@@ -76,6 +79,14 @@ struct WebSocketEvaluationTests {
         row(
             anyMessage, 10, "failed: C: a close (code 1000) came where a message was expected",
             [.close(1000), text]),
+        row(anyMessage, 10, "satisfied at 3ms, takes 0-4", [binary]),
+        row(anyText, 10, "satisfied at 3ms, takes 0-4", [text]),
+        row(anyText, 10, "failed: C: a binary message came where a text message was expected", [binary]),
+        row(anyBinary, 10, "satisfied at 3ms, takes 0-4", [binary]),
+        row(anyBinary, 10, "failed: C: a text message came where a binary message was expected", [text]),
+        row(
+            anyText, 10, "failed: C: a binary message came where a text message was expected",
+            [fragment(Opcode.binary, "a"), fragment(0, "b", isFinal: true)]),
         row(anyPing, 10, "pending until 100ms", [fragment(Opcode.text, "a")]),
         row(anyPing, 10, "satisfied at 3ms, takes 3-6", [fragment(Opcode.text, "a"), ping]),
         row(anyPing, 10, "failed: C: a text frame came where a ping was expected", [text, ping]),

@@ -20,7 +20,8 @@ struct CrowdOrderTests {
                 ], terminator: [13, 10]))
         order.rate = 2000
         order.receiveBuffer = 4096
-        order.sources = SourceAddresses(members: 10, seed: 7)
+        order.sources = .localhost(offset: 9)
+        order.otherSources = SourceAddresses(members: 10, seed: 7)
         order.countFile = "/tmp/a b/V"
         order.tls = MemberTLS()
         order.tls?.serverName = "a.test"
@@ -91,6 +92,24 @@ struct CrowdOrderTests {
             }
             #expect(seen.count == members)
         }
+    }
+
+    @Test func localhostSufficesForAsManyMembersAsThereArePorts() {
+        let sources = SourceAddresses.localhost(offset: 22_000)
+        let members = SourceAddresses.ports.count
+        let ends = (0..<members).map { sources.endpoint(of: $0) }
+        #expect(ends.allSatisfy { $0.address == 0x7f00_0001 && SourceAddresses.ports.contains(Int($0.port)) })
+        #expect(Set(ends.map(\.port)).count == members)
+        #expect(sources.suffices(for: members - 1))
+        #expect(!sources.suffices(for: members))
+        #expect(sources.text == "127.0.0.1")
+    }
+
+    @Test func chosenAddressesAreTakenInTurn() {
+        let sources = SourceAddresses(first: 0x7f00_0002, addresses: 3, ports: SourceAddresses.ports)
+        #expect((0..<6).map { sources.endpoint(of: $0).address & 0xff } == [2, 3, 4, 2, 3, 4])
+        #expect(Set((0..<6).map { sources.endpoint(of: $0).port }).count == 2)
+        #expect(sources.text == "127.0.0.2 to 127.0.0.4")
     }
 
     @Test func aMemberThatConnectsAgainHasAnotherPort() {
