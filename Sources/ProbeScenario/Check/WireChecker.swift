@@ -43,7 +43,13 @@ struct WireChecker {
             }
         }
         let isClear = [left, right].contains {
-            $0.kind == .connection || $0.connections == 1 && $0.kind != .process && $0.kind != .proxy
+            switch $0.kind {
+            case .connection: true
+            // Of the names of a proxy only one that an `accept as` gave is one connection.
+            case .proxy: $0.parent != nil
+            case .process: false
+            default: $0.connections == 1
+            }
         }
         for (name, known) in [(from, left), (to, right)] where !isClear && known.connections > 1 {
             reportAmbiguous(name, known)
