@@ -16,7 +16,9 @@ package struct OutputLog: Sendable {
         /// Without the terminator.
         package fileprivate(set) var bytes: [UInt8]
         /// Whether nothing can be added any more: its terminator has arrived, or it was split.
-        package fileprivate(set) var isComplete: Bool
+        package var isComplete: Bool { ended != nil }
+        /// When its terminator arrived or it was split; nil while it is unfinished.
+        package fileprivate(set) var ended: MonotonicTime?
         /// Later reads that extended the line: the offset behind the bytes of each read.
         fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
 
@@ -26,19 +28,16 @@ package struct OutputLog: Sendable {
             return (additions.first { offset < $0.end } ?? additions.last ?? first).time
         }
 
-        /// How many of its bytes had arrived by then.
-        package func count(at moment: MonotonicTime) -> Int {
-            additions.last { $0.time <= moment }?.end ?? min(firstCount, bytes.count)
-        }
-
         /// The number of bytes of the first read.
         fileprivate var firstCount = 0
 
-        fileprivate init(stream: ChildProcess.Stream, time: MonotonicTime, context: [UInt8] = [], isComplete: Bool) {
+        fileprivate init(
+            stream: ChildProcess.Stream, time: MonotonicTime, context: [UInt8] = [], ended: MonotonicTime? = nil
+        ) {
             self.stream = stream
             self.time = time
             self.context = context
-            self.isComplete = isComplete
+            self.ended = ended
             bytes = []
         }
 
@@ -76,6 +75,10 @@ package struct OutputLog: Sendable {
     package private(set) var dropped = 0
     /// The dropped lines that are kept: those that a caller wanted, and unfinished ones.
     package private(set) var kept: [(index: Int, line: Line)] = []
+    /// The kept lines that were unfinished when they were dropped, and so were not searched then.
+    private var keptOpen: Set<Int> = []
+    /// Whether one of those was lost for want of memory.
+    package private(set) var hasLostOpen = false
     /// Lines before this index were kept once, but dropped later for want of memory.
     package private(set) var lostBefore = 0
     /// The index of the last line that was split; -1 for none.
@@ -139,11 +142,11 @@ package struct OutputLog: Sendable {
             return
         }
         guard let line = open.removeValue(forKey: stream) else {
-            begin(Line(stream: stream, time: time, isComplete: true))
+            begin(Line(stream: stream, time: time, ended: time))
             return
         }
         change(line) {
-            $0.isComplete = true
+            $0.ended = time
             if $0.bytes.last == 13 { $0.bytes.removeLast() }
         }
     }
@@ -161,7 +164,7 @@ package struct OutputLog: Sendable {
             let before = broken.removeValue(forKey: stream).flatMap { self[$0] }
             open[stream] = end
             let context = Array((before?.bytes ?? []).suffix(OutputLog.contextLength))
-            begin(Line(stream: stream, time: time, context: context, isComplete: false))
+            begin(Line(stream: stream, time: time, context: context))
         }
         guard let line = open[stream] else { return [] }
         let taken = part.prefix(OutputLog.longestLine - (self[line]?.bytes.count ?? 0))
@@ -169,7 +172,7 @@ package struct OutputLog: Sendable {
         change(line) {
             $0.add(taken, at: time)
             isFull = $0.bytes.count >= OutputLog.longestLine
-            if isFull { ($0.isComplete, $0.isBroken) = (true, true) }
+            if isFull { ($0.ended, $0.isBroken) = (time, true) }
         }
         if isFull {
             open[stream] = nil
@@ -190,6 +193,7 @@ package struct OutputLog: Sendable {
             let index = dropped + offset
             guard (offset < isKept.count && isKept[offset]) || isUnfinished(index) else { continue }
             kept.append((index, line))
+            if !line.isComplete { keptOpen.insert(index) }
             keptSize += line.cost
         }
         lines.removeFirst(count)
@@ -201,6 +205,7 @@ package struct OutputLog: Sendable {
             if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {
                 keptSize -= entry.line.cost
                 lostBefore = entry.index + 1
+                if keptOpen.remove(entry.index) != nil { hasLostOpen = true }
             } else {
                 rest.append(entry)
             }
@@ -211,11 +216,13 @@ package struct OutputLog: Sendable {
     private func isUnfinished(_ index: Int) -> Bool { open.values.contains(index) || broken.values.contains(index) }
 
     /// Drops the lines before this index that were kept: no caller needs them any more.
+    ///
+    /// Lines that were unfinished when they were dropped stay: they have not been searched for every pattern yet.
     package mutating func release(before index: Int) {
         guard let first = kept.first, first.index < index else { return }
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
-            if entry.index < index, !isUnfinished(entry.index) {
+            if entry.index < index, !isUnfinished(entry.index), !keptOpen.contains(entry.index) {
                 keptSize -= entry.line.cost
             } else {
                 rest.append(entry)

@@ -80,15 +80,20 @@ struct ProcessEvaluation {
 
     // MARK: Output
 
+    /// Whether the program has ended and no other process can add to its output: an unfinished line stays as it is.
+    private var hasPrintedAll: Bool { view.exit != nil && !view.isOutputOpen }
+
     private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
-        let hasPrintedAll = view.exit != nil && !view.isOutputOpen
-        let isLast = window.now >= window.deadline || hasPrintedAll
         let found = progress.search(
-            regex, in: view.outputLog, from: view.cursor, now: window.now, isLast: isLast)
+            regex, in: view.outputLog, from: view.cursor, includesOpen: window.isOver || hasPrintedAll)
         guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.outputLog),
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
-        if let found { return .satisfied(.output(found), at: found.time) }
+        if let found {
+            // An unfinished line counts at the deadline, so a line end after the deadline doesn't make the match late.
+            let end = found.ended.flatMap { $0 <= window.deadline ? $0 : nil }
+            return .satisfied(.output(found), at: end ?? found.time)
+        }
         if let exit = view.exit, hasPrintedAll || window.isOver {
             let failure = Finding(
                 .failed, "\(view.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -104,7 +109,7 @@ struct ProcessEvaluation {
                 details: view.lastLines)
             return notPrinted(regex, failure, .missed)
         }
-        return .pending(until: min(progress.nextSearch ?? window.limit, window.limit))
+        return .pending(until: window.limit)
     }
 
     /// A failure that says "it was not printed" holds only where all of the output could be searched.
@@ -124,7 +129,9 @@ struct ProcessEvaluation {
             }
         }
         guard window.isOver else { return .pending(until: window.limit) }
-        if !view.watch.hasSearched(regex, from: 0, in: view.outputLog) { return notSearched(regex) }
+        guard view.watch.hasSearched(regex, from: 0, in: view.outputLog), !view.outputLog.hasLostOpen else {
+            return notSearched(regex)
+        }
         if !OutputSearch.seesAll(regex, in: view.outputLog, from: 0) { return searchedInParts(regex) }
         return .satisfied(.nothing, at: window.deadline)
     }
@@ -145,7 +152,7 @@ struct ProcessEvaluation {
     private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
         if let found = view.watch.found(regex) { return found }
         let match = progress.search(
-            regex, in: view.outputLog, from: OutputCursor(), now: window.now, isLast: true)
+            regex, in: view.outputLog, from: OutputCursor(), includesOpen: window.isOver || hasPrintedAll)
         return match.map {
             OutputWatch.Found(line: view.outputLog[$0.line]?.bytes ?? [], time: $0.time, number: $0.line)
         }

@@ -9,36 +9,18 @@ struct ProcessProgress {
     var polling = PollingProgress()
 }
 
-/// How far a wait has searched a program's output: each line is searched once, however small the pieces are in which it comes.
+/// How far a wait has searched a program's output: each line is searched once, when it has ended.
 struct OutputProgress {
-    /// nil until the first look: it begins where the last `expect output` ended.
+    /// nil until the first search, which begins where the last `expect output` ended.
     private var cursor: OutputCursor?
-    /// When a long line without its end was last searched.
-    private var searchedLong: MonotonicTime?
-    /// A long line has grown since it was last searched: it is searched again then.
-    private(set) var nextSearch: MonotonicTime?
 
-    /// A line without its end is searched whole each time that it grows; a longer one at intervals.
-    private static let long = 1 << 16
-    private static let interval = Duration.milliseconds(50)
-
-    /// - Parameter isLast: no later look is to be waited for.
+    /// - Parameter includesOpen: whether unfinished lines are searched as well, because the wait ends or the rest can't follow.
     mutating func search(
-        _ regex: ByteRegex, in log: OutputLog, from start: OutputCursor, now: MonotonicTime, isLast: Bool
+        _ regex: ByteRegex, in log: OutputLog, from start: OutputCursor, includesOpen: Bool
     ) -> OutputSearch.Match? {
         let cursor = cursor ?? start
-        let open = log.openLines
-        let isLong = open.contains { (log[$0]?.bytes.count ?? 0) > Self.long }
-        nextSearch = nil
-        if isLong, !isLast {
-            if let searchedLong, now < searchedLong + Self.interval {
-                nextSearch = now + Self.interval
-                return nil
-            }
-            searchedLong = now
-        }
-        if let match = OutputSearch.next(regex, in: log, from: cursor) { return match }
-        self.cursor = .behindCompleteLines(of: log, open, from: cursor)
+        if let match = OutputSearch.next(regex, in: log, from: cursor, includesOpen: includesOpen) { return match }
+        self.cursor = .behindCompleteLines(of: log, log.openLines, from: cursor)
         return nil
     }
 }

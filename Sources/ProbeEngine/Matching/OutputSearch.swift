@@ -7,7 +7,7 @@ struct OutputCursor {
     /// Index of a line of the log, counting dropped ones, and an offset in it.
     var line = 0
     var offset = 0
-    /// Earlier lines that went on after the last match, since the other stream's line came in between: how much of each was past.
+    /// Earlier lines that ended after the line of the last match, or have not ended: where the search in each goes on.
     var unfinished: [Int: Int] = [:]
 
     /// Where a search goes on that has found nothing: complete lines need no second look.
@@ -28,38 +28,52 @@ enum OutputSearch {
         var end: Int
         /// When its last byte was read.
         var time: MonotonicTime
+        /// When its line ended; nil if the line is unfinished.
+        var ended: MonotonicTime?
         var groups: [(String, [UInt8])]
     }
 
-    /// The first match behind a place in the log; the last line may be without its end yet.
-    static func next(_ regex: ByteRegex, in log: OutputLog, from cursor: OutputCursor = OutputCursor())
-        -> Match?
-    {
+    /// The first match after a place in the log: the one whose line ended first. Unfinished lines count last.
+    ///
+    /// - Parameter includesOpen: whether unfinished lines are searched. Their rest may change what matches.
+    static func next(
+        _ regex: ByteRegex, in log: OutputLog, from cursor: OutputCursor = OutputCursor(), includesOpen: Bool
+    ) -> Match? {
         var first: Match?
-        for (index, offset) in cursor.unfinished {
-            guard let line = log[index], let match = match(regex, line, index, offset) else { continue }
-            if let known = first, known.time <= match.time { continue }
-            first = match
+        func look(at index: Int, _ line: OutputLog.Line, from offset: Int) -> Bool {
+            guard line.isComplete || includesOpen, let match = match(regex, line, index, offset) else { return false }
+            if first.map({ isBefore(match, $0) }) ?? true { first = match }
+            return true
         }
-        let found = firstInOrder(regex, log, cursor)
-        guard let first else { return found }
-        guard let found, found.time < first.time else { return first }
-        return found
-    }
-
-    private static func firstInOrder(_ regex: ByteRegex, _ log: OutputLog, _ cursor: OutputCursor) -> Match? {
-        func look(at index: Int, _ line: OutputLog.Line) -> Match? {
-            match(regex, line, index, index == cursor.line ? cursor.offset : 0)
+        for (index, offset) in cursor.unfinished {
+            if let line = log[index] { _ = look(at: index, line, from: offset) }
+        }
+        // The lines of one stream end in their order. Those of the other stream can only be first if they began before
+        // the end of the first match.
+        var found: Set<ChildProcess.Stream> = []
+        func isDone(at index: Int, _ line: OutputLog.Line) -> Bool {
+            if found.contains(line.stream) { return false }
+            if let end = first?.ended, line.time > end { return true }
+            if look(at: index, line, from: index == cursor.line ? cursor.offset : 0) { found.insert(line.stream) }
+            return found.count == 2
         }
         for (index, line) in log.kept where index >= cursor.line {
-            if let match = look(at: index, line) { return match }
+            if isDone(at: index, line) { return first }
         }
         var index = max(cursor.line, log.dropped)
         while index < log.end {
-            if let match = look(at: index, log.lines[index - log.dropped]) { return match }
+            if isDone(at: index, log.lines[index - log.dropped]) { return first }
             index += 1
         }
-        return nil
+        return first
+    }
+
+    private static func isBefore(_ match: Match, _ other: Match) -> Bool {
+        switch (match.ended, other.ended) {
+        case (let end?, let otherEnd?): (end, match.line) < (otherEnd, other.line)
+        case (nil, nil): match.line < other.line
+        case (let end, _): end != nil
+        }
     }
 
     /// The first match in one line.
@@ -80,7 +94,7 @@ enum OutputSearch {
             guard isPast || isCut else {
                 let end = max(match.range.upperBound - context, 1)
                 return Match(
-                    line: index, end: end, time: line.arrival(of: end - 1),
+                    line: index, end: end, time: line.arrival(of: end - 1), ended: line.ended,
                     groups: match.groups.map { ($0.name, $0.range.map { Array(text[$0]) } ?? []) })
             }
             if isCut, regex.longestMatch == nil { return nil }
@@ -99,9 +113,9 @@ enum OutputSearch {
         var next = cursor
         next.unfinished = [:]
         func pass(_ index: Int, _ line: OutputLog.Line) {
-            // Of the lines before it, those count that go on after it was printed.
-            let past = max(line.count(at: match.time), cursor.unfinished[index] ?? 0)
-            if past < line.bytes.count || !line.isComplete { next.unfinished[index] = past }
+            // An earlier line that ended after the match's line has not counted yet.
+            if let end = line.ended, match.ended.map({ end <= $0 }) ?? true { return }
+            next.unfinished[index] = cursor.unfinished[index] ?? (index == cursor.line ? cursor.offset : 0)
         }
         for index in cursor.unfinished.keys where index != match.line {
             if let line = log[index] { pass(index, line) }

@@ -78,7 +78,8 @@ final class OutputWatch {
             let isAhead = index >= cursor.line || cursor.unfinished[index] != nil
             var keeps = false
             for (key, entry) in entries where entry.found == nil || (isAhead && entry.isWanted && !keeps) {
-                guard let match = OutputSearch.match(entry.regex, line, index, 0) else { continue }
+                // The log keeps an unfinished line: it is searched there once it has ended.
+                guard line.isComplete, let match = OutputSearch.match(entry.regex, line, index, 0) else { continue }
                 if entry.found == nil { entries[key]?.found = Found(line: line.bytes, time: match.time) }
                 if isAhead && entry.isWanted { keeps = true }
             }

@@ -99,7 +99,7 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "output", ["expect output /re/"],
-                "a line of stdout or stderr matches, looked for line by line from behind the last match (`^` and `$` are those of the line)",
+                "a line of stdout or stderr matches, searched line by line from the end of the last match (`^` and `$` are those of the line). A line counts once it has ended; an unfinished one, such as a prompt, at the exit of the program or at the deadline: give such a step a short `within`",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },

@@ -75,7 +75,16 @@ struct ProcessEvaluationTests {
 
     private static let output: [ExpectationRow] = [
         row(wanted, 99, "pending until 100ms", printed(("a\n", 5))),
-        row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))),
+        row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab\n", 6))),
+        // The rest of an unfinished line may follow: it counts at its end, at the deadline, or when nothing can follow.
+        row(wanted, 99, "pending until 100ms", printed(("a\nab", 6))),
+        row(wanted, 100, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))).until(100),
+        row(wanted, 10, "satisfied at 8ms, line 0 to 3", printed(("ab", 6), ("b\n", 8))),
+        row(wanted, 100, "pending until 130ms", printed(("a\nab", 6))).standingStill(),
+        row(.output(regex("^ab$")), 10, "pending until 100ms", printed(("ab", 6), ("c\n", 8))),
+        // A line end after the deadline does not make its match late.
+        row(wanted, 110, "satisfied at 6ms, line 0 to 2", printed(("ab", 6), ("\n", 105))),
+        row(wanted, 10, "satisfied at 9ms, line 0 to 2", printed(("ab", 6), ("\n", 9))),
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
         row(wanted, 10, "failed: P ended (exit status 0) without printing /b+/", ended(.status(0))),
@@ -100,8 +109,6 @@ struct ProcessEvaluationTests {
         row(.output(regex("(a|b)*c")), 100, inParts("(a|b)*c")) {
             printed((String(repeating: "x", count: 1 << 20) + "yy\n", 6))(&$0)
         },
-        // A long unfinished line is not searched for each piece.
-        row(wanted, 10, "pending until 100ms") { printed((String(repeating: "x", count: 1 << 17), 6))(&$0) },
     ]
 
     private static func inParts(_ source: String) -> String {
@@ -117,6 +124,15 @@ struct ProcessEvaluationTests {
         row(quiet, 10, "failed: P printed a line that matches /b+/", printed(("ab\n", 5))),
         row(quiet, 200, "failed: P printed a line that matches /b+/", printed(("ab\n", 100))),
         row(quiet, 200, "satisfied at 100ms", printed(("ab\n", 101))),
+        row(quiet, 99, "pending until 100ms", printed(("ab", 5))),
+        row(quiet, 100, "failed: P printed a line that matches /b+/", printed(("ab", 5))).until(100),
+        row(
+            .noOutput(regex("^err$"), for: .milliseconds(100)), 100, "satisfied at 100ms",
+            printed(("err", 5), ("-free\n", 9))),
+        row(.noOutput(regex("^err$"), for: .milliseconds(100)), 10, "failed: P printed a line that matches /^err$/") {
+            ended(.status(0))(&$0)
+            printed(("err", 5))(&$0)
+        },
         row(quiet, 0, "satisfied at 0us").until(0),
         row(.noOutput(regex("(a|b)*c"), for: .milliseconds(100)), 100, inParts("(a|b)*c")) {
             printed((String(repeating: "x", count: 1 << 20) + "yy\n", 6))(&$0)
@@ -184,22 +200,48 @@ struct ProcessEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// A long unfinished line is searched at intervals, and always at the deadline.
-    @Test func longLinesAreSearchedAtIntervals() {
-        var view = ProcessView(name: "P")
-        Self.printed((String(repeating: "x", count: 1 << 17), 1))(&view)
-        var progress = ProcessProgress()
-        func look(_ now: Int) -> String {
-            let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(200), now: .milliseconds(now))
-            return ExpectationRow.text(
-                ProcessEvaluation(view: view, window: window).evaluate(Self.wanted, &progress)
-            ) { _ in "" }
+    /// Whatever pieces a line arrives in, and whenever it is looked at, no part of it is bound as the whole.
+    @Test func everySplitOfALineBindsTheSame() {
+        let text = Array("port 8080\n".utf8)
+        for split in 1..<text.count {
+            var view = ProcessView(name: "P")
+            var progress = ProcessProgress()
+            func look(_ piece: ArraySlice<UInt8>, _ now: Int) -> String {
+                view.outputLog.append(piece, from: .output, at: .milliseconds(now), keeping: { _, _ in [] })
+                let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(now))
+                let wanted = ResolvedProcessExpectation.output(Self.regex("port ([0-9]+)"))
+                return ExpectationRow.text(ProcessEvaluation(view: view, window: window).evaluate(wanted, &progress)) {
+                    if case .output(let found) = $0 { " to \(found.end)" } else { "" }
+                }
+            }
+            #expect(look(text[..<split], 10) == "pending until 100ms")
+            #expect(look(text[split...], 20) == "satisfied at 20ms to 9")
         }
-        #expect(look(10) == "pending until 200ms")
-        Self.printed(("b", 15))(&view)
-        #expect(look(20) == "pending until 70ms")
-        #expect(look(70) == "satisfied at 15ms")
     }
+
+    /// A line that ended after the other stream's match is not past, even though it began before it.
+    @Test func lineThatEndsLaterIsSearchedLater() throws {
+        var log = OutputLog()
+        func print(_ text: String, _ stream: ChildProcess.Stream, _ time: Int) {
+            log.append(ArraySlice(text.utf8), from: stream, at: .milliseconds(time), keeping: { _, _ in [] })
+        }
+        print("b1", .output, 5)
+        print("b2\n", .error, 6)
+        func next(_ cursor: OutputCursor) -> (line: Int, cursor: OutputCursor)? {
+            OutputSearch.next(Self.wantedRegex, in: log, from: cursor, includesOpen: false).map {
+                ($0.line, OutputSearch.cursor(behind: $0, in: log, was: cursor))
+            }
+        }
+        let early = try #require(next(OutputCursor()))
+        #expect(early.line == 1 && next(early.cursor) == nil)
+        print("\n", .output, 7)
+        #expect(next(early.cursor)?.line == 0)
+        // The order is the same if the log is searched only now.
+        let late = try #require(next(OutputCursor()))
+        #expect(late.line == 1 && next(late.cursor)?.line == 0)
+    }
+
+    private static let wantedRegex = regex("b.")
 
     /// Processor time has no number but in a smaller unit.
     @Test func processorTimeIsBoundInMicroseconds() {

@@ -63,7 +63,7 @@ struct ProcessTests {
             """
             process P = sh -c "printf 'loading'; read x; echo ' done'; sleep 5"
             P start
-            P expect output /loading/
+            P expect output /loading/ within 2s
             together {
               P expect output /done/ after 40ms
               do { wait 50ms; P send "\\n" }
