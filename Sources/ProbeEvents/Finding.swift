@@ -20,6 +20,8 @@ package struct Finding: Error, Sendable {
     package var rounds: [LoopRound]?
     /// How a program ended, where the finding is that it ended at all.
     package var unexpectedEnd: UnexpectedEnd?
+    /// By how much a latency is too long, where the finding is about one.
+    package var excess: Excess?
 
     package init(
         _ verdict: Verdict, at span: SourceSpan? = nil, _ summary: String, expected: [UInt8]? = nil,
@@ -52,6 +54,22 @@ extension Finding {
             if !(48...57).contains(byte) { words.append(byte) }
         }
         return String(decoding: words, as: UTF8.self)
+    }
+}
+
+extension Finding {
+    /// A latency of a crowd that is too long.
+    package struct Excess: Sendable {
+        package var actor: String
+        package var limit: Duration
+        /// What is over the limit.
+        package var time: Duration
+        /// Whether a program had to answer: the kernel makes connections by itself.
+        package var needsAnswer: Bool
+
+        package init(actor: String, limit: Duration, time: Duration, needsAnswer: Bool) {
+            (self.actor, self.limit, self.time, self.needsAnswer) = (actor, limit, time, needsAnswer)
+        }
     }
 }
 

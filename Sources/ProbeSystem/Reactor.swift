@@ -48,9 +48,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var nextGeneration: UInt32 = 1
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
-    private var standstills = Standstills()
-    /// When the loop last ran.
-    private var lastRun = MonotonicTime.now
+    private var watch = StandstillWatch()
     /// How long behind an event the loop looks for the next one before it sleeps: whoever is waited for, answers sooner than a thread is
     /// woken up.
     package var spin = Duration.zero
@@ -140,7 +138,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         probe_timer_slack()
         var data = [UInt64](repeating: 0, count: 64)
         var events = [UInt32](repeating: 0, count: 64)
-        lastRun = .now
+        watch.restart()
         while true {
             let (jobs, calls, stopping) = posted.withLock { posted in
                 defer {
@@ -162,18 +160,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 return posted.isAwakened
             }
             if !mustNotSleep { armTimer() }
-            noteBusy()
+            watch.worked()
             // If something has a deadline, the loop wakes up regularly: after a standstill it then knows until when it
             // ran.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
-            let looksAgain = spin > .zero && lastRun < spinEnd && patience != 0
+            let looksAgain = spin > .zero && watch.lastRun < spinEnd && patience != 0
             var count = probe_epoll_wait(epoll, &data, &events, 64, looksAgain ? 0 : patience)
             if looksAgain {
                 while count == 0, MonotonicTime.now < spinEnd { count = probe_epoll_wait(epoll, &data, &events, 64, 0) }
                 if count == 0 { count = probe_epoll_wait(epoll, &data, &events, 64, patience) }
             }
-            noteSleep(mustNotSleep)
+            watch.slept(due: mustNotSleep ? watch.lastRun : timers.nextDeadline)
             if count > 0 {
                 if spin > .zero { spinEnd = .now + spin }
                 for index in 0..<Int(count) { dispatch(data[index], events[index]) }
@@ -199,33 +197,17 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Standing still
 
-    /// Long work delays descriptors and timers, and so counts as a standstill.
-    private func noteBusy() {
-        let now = MonotonicTime.now
-        standstills.ran(at: now, due: lastRun, last: lastRun)
-        lastRun = now
-    }
-
-    private func noteSleep(_ mustNotSleep: Bool) {
-        let now = MonotonicTime.now
-        let next = timers.nextDeadline
-        let due =
-            mustNotSleep ? lastRun : next.map { max(lastRun, min($0, lastRun + Standstills.heartbeat)) } ?? now
-        standstills.ran(at: now, due: due, last: lastRun)
-        lastRun = now
-    }
-
     /// A deadline, extended by the time for which this thread stood still since `start`; see ``Standstills``. Only on
     /// the loop's thread.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
-        noteBusy()
-        return standstills.extended(deadline, from: start)
+        watch.worked()
+        return watch.standstills.extended(deadline, from: start)
     }
 
     /// When this thread stood still, up to now. Only on the loop's thread.
     package func currentStandstills() -> Standstills {
-        noteBusy()
-        return standstills
+        watch.worked()
+        return watch.standstills
     }
 
     private func fireTimers() {

@@ -39,11 +39,15 @@ package struct Standstills: Sendable {
         guard now > due + Self.tolerance else { return }
         // A thread that is a little late stood still from the moment at which it was due. If it is late by more than a
         // heartbeat, it may have stood still since it last ran.
-        let from = now - due > Self.heartbeat ? min(last, due) : due
+        add(from: now - due > Self.heartbeat ? min(last, due) : due, to: now)
+    }
+
+    /// Adds a standstill that is known already. It begins no earlier than those before it.
+    package mutating func add(from: MonotonicTime, to: MonotonicTime) {
         if let end = intervals.last?.to, end >= from {
-            intervals[intervals.count - 1].to = max(end, now)
+            intervals[intervals.count - 1].to = max(end, to)
         } else {
-            intervals.append(Interval(from: from, to: now))
+            intervals.append(Interval(from: from, to: to))
         }
         if intervals.count > 2 * Self.kept { intervals.removeFirst(Self.kept) }
     }
@@ -89,6 +93,22 @@ package struct Standstills: Sendable {
         after(start).reduce(.zero) { sum, interval in
             sum + max(.zero, min(interval.to, end) - max(interval.from, start))
         }
+    }
+
+    /// The parts of the standstills that lie between two moments, in the order of time.
+    package func all(from start: MonotonicTime, to end: MonotonicTime = .distantFuture) -> [(
+        from: MonotonicTime, to: MonotonicTime
+    )] {
+        after(start).compactMap { interval in
+            let (from, to) = (max(interval.from, start), min(interval.to, end))
+            return from < to ? (from, to) : nil
+        }
+    }
+
+    /// The longest of those parts; nil if there is none.
+    package func longest(from start: MonotonicTime, to end: MonotonicTime) -> (from: MonotonicTime, to: MonotonicTime)?
+    {
+        all(from: start, to: end).max { $0.to - $0.from < $1.to - $1.from }
     }
 
     /// The standstills that were not settled by then, in the order of time.

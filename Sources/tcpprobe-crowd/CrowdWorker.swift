@@ -30,6 +30,9 @@ struct CrowdWorker {
     /// How many members a crowd of servers has, in all of its workers; nil: it has one worker.
     private let taken: UnsafeMutableRawPointer?
     private var armed: Int64?
+    private var watch = StandstillWatch(ignoresWork: true)
+    /// Standstills up to here were told.
+    private var told = MonotonicTime.now
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
         self.order = order
@@ -86,8 +89,14 @@ struct CrowdWorker {
             core.advance(to: now)
             let next = core.nextMoment
             if let next, next > now { arm(next) }
-            let count = probe_epoll_wait(epoll, &data, &events, 1024, next.map { $0 <= now } == true ? 0 : -1)
+            watch.worked()
+            // It wakes up regularly: after a standstill it then knows until when it ran.
+            let patience = next.map { $0 <= now } == true ? 0 : Int32(Standstills.heartbeat.nanoseconds / 1_000_000)
+            let count = probe_epoll_wait(epoll, &data, &events, 1024, patience)
             let moment = probe_monotonic_ns()
+            watch.slept(
+                until: MonotonicTime(nanoseconds: moment),
+                due: next.map { MonotonicTime(nanoseconds: $0) } ?? .distantFuture)
             for index in 0..<max(0, Int(count)) {
                 switch data[index] {
                 case Source.input:
@@ -188,6 +197,14 @@ struct CrowdWorker {
         listener = -1
     }
 
+    /// Those that were not told yet.
+    private mutating func standstills() -> Standstills {
+        var new = Standstills()
+        for (from, to) in watch.standstills.all(from: told) { new.add(from: from, to: to) }
+        told = max(told, watch.lastRun)
+        return new
+    }
+
     // MARK: Orders
 
     /// False: stdin has ended.
@@ -195,12 +212,17 @@ struct CrowdWorker {
         while let line = input.next() {
             switch line["do"]?.text {
             case "begin":
-                core.begin(at: Int64(line["at"]?.integer ?? 0))
+                let moment = Int64(line["at"]?.integer ?? 0)
+                core.begin(at: moment)
+                // Nothing was late before.
+                told = max(told, MonotonicTime(nanoseconds: moment))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
                 let asksForRests = if case .boolean(true)? = line["rests"] { true } else { false }
-                var snapshot = core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies, rests: asksForRests)
+                var snapshot = core.snapshot(
+                    at: probe_monotonic_ns(), latencies: asksForLatencies, rests: asksForRests)
                 snapshot.elsewhere = sockets.elsewhere
+                snapshot.standstills = standstills()
                 WorkerOutput.write(snapshot.json)
             case "stopListening": stopListening()
             case "stop":

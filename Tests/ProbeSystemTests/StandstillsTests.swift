@@ -56,6 +56,25 @@ struct StandstillsTests {
         #expect(standstills.total(from: Self.at(20), to: Self.at(220)) == .milliseconds(200))
     }
 
+    @Test func longestIsFoundWithinTheBounds() throws {
+        let standstills = Self.standstills([(0, 20, 120), (200, 220, 540), (600, 620, 700)])
+        func longest(_ start: Int64, _ end: Int64) -> [MonotonicTime]? {
+            standstills.longest(from: Self.at(start), to: Self.at(end)).map { [$0.from, $0.to] }
+        }
+        #expect(longest(0, 1000) == [Self.at(200), Self.at(540)])
+        #expect(longest(480, 1000) == [Self.at(600), Self.at(700)])
+        #expect(longest(0, 210) == [Self.at(0), Self.at(120)])
+        #expect(longest(800, 1000) == nil && longest(550, 590) == nil)
+    }
+
+    @Test func thoseOfAnotherProcessAreAddedInParts() {
+        var standstills = Self.standstills([(0, 20, 120)])
+        standstills.add(from: Self.at(100), to: Self.at(150))
+        standstills.add(from: Self.at(300), to: Self.at(400))
+        let all = standstills.all(from: Self.at(50), to: Self.at(350)).map { [$0.from, $0.to] }
+        #expect(all == [[Self.at(50), Self.at(150)], [Self.at(300), Self.at(350)]])
+    }
+
     @Test func shortDelayCountsFromWhenTheThreadWasDue() {
         let standstills = Self.standstills([(100, 120, 130)])
         #expect(standstills.total(from: Self.at(0), to: Self.at(1000)) == .milliseconds(10))

@@ -20,6 +20,10 @@ final class CrowdWorkerProcess {
     private var asked = 0
     private var answered = 0
     private var answers: [Int: CrowdSnapshot] = [:]
+    /// When it stood still, as far as its answers say so.
+    private(set) var standstills = Standstills()
+    /// When its last answer came, or else when it was started.
+    private(set) var lastHeard = MonotonicTime.now
     /// The next line of its output.
     private var next = 0
     /// The beginning of a line that came in parts.
@@ -57,6 +61,9 @@ final class CrowdWorkerProcess {
     func hasAnswer(_ question: Int) -> Bool { answers[question] != nil }
 
     var hasAnsweredAll: Bool { answered == asked }
+
+    /// Whether it can still answer, and has not answered all.
+    var owesAnswer: Bool { !hasAnsweredAll && !isDismissed && child.exit == nil }
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }
 
@@ -116,6 +123,10 @@ final class CrowdWorkerProcess {
             hasStopped = true
         } else if let snapshot = CrowdSnapshot(json: message) {
             answers[answered] = snapshot
+            lastHeard = .now
+            for (from, to) in snapshot.standstills.all(from: MonotonicTime(nanoseconds: 0)) {
+                standstills.add(from: from, to: to)
+            }
             answered += 1
         } else {
             complaint = complaint ?? "said what no crowd says: \(Escaped.phrase(Array(line.prefix(200))))"

@@ -67,6 +67,14 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
+    /// By how much a latency is too long; nil if it is not.
+    func excess(in snapshot: CrowdSnapshot) -> (limit: Duration, time: Duration)? {
+        guard case .latency(let percentile, _, let limit, let wait) = self,
+            let shortest = snapshot.latencies[wait]?.bounds(at: percentile.value)?.lowerBound, shortest > limit
+        else { return nil }
+        return (limit, shortest - limit)
+    }
+
     /// What is there instead.
     func found(in snapshot: CrowdSnapshot, of count: Int) -> String {
         switch self {
@@ -185,9 +193,14 @@ struct PendingCrowdExpectation: PendingExpectation {
     }
 
     private func unmet(_ what: String, _ snapshot: CrowdSnapshot) -> Finding {
-        Finding(
+        var finding = Finding(
             .failed, "\(what): \(wanted.found(in: snapshot, of: actor.count))",
             details: (note.map { [$0] } ?? []) + failures(snapshot)
                 + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
+        finding.excess = wanted.excess(in: snapshot).map {
+            Finding.Excess(
+                actor: actor.name, limit: $0.limit, time: $0.time, needsAnswer: wanted.wait != .connect)
+        }
+        return finding
     }
 }

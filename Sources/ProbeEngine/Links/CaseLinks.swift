@@ -139,6 +139,9 @@ struct CaseLinks {
         return links.count > 1 ? passages.sorted { $0.record.time < $1.record.time } : passages
     }
 
+    /// When the threads of its links stood still.
+    var standstills: [Standstills] { links.map(\.standstills) }
+
     /// Why packets of a link may be missing.
     var lossReason: String? {
         if links.contains(where: \.overflowed) { return "a link carried more than is kept of it (64 MiB)" }

@@ -44,6 +44,7 @@ package actor CaseRun {
             return CaseReport(context: context).result([error])
         }
         var findings = await runSteps()
+        let ofSteps = (count: findings.count, end: MonotonicTime.now)
         findings += await runFinallyBlocks()
         if findings.isEmpty {
             do throws(Finding) {
@@ -56,6 +57,7 @@ package actor CaseRun {
         await end.catchUp(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += end.findings() }
         findings = machine.excused(findings)
+        findings = await StandstillFaults(context: context).excused(findings, ofSteps: ofSteps)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return CaseReport(context: context).result(findings + context.inconclusive)
     }

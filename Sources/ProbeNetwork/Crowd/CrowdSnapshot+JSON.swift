@@ -1,4 +1,5 @@
 package import ProbeBase
+import ProbeSystem
 
 extension CrowdSnapshot {
     private static var counts: [(String, WritableKeyPath<CrowdSnapshot, Int>)] {
@@ -26,6 +27,10 @@ extension CrowdSnapshot {
             members.append(
                 ("rest", .object([("bytes", .latin1(rest.bytes)), ("count", .integer(rest.count))])))
         }
+        let stood = standstills.all(from: MonotonicTime(nanoseconds: 0)).map { from, to in
+            JSONValue.array([.integer(Int(from.nanoseconds)), .integer(Int(to.nanoseconds))])
+        }
+        if !stood.isEmpty { members.append(("standstills", .array(stood))) }
         if !latencies.isEmpty {
             members.append(
                 (
@@ -54,6 +59,15 @@ extension CrowdSnapshot {
         if let value = json["rest"] {
             guard let bytes = value["bytes"]?.latin1, let count = value["count"]?.integer else { return nil }
             rest = Rest(bytes: bytes, count: count)
+        }
+        if case .array(let intervals)? = json["standstills"] {
+            for interval in intervals {
+                guard case .array(let ends) = interval, ends.count == 2, let from = ends[0].integer,
+                    let to = ends[1].integer
+                else { return nil }
+                standstills.add(
+                    from: MonotonicTime(nanoseconds: Int64(from)), to: MonotonicTime(nanoseconds: Int64(to)))
+            }
         }
         guard case .object(let records)? = json["latencies"] else { return }
         for (name, value) in records {

@@ -1,4 +1,5 @@
 import ProbeBase
+package import ProbeSystem
 
 /// How a crowd stands at a moment; of one worker, or merged of several.
 package struct CrowdSnapshot: Sendable {
@@ -25,6 +26,8 @@ package struct CrowdSnapshot: Sendable {
     package var failures: [Failure] = []
     /// Only where it was asked for.
     package var latencies: [MemberWait: LatencyRecord] = [:]
+    /// Of the worker's process, since it was last asked.
+    package var standstills = Standstills()
 
     package struct Failure: Sendable, Equatable {
         /// A place in the program's instructions.

@@ -1,7 +1,7 @@
 import ProbeBase
 import CShims
 import Glibc
-import ProbeSystem
+package import ProbeSystem
 import Synchronization
 
 /// Two networks, and the wire between them: each has an interface whose other end is read and written here. A thread passes the frames on, as
@@ -15,6 +15,9 @@ package final class Link: Sendable {
         var lastFence: UInt64 = 0
         var lost = 0
         var isClosed = false
+        /// A case has it.
+        var isUsed = false
+        var watch = StandstillWatch()
         /// What is told about an MTU is kept by the kernel for minutes.
         var hasNarrowHop = false
     }
@@ -96,6 +99,9 @@ package final class Link: Sendable {
         }
     }
 
+    /// When its thread stood still while a case has had the link.
+    package var standstills: Standstills { state.withLock { $0.watch.standstills } }
+
     /// Calls back, on any thread, when the link has read all that its ends had sent before this call.
     ///
     /// - Parameter done: whether it has, within the time.
@@ -127,8 +133,11 @@ package final class Link: Sendable {
         var buffer = FrameBuffer()
         var data = [UInt64](repeating: 0, count: 4)
         var events = [UInt32](repeating: 0, count: 4)
+        var due: MonotonicTime?
         while true {
-            let count = probe_epoll_wait(epoll, &data, &events, 4, -1)
+            let patience = due == nil ? -1 : Int32(Standstills.heartbeat.nanoseconds / 1_000_000)
+            let count = probe_epoll_wait(epoll, &data, &events, 4, patience)
+            state.withLock { $0.watch.slept(due: due) }
             for index in 0..<max(0, Int(count)) {
                 switch data[index] {
                 case 0: read(sockets.left, .left, &buffer)
@@ -136,7 +145,9 @@ package final class Link: Sendable {
                 default: clear(data[index] == 2 ? wake : timer)
                 }
             }
-            if attend() { return }
+            let (next, isClosed) = attend()
+            if isClosed { return }
+            due = next
         }
     }
 
@@ -182,9 +193,9 @@ package final class Link: Sendable {
 
     /// Does what is due, and arms the timer.
     ///
-    /// - Returns: whether the link was closed.
-    private func attend() -> Bool {
-        let (late, isClosed): ([Fence], Bool) = state.withLock { state in
+    /// - Returns: when the thread is to wake up again, nil if no case has the link; and whether the link was closed.
+    private func attend() -> (due: MonotonicTime?, isClosed: Bool) {
+        let (late, due, isClosed): ([Fence], MonotonicTime?, Bool) = state.withLock { state in
             let now = MonotonicTime.now
             if let deadline = state.core.nextDeadline, deadline <= now {
                 state.core.tick(now: now, wall: WallClock.now)
@@ -194,10 +205,11 @@ package final class Link: Sendable {
             if !late.isEmpty { state.fences.removeAll { fence in late.contains { $0.number == fence.number } } }
             let next = ([state.core.nextDeadline] + state.fences.map { Optional($0.deadline) }).compactMap(\.self).min()
             _ = probe_timerfd_set(timer, next.map { max(1, $0.nanoseconds) } ?? 0)
-            return (late, state.isClosed)
+            state.watch.worked()
+            return (late, state.isUsed ? next ?? .distantFuture : nil, state.isClosed)
         }
         for fence in late { fence.done(false) }
-        return isClosed
+        return (due, isClosed)
     }
 
     /// Under the lock: what a step makes and what the ends have sent leave in one order.
@@ -212,13 +224,19 @@ package final class Link: Sendable {
 
     // MARK: The end
 
+    /// A case has it from here on.
+    func begin() {
+        state.withLock { $0.isUsed = true }
+        signal()
+    }
+
     /// Forgets all, for another case.
     ///
     /// - Returns: false where something of the last case is still there, so that the link is of no further use.
     func recycle() -> Bool {
         let isOfUse = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
         guard isOfUse, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
-        state.withLock { $0.core = LinkCore() }
+        state.withLock { ($0.core, $0.isUsed, $0.watch) = (LinkCore(), false, StandstillWatch()) }
         return true
     }
 

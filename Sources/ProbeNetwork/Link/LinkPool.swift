@@ -23,6 +23,12 @@ package final class LinkPool: Sendable {
 
     /// A link without faults, on which nothing has passed.
     package func take() throws(LinkError) -> Link {
+        let link = try idleOrNew()
+        link.begin()
+        return link
+    }
+
+    private func idleOrNew() throws(LinkError) -> Link {
         try state.withLock { (state) throws(LinkError) in
             if let link = state.idle.popLast() { return link }
             let numbers = (1...Self.most).lazy.map { [last = state.last] in (last + $0) % Self.most }

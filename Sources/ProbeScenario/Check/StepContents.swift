@@ -2,7 +2,7 @@ import ProbeBase
 
 /// What the checker asks of every kind of step.
 extension Step.Kind {
-    var blocks: [Block] {
+    package var blocks: [Block] {
         switch self {
         case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
             .finally(let block), .whenever(_, _, let block):

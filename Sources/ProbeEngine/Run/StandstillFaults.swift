@@ -1,0 +1,137 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Failures that the harness may have caused by standing still.
+///
+/// While a process or a thread of the harness stands still, what it does is late, and a time limit of another party may expire: an idle timeout,
+/// a heartbeat, the socket timeout of a program, TCP's own timer. What the other party does then says nothing about it. The harness's own waits
+/// are extended by the time for which it stood still, so a case in which it is alone is judged exactly.
+struct StandstillFaults {
+    let context: CaseContext
+
+    /// How long a worker of a crowd may take to say when it stood still. One that takes longer stands still.
+    private static let patience = Duration.seconds(1)
+
+    /// The findings, with failures turned inconclusive where the harness stood still for too long before them. Its standstills are noted in
+    /// the timeline.
+    ///
+    /// - Parameter ofSteps: how many of the findings are of the steps, and when the last of these ended.
+    func excused(_ findings: [Finding], ofSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
+        let hasFailed = findings.contains { $0.verdict == .failed }
+        let now = MonotonicTime.now
+        let places = places(hasFailed ? await workers() : [])
+        let limits = StandstillLimit.all(of: context)
+        record(places, limits)
+        guard hasFailed else { return findings }
+        return findings.enumerated().map { index, finding in
+            let end = index < ofSteps.count ? ofSteps.end : now
+            let latency = finding.excess.map { [StandstillLimit.latency($0, in: context.scenario)] } ?? []
+            return Self.excused(
+                finding, Self.cause(in: places, from: context.time.start, to: end, limits + latency))
+        }
+    }
+
+    // MARK: What stands still
+
+    /// A process or a thread of the harness, and when it stood still.
+    struct Place {
+        enum Kind: Equatable {
+            /// The run's own thread, on which servers, clients and proxies are.
+            case run
+            case link
+            case crowd
+        }
+
+        var kind: Kind
+        /// `the harness itself`, `a worker of W`
+        var name: String
+        var standstills: Standstills
+    }
+
+    private func places(_ workers: [Place]) -> [Place] {
+        [Place(kind: .run, name: "the harness itself", standstills: context.reactor.currentStandstills())]
+            + context.links.standstills.map { Place(kind: .link, name: "the thread of a link", standstills: $0) }
+            + workers
+    }
+
+    /// The workers of crowds, as far as they answer.
+    private func workers() async -> [Place] {
+        var all: [(worker: CrowdWorkerProcess, name: String)] = []
+        for name in context.actors.order {
+            switch context.actors[name] {
+            case .crowd(let crowd)?:
+                all += (crowd.earlier + crowd.workers).map { ($0, "a worker of \(name)") }
+            case .server(let server)?:
+                all += (server.sinks.earlier + server.sinks.workers).map {
+                    ($0, "a worker that takes the connections of a crowd for \(name)")
+                }
+            default: continue
+            }
+        }
+        for (worker, _) in all where !worker.isDismissed { _ = worker.ask(latencies: false) }
+        let deadline = MonotonicTime.now + Self.patience
+        while all.contains(where: { $0.worker.owesAnswer }), MonotonicTime.now < deadline {
+            await context.pause(until: deadline)
+        }
+        return all.map { worker, name in
+            var standstills = worker.standstills
+            if worker.owesAnswer { standstills.add(from: worker.lastHeard, to: .now) }
+            return Place(kind: .crowd, name: name, standstills: standstills)
+        }
+    }
+
+    // MARK: Judging
+
+    /// The longest standstill of the first place at which one was too long for a time limit in force, in words.
+    ///
+    /// - Parameters:
+    ///   - start: when the case began.
+    ///   - end: when it failed: what happened later is no cause.
+    static func cause(
+        in places: [Place], from start: MonotonicTime, to end: MonotonicTime, _ limits: [StandstillLimit]
+    ) -> String? {
+        for place in places {
+            guard let limit = shortest(limits, for: place.kind),
+                let longest = place.standstills.longest(from: start, to: end),
+                longest.to - longest.from > limit.harmless
+            else { continue }
+            return
+                ("\(place.name) stood still for \(DurationText.script(longest.to - longest.from)) at "
+                + "\(DurationText.script(longest.from - start)), too long for \(limit.text) of "
+                + DurationText.script(limit.time))
+        }
+        return nil
+    }
+
+    private static func shortest(_ limits: [StandstillLimit], for kind: Place.Kind) -> StandstillLimit? {
+        limits.filter { $0.places.contains(kind) }.min { $0.harmless < $1.harmless }
+    }
+
+    static func excused(_ finding: Finding, _ cause: String?) -> Finding {
+        guard let cause, finding.verdict == .failed else { return finding }
+        var finding = finding
+        finding.verdict = .inconclusive
+        finding.summary += ", but \(cause)"
+        finding.hints = ["the process was stopped, or the machine was busy or suspended: run the case again"]
+        return finding
+    }
+
+    // MARK: The timeline
+
+    /// What is too short to be noted where no limit is shorter.
+    private static let noted = Duration.milliseconds(250)
+
+    private func record(_ places: [Place], _ limits: [StandstillLimit]) {
+        let run = places[0].standstills
+        for place in places {
+            let least = min(Self.shortest(limits, for: place.kind)?.harmless ?? Self.noted, Self.noted)
+            for (from, to) in place.standstills.all(from: context.time.start) where to - from > least {
+                // The thread of a link stands still with its process.
+                if place.kind == .link, run.total(from: from, to: to) > (to - from) / 2 { continue }
+                context.record(.note("\(place.name) stood still for \(DurationText.script(to - from))"), at: from)
+            }
+        }
+    }
+}

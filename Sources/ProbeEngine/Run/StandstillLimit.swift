@@ -1,0 +1,141 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+
+/// A time limit of another party, which may expire while the harness stands still.
+struct StandstillLimit: Equatable {
+    var time: Duration
+    /// What it is, with its article or owner.
+    var text: String
+    /// A standstill of no more than this does not make it expire.
+    var harmless: Duration
+    /// What has to stand still.
+    var places: [StandstillFaults.Place.Kind]
+
+    /// - Parameters:
+    ///   - text: what it is.
+    ///   - harmless: nil: half of the limit, because a part of it may be over when the harness comes to a stand.
+    init(
+        _ time: Duration, _ text: String, harmless: Duration? = nil,
+        of places: [StandstillFaults.Place.Kind] = [.run, .link, .crowd]
+    ) {
+        (self.time, self.text, self.places) = (time, text, places)
+        self.harmless = harmless ?? time / 2
+    }
+
+    /// A limit that no script states: of programs, adapters and servers outside of the run.
+    private static func assumed(of name: String) -> Self {
+        Self(unknown, "the assumed time limit of \(name)", harmless: unknown)
+    }
+
+    private static let unknown = Duration.milliseconds(500)
+    /// TCP retransmits what is not acknowledged for so long at the soonest (TCP_RTO_MIN). It begins again with each segment.
+    private static let retransmission = Duration.milliseconds(200)
+    /// A tail-loss probe is sent after two round trips, and no sooner than a few milliseconds.
+    private static let probe = Duration.milliseconds(20)
+
+    // MARK: The limits in force
+
+    static func all(of context: CaseContext) -> [StandstillLimit] {
+        all(of: context.scenario) { context.scaled($0) }
+    }
+
+    /// The time limits of the other parties of a scenario; none if the harness is alone in it.
+    ///
+    /// - Parameter scaled: a deadline of the script on this machine.
+    static func all(of scenario: Scenario, scaled: (Duration) -> Duration = { $0 }) -> [StandstillLimit] {
+        var limits = scenario.actors.flatMap { all(of: $0, scaled) }
+        if scenario.addressOutside != nil { limits.append(assumed(of: "the peer")) }
+        if !scenario.links.isEmpty {
+            limits.append(Self(retransmission, "TCP's retransmission timeout", harmless: retransmission))
+        }
+        for steps in [scenario.steps] + scenario.definitions.values.map(\.steps) {
+            add(in: steps, of: scenario, scaled, to: &limits)
+        }
+        return limits
+    }
+
+    private static func all(of actor: ActorDeclaration, _ scaled: (Duration) -> Duration) -> [Self] {
+        let name = actor.name.value
+        switch actor.kind {
+        case .subject(_, let options):
+            let stated: [(String, Duration?)] = [
+                ("connect-timeout", options.connectTimeout), ("idle-timeout", options.idleTimeout),
+                ("heartbeat-timeout", options.heartbeatTimeout),
+            ]
+            return [assumed(of: name)]
+                + stated.compactMap { word, time in time.map { Self(scaled($0), "the \(word) of \(name)") } }
+        case .process: return [assumed(of: name)]
+        case .server, .client, .proxy, .crowd: return []
+        }
+    }
+
+    /// The limits that steps state.
+    private static func add(
+        in steps: [Step], of scenario: Scenario, _ scaled: (Duration) -> Duration, to limits: inout [Self]
+    ) {
+        for step in steps {
+            switch step.kind {
+            case .act(let actor, .crowd(.start(_, let script)), _):
+                let shortest = (script.all.compactMap(\.within) + [scenario.timeout]).min() ?? scenario.timeout
+                limits.append(Self(scaled(shortest), "a deadline of the members of \(actor.value)"))
+            case .act(let actor, .subject(.read), let timing):
+                if let time = timing.within {
+                    limits.append(Self(scaled(time), "the time limit of a read of \(actor.value)"))
+                }
+            case .act(let actor, .crowd(.expect), let timing):
+                // The wait of the step is not extended by the time for which a worker stands still.
+                limits.append(
+                    Self(
+                        scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` of \(actor.value)",
+                        of: [.crowd]))
+            case .wire(let statement, _): limits += all(of: statement, hasLinks: !scenario.links.isEmpty)
+            default: for block in step.kind.blocks { add(in: block.steps, of: scenario, scaled, to: &limits) }
+            }
+        }
+    }
+
+    /// The latency that a finding is about. A standstill that is shorter than what is too much does not explain it.
+    static func latency(_ excess: Finding.Excess, in scenario: Scenario) -> Self {
+        let places: [StandstillFaults.Place.Kind] = excess.needsAnswer ? [.run, .link, .crowd] : [.link, .crowd]
+        return Self(
+            excess.limit, "the expected latency of \(excess.actor)", harmless: max(excess.time, leastExcess),
+            of: scenario.serves(crowd: excess.actor) ? places : [.crowd])
+    }
+
+    /// A machine that is in use holds up every thread for so long.
+    private static let leastExcess = Duration.milliseconds(5)
+
+    /// What packets show is late if the harness is. The kernel sends some again if a link is late with their acknowledgments.
+    private static func all(of statement: WireStatement, hasLinks: Bool) -> [Self] {
+        let probe = Self(probe, "TCP's tail-loss probe", harmless: probe, of: [.link])
+        switch statement {
+        case .halfConnection(_, _, .gap(_, _, let time)): return [Self(time, "an expected gap")]
+        case .halfConnection(_, _, .firstByte(let time)): return [Self(time, "an expected first byte")]
+        case .halfConnection(_, _, .retransmissions), .halfConnection(_, _, .sacks),
+            .halfConnection(_, _, .duplicateAcks),
+            .noRetransmission, .packets:
+            return hasLinks ? [probe] : []
+        case .arrived(let statement): return all(of: statement, hasLinks: hasLinks)
+        case .halfConnection, .fin, .rst, .noReset, .closedFirst, .handshakeComplete: return []
+        }
+    }
+}
+
+extension Scenario {
+    /// Whether something in this process answers the members of a crowd, or is between them and who does.
+    fileprivate func serves(crowd name: String) -> Bool {
+        guard links.isEmpty else { return true }
+        for case .crowd(let crowd) in actors.filter({ $0.name.value == name }).map(\.kind) {
+            guard case .clients(.actor(let target)) = crowd.role else { continue }
+            return actors.contains { actor in
+                guard actor.name.value == target.value else { return false }
+                return switch actor.kind {
+                case .server, .client, .proxy, .crowd, .subject: true
+                case .process: false
+                }
+            }
+        }
+        return true
+    }
+}

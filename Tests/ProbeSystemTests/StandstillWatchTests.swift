@@ -1,0 +1,50 @@
+import ProbeBase
+import Testing
+
+@testable import ProbeSystem
+
+/// What a loop tells of itself. Its times are arguments.
+struct StandstillWatchTests {
+    /// When a loop slept and worked, in milliseconds from its start on.
+    private static func standstills(
+        ignoringWork: Bool = false, _ body: (_ watch: inout StandstillWatch, _ at: (Int64) -> MonotonicTime) -> Void
+    ) -> [[Duration]] {
+        var watch = StandstillWatch(ignoresWork: ignoringWork)
+        let start = watch.lastRun
+        body(&watch) { start + .milliseconds($0) }
+        return watch.standstills.all(from: start).map { [$0.from - start, $0.to - start] }
+    }
+
+    @Test func loopThatWakesUpWhenItIsDueHasNone() {
+        let found = Self.standstills { watch, at in
+            watch.slept(until: at(20), due: .distantFuture)
+            watch.worked(until: at(21))
+            watch.slept(until: at(31), due: at(30))
+            watch.slept(until: at(35), due: at(50))
+        }
+        #expect(found == [])
+    }
+
+    @Test func loopThatMissesItsHeartbeatStoodStill() {
+        let found = Self.standstills { watch, at in watch.slept(until: at(520), due: .distantFuture) }
+        #expect(found == [[.milliseconds(0), .milliseconds(520)]])
+    }
+
+    @Test func loopThatWaitsForNothingDoesNotStandStill() {
+        let found = Self.standstills { watch, at in
+            watch.slept(until: at(520), due: nil)
+            watch.worked(until: at(521))
+        }
+        #expect(found == [])
+    }
+
+    /// The work takes none of this thread's processor time, so somebody has stopped it.
+    @Test(arguments: [false, true])
+    func loopThatIsStoppedInItsWorkStoodStill(ignoringWork: Bool) {
+        let found = Self.standstills(ignoringWork: ignoringWork) { watch, at in
+            watch.slept(until: at(10), due: at(10))
+            watch.worked(until: at(520))
+        }
+        #expect(found == [[.milliseconds(10), .milliseconds(520)]])
+    }
+}
