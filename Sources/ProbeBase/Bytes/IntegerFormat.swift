@@ -2,7 +2,7 @@
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u24, u32, u64, u16le, u32le, u64le, varint
 
-    /// The largest value that can be encoded. For `u64` it is the largest integer of a script.
+    /// The largest value that can be computed and encoded. What has 64 bits holds up to 2^64 - 1.
     package var largest: Int {
         switch self {
         case .u8: 0xFF
@@ -39,7 +39,16 @@ extension IntegerFormat {
     /// The bytes of a value; nil when it does not fit.
     package func encode(_ value: Int) -> [UInt8]? {
         guard value >= 0, value <= largest else { return nil }
-        let bits = UInt64(value)
+        return bytes(of: UInt64(value))
+    }
+
+    /// As `encode`, of values up to 2^64 - 1.
+    package func encode(unsigned value: UInt64) -> [UInt8]? {
+        guard largest == Int.max || value <= UInt64(largest) else { return nil }
+        return bytes(of: value)
+    }
+
+    private func bytes(of bits: UInt64) -> [UInt8] {
         guard let width else { return Self.varint(bits) }
         let bytes = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
         return isLittleEndian ? bytes : bytes.reversed()

@@ -26,7 +26,9 @@ extension BlockInterpreter {
         case (.compare(let comparison), .value(let expression)):
             let other = try context.value(of: expression)
             if left.isProtobufField || expression.isProtobufField { try requireOneType(value, other) }
-            try compare(value, comparison, other)
+            try compare(
+                left.isProtobufField ? value.unsigned(beside: other) : value, comparison,
+                expression.isProtobufField ? other.unsigned(beside: value) : other)
         case (.contains, .value(let expression)), (.lacks, .value(let expression)):
             let needle = try context.bytes(of: expression)
             var buffer = ReceiveBuffer()
@@ -43,18 +45,21 @@ extension BlockInterpreter {
 
     /// A field's type is a part of what was received: the text "1" is not the number 1.
     private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
-        switch (left, right) {
-        case (.integer(let number), .bytes(let bytes)):
-            throw Finding(.failed, "the field is the number \(number), not bytes", expected: bytes)
-        case (.bytes(let bytes), .integer(let number)):
-            throw Finding(.failed, "the field is bytes, not the number \(number)", actual: bytes)
+        switch (left.order, right.order) {
+        case (.some, nil):
+            throw Finding(.failed, "the field is the number \(left.text), not bytes", expected: right.bytes)
+        case (nil, .some):
+            throw Finding(.failed, "the field is bytes, not the number \(right.text)", actual: left.bytes)
         default: break
         }
     }
 
     private func compare(_ left: Value, _ comparison: Comparison, _ right: Value) throws(Finding) {
-        if case .integer(let a) = left, case .integer(let b) = right {
-            if !comparison.holds(a, b) { throw Finding(.failed, "\(a) \(comparison.rawValue) \(b) does not hold") }
+        if let a = left.order, let b = right.order {
+            let difference = a == b ? 0 : a < b ? -1 : 1
+            if !comparison.holds(difference, 0) {
+                throw Finding(.failed, "\(left.text) \(comparison.rawValue) \(right.text) does not hold")
+            }
             return
         }
         guard let a = left.bytes, let b = right.bytes, comparison == .equal || comparison == .notEqual else {
@@ -64,6 +69,16 @@ extension BlockInterpreter {
             throw Finding(
                 .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
         }
+    }
+}
+
+extension Value {
+    fileprivate var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
+
+    /// What a varint of protobuf says beside a number from 2^63 on. Without its schema it may have a sign; that number has none.
+    fileprivate func unsigned(beside other: Value) -> Value {
+        guard case .integer(let value) = self, value < 0, case .unsigned = other else { return self }
+        return .unsigned(UInt64(bitPattern: Int64(value)))
     }
 }
 

@@ -75,6 +75,7 @@ extension NamedText {
     init?(_ name: String, _ value: Value) {
         switch value {
         case .integer(let number): self.init(name: name, text: String(number))
+        case .unsigned(let number): self.init(name: name, text: String(number))
         case .bytes(let bytes): self.init(name: name, text: Escaped.readable(bytes, limit: 40))
         case .pieces(let pieces): self.init(name: name, text: Escaped.readable(pieces.whole, limit: 40))
         case .regex: return nil

@@ -115,7 +115,8 @@ extension CaseContext {
             case .integer(let number)?: values[name] = .integer(number)
             case .bytes(let bytes)?: values[name] = .bytes(bytes)
             case .pieces(let pieces)?: values[name] = .bytes(Array(pieces.joined()))
-            case .regex?, nil: break
+            // No wire statement takes a number of that size.
+            case .unsigned?, .regex?, nil: break
             }
         }
         return values

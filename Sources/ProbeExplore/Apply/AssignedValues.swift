@@ -14,6 +14,7 @@ package struct AssignedValues {
         var edits = TextEdits()
         for (name, value) in plan.scenario.constants where names.contains(name.value) {
             switch value.kind {
+            case .unsigned(let number): edits.replace(value.span.start..<value.span.end, with: "\(number)")
             case .integer(let number): edits.replace(value.span.start..<value.span.end, with: "\(number)")
             case .string(let pieces):
                 guard pieces.count <= 1 else { continue }

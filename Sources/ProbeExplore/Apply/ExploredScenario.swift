@@ -67,6 +67,7 @@ package struct ExploredScenario {
             for name in parameter.names {
                 switch bindings[name.value] {
                 case .integer(let value): lets.append("let \(name.value) = \(value)")
+                case .unsigned(let value): lets.append("let \(name.value) = \(value)")
                 case .bytes(let bytes): lets.append("let \(name.value) = \"\(StreamStatements.escaped(bytes))\"")
                 case .pieces, .regex, nil: return nil
                 }

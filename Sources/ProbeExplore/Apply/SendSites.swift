@@ -161,7 +161,7 @@ package struct SendSites {
         case .call(let name, _): !["int", "len", "cuts"].contains(name.value)
         case .multiply(let left, _), .parenthesized(let left): isBytes(left)
         case .add(let left, let right): isBytes(left) && isBytes(right)
-        case .integer, .variable, .subtract, .divide: false
+        case .integer, .unsigned, .variable, .subtract, .divide: false
         }
     }
 }

@@ -127,6 +127,7 @@ package struct FindingWriter {
             switch bindings[name] {
             case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
             case .integer(let number): "\(number)"
+            case .unsigned(let number): "\(number)"
             case .pieces, .regex, nil: nil
             }
         }

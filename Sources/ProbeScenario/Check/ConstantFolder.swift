@@ -4,6 +4,7 @@ import ProbeBase
 struct ConstantFolder {
     enum Folded {
         case integer(Int)
+        case unsigned(UInt64)
         /// With the bytes, if they are few.
         case bytes(length: Int, [UInt8]?)
         case unknown
@@ -47,6 +48,7 @@ struct ConstantFolder {
         switch expression.kind {
         case .string(let pieces): return fold(pieces)
         case .integer(let value): return .integer(value)
+        case .unsigned(let value): return .unsigned(value)
         case .variable(let name): return known(name) ?? .unknown
         case .hex(let bytes): return Self.few(bytes)
         case .webSocket, .protobuf: return .unknown
@@ -77,6 +79,7 @@ struct ConstantFolder {
             case .variable(let name):
                 switch known(name.value) {
                 case .integer(let value): next = Self.few(Array(String(value).utf8))
+                case .unsigned(let value): next = Self.few(Array(String(value).utf8))
                 case .bytes(let length, let bytes): next = .bytes(length: length, bytes)
                 default: return .unknown
                 }

@@ -93,7 +93,7 @@ final class TableChecker {
     /// The type of a value that has been checked, without a report.
     private func quietType(of value: Expression) -> ValueType {
         switch value.kind {
-        case .integer, .subtract, .divide: .integer
+        case .integer, .unsigned, .subtract, .divide: .integer
         case .string, .hex, .webSocket, .protobuf(.message): .bytes
         case .protobuf(.field): .any
         case .protobuf(.number): .integer

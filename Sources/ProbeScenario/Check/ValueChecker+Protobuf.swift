@@ -27,12 +27,18 @@ extension ValueChecker {
         switch scalar.format {
         case .sint, .int: requireInteger(scalar.value)
         case .fixed32: requireInteger(scalar.value, "a fixed32", 0, Int(UInt32.max))
-        case .fixed64, nil: requireInteger(scalar.value, "a number", 0)
+        case .fixed64, nil: requireUnsigned(scalar.value, "a number")
         }
     }
 
     /// Bytes, or a number that is written as a varint.
     private func checkUnnamed(_ value: Expression) {
-        if requireNoRegex(value) == .integer { requireInteger(value, "a varint", 0) }
+        if requireNoRegex(value) == .integer { requireUnsigned(value, "a varint") }
+    }
+
+    /// Up to 2^64 - 1, which is more than what a script computes with.
+    private func requireUnsigned(_ value: Expression, _ what: String) {
+        if case .unsigned = names.constants.fold(value) { return }
+        requireInteger(value, what, 0)
     }
 }

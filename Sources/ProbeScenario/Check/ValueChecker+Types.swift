@@ -8,7 +8,7 @@ extension ValueChecker {
             check(pieces)
             if pieces.contains(where: \.holdsDollar) { checkBraces(in: expression.span) }
             return .bytes
-        case .integer: return .integer
+        case .integer, .unsigned: return .integer
         case .hex: return .bytes
         case .webSocket(let value):
             checkWebSocket(value)

@@ -52,6 +52,10 @@ final class ValueChecker {
         case .integer, .any:
             let folded = names.constants.fold(expression)
             report(folded)
+            if case .unsigned(let value) = folded {
+                names.report(.value(.evaluation(.tooLargeInteger(value))), at: expression.span)
+                return
+            }
             guard case .integer(let value) = folded else {
                 if low > Int.min || high < Int.max {
                     context.scenario.integerRanges[expression.span] = IntegerRange(what: what, values: low...high)

@@ -42,7 +42,8 @@ package struct EvaluationError: Error, Sendable {
         case badMaskingKey(Int)
         /// A varint or a fixed number of protobuf.
         case negativeField(Int)
-        case largeFixed(UInt64)
+        /// An integer from 2^63 on where no such one may be.
+        case tooLargeInteger(UInt64)
         /// With the message that has no such field.
         case protobuf(ProtobufPath.Failure, [UInt8])
     }
@@ -56,7 +57,7 @@ extension EvaluationError.Reason {
         case .noProperty: .unknownProperty
         case .notAnInteger, .notBytes, .notARegex, .notDecimal: .wrongType
         case .doesNotFit, .tooLongForPrefix, .negativeCount, .outOfRange, .notAllowed, .badLengthForm, .lengthAboveForm,
-            .badMaskingKey, .negativeField:
+            .badMaskingKey, .negativeField, .tooLargeInteger:
             .outOfRange
         case .badBase64: .badBase64
         case .outsideFolder: .outsideFolder
@@ -102,7 +103,7 @@ extension EvaluationError.Reason {
         case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
         case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"
         case .negativeField(let value): "\(value) is negative"
-        case .largeFixed(let value): "the field is \(value), which is larger than a number of a script"
+        case .tooLargeInteger(let value): "\(value) is too large here: the largest number is \(Int.max)"
         case .protobuf(let failure, _): failure.text
         case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
         }
@@ -124,6 +125,8 @@ extension EvaluationError.Reason {
         case .badMaskingKey: "for example mask: hex(01 02 03 04)"
         case .negativeField: "write `int` or `sint` before it"
         case .protobuf(let failure, _): failure.hint
+        case .tooLargeInteger:
+            "such a number is compared, bound, interpolated and encoded as u64, varint or fixed64 only"
         case .negativeCount: "the number of repeats is 0 or more"
         default: nil
         }

@@ -36,7 +36,7 @@ extension Evaluator {
                 try checkSize(result.count, span)
             }
             return .bytes(result)
-        case .int: return .integer(try decimal(argument(0, of: arguments, name)))
+        case .int: return try decimal(argument(0, of: arguments, name))
         case .len: return .integer(try bytes(of: argument(0, of: arguments, name)).count)
         default: throw EvaluationError(.badCall(name.value), span: name.span)
         }
@@ -50,6 +50,12 @@ extension Evaluator {
     }
 
     private func encoded(_ argument: Expression, as format: IntegerFormat) throws(EvaluationError) -> [UInt8] {
+        if case .unsigned(let value) = try evaluate(argument) {
+            guard let bytes = format.encode(unsigned: value) else {
+                throw EvaluationError(.tooLargeInteger(value), span: argument.span)
+            }
+            return bytes
+        }
         let value = try integer(of: argument)
         guard let bytes = format.encode(value) else {
             throw EvaluationError(.doesNotFit(value, format), span: argument.span)
@@ -76,18 +82,18 @@ extension Evaluator {
     }
 
     /// `int(x)`: decimal digits, with an optional `-` before them; an integer stays what it is.
-    private func decimal(_ argument: Expression) throws(EvaluationError) -> Int {
+    private func decimal(_ argument: Expression) throws(EvaluationError) -> Value {
         let value = try evaluate(argument)
-        if case .integer(let integer) = value { return integer }
+        if value.order != nil { return value }
         let text = value.bytes ?? []
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = text.dropFirst(isNegative ? 1 : 0)
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             throw EvaluationError(.notDecimal(text), span: argument.span)
         }
-        guard let integer = Int(String(decoding: text, as: UTF8.self)) else {
-            throw EvaluationError(.overflow, span: argument.span)
-        }
-        return integer
+        let number = String(decoding: text, as: UTF8.self)
+        if let integer = Int(number) { return .integer(integer) }
+        guard let integer = UInt64(number) else { throw EvaluationError(.overflow, span: argument.span) }
+        return .unsigned(integer)
     }
 }

@@ -48,7 +48,11 @@ package struct Evaluator {
     }
 
     package func integer(of expression: Expression) throws(EvaluationError) -> Int {
-        guard case .integer(let value) = try evaluate(expression) else {
+        let result = try evaluate(expression)
+        guard case .integer(let value) = result else {
+            if case .unsigned(let value) = result {
+                throw EvaluationError(.tooLargeInteger(value), span: expression.span)
+            }
             throw EvaluationError(.notAnInteger(sources.text(of: expression.span)), span: expression.span)
         }
         if !ranges.isEmpty, let range = ranges[expression.span], !range.values.contains(value) {
@@ -113,6 +117,7 @@ package struct Evaluator {
         switch expression.kind {
         case .string(let pieces): .bytes(try bytes(of: pieces, span: expression.span))
         case .integer(let value): .integer(value)
+        case .unsigned(let value): .unsigned(value)
         case .variable(let name): try value(of: Name(name, expression.span))
         case .hex(let bytes): .bytes(bytes)
         case .webSocket(let value): .bytes(try bytes(of: value, span: expression.span))
@@ -152,6 +157,7 @@ package struct Evaluator {
         if case .integer(let a) = first, case .integer(let b) = second {
             return .integer(try checked(a.addingReportingOverflow(b), span))
         }
+        if first.order != nil, second.order != nil { throw EvaluationError(.overflow, span: span) }
         guard let head = first.bytes else { throw EvaluationError(.notBytes, span: left.span) }
         guard let tail = second.bytes else { throw EvaluationError(.notBytes, span: right.span) }
         try checkSize(head.count + tail.count, span)
@@ -164,6 +170,7 @@ package struct Evaluator {
         if case .integer(let value) = first {
             return .integer(try checked(value.multipliedReportingOverflow(by: factor), span))
         }
+        if case .unsigned = first { throw EvaluationError(.overflow, span: span) }
         guard let bytes = first.bytes else { throw EvaluationError(.notBytes, span: left.span) }
         guard factor >= 0 else { throw EvaluationError(.negativeCount(factor), span: right.span) }
         let (count, overflow) = bytes.count.multipliedReportingOverflow(by: factor)

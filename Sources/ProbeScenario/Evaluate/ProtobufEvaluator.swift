@@ -35,11 +35,10 @@ struct ProtobufEvaluator {
         case .packed(let scalars):
             var contents = ProtobufWriter()
             for scalar in scalars {
-                let value = try integer(of: scalar)
                 switch scalar.format {
-                case .fixed32: contents.append(fixed32: try fixed32(value, scalar))
-                case .fixed64: contents.append(fixed64: try unsigned(value, scalar))
-                case .sint, .int, nil: contents.append(varint: try varint(value, scalar))
+                case .fixed32: contents.append(fixed32: try fixed32(scalar))
+                case .fixed64: contents.append(fixed64: try unsigned(scalar))
+                case .sint, .int, nil: contents.append(varint: try varint(scalar))
                 }
             }
             writer.field(number, contents.bytes)
@@ -51,17 +50,16 @@ struct ProtobufEvaluator {
     ) throws(EvaluationError) {
         if scalar.format == nil {
             let value = try evaluator.evaluate(scalar.value)
-            guard case .integer = value else {
+            if value.order == nil {
                 guard let bytes = value.bytes else { throw EvaluationError(.notBytes, span: scalar.value.span) }
                 writer.field(number, bytes)
                 return
             }
         }
-        let value = try integer(of: scalar)
         switch scalar.format {
-        case .fixed32: writer.field(number, fixed32: try fixed32(value, scalar))
-        case .fixed64: writer.field(number, fixed64: try unsigned(value, scalar))
-        case .sint, .int, nil: writer.field(number, varint: try varint(value, scalar))
+        case .fixed32: writer.field(number, fixed32: try fixed32(scalar))
+        case .fixed64: writer.field(number, fixed64: try unsigned(scalar))
+        case .sint, .int, nil: writer.field(number, varint: try varint(scalar))
         }
     }
 
@@ -70,22 +68,25 @@ struct ProtobufEvaluator {
         return scalar.isNegative ? -value : value
     }
 
-    private func varint(_ value: Int, _ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt64 {
+    private func varint(_ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt64 {
         switch scalar.format {
-        case .sint: ProtobufWriter.zigzag(Int64(value))
-        case .int: UInt64(bitPattern: Int64(value))
-        default: try unsigned(value, scalar)
+        case .sint: ProtobufWriter.zigzag(Int64(try integer(of: scalar)))
+        case .int: UInt64(bitPattern: Int64(try integer(of: scalar)))
+        default: try unsigned(scalar)
         }
     }
 
-    private func unsigned(_ value: Int, _ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt64 {
+    private func unsigned(_ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt64 {
+        if case .unsigned(let value) = try evaluator.evaluate(scalar.value) { return value }
+        let value = try integer(of: scalar)
         guard let unsigned = UInt64(exactly: value) else {
             throw EvaluationError(.negativeField(value), span: scalar.value.span)
         }
         return unsigned
     }
 
-    private func fixed32(_ value: Int, _ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt32 {
+    private func fixed32(_ scalar: ProtobufExpression.Scalar) throws(EvaluationError) -> UInt32 {
+        let value = try integer(of: scalar)
         guard value >= 0 else { throw EvaluationError(.negativeField(value), span: scalar.value.span) }
         guard let fixed = UInt32(exactly: value) else {
             throw EvaluationError(.outOfRange(value, "fixed32", 0...Int(UInt32.max)), span: scalar.value.span)
@@ -102,9 +103,7 @@ struct ProtobufEvaluator {
         }
         switch found {
         case .varint(let value): return .integer(Int(truncatingIfNeeded: value))
-        case .fixed(let value):
-            guard let integer = Int(exactly: value) else { throw EvaluationError(.largeFixed(value), span: span) }
-            return .integer(integer)
+        case .fixed(let value): return Value(value)
         case .bytes(let range): return .bytes(Array(message[range]))
         }
     }

@@ -2,16 +2,32 @@
 package enum Value: Sendable, Equatable {
     case bytes([UInt8])
     case integer(Int)
+    /// An integer from 2^63 to 2^64 - 1: it is compared, encoded and written, and no more is computed with it.
+    case unsigned(UInt64)
     /// What `cuts()` makes: bytes with the places where they are cut. Plain bytes but as the whole operand of `send`.
     case pieces([[UInt8]])
     /// A table's cell.
     case regex(ByteRegex)
+
+    package init(_ integer: UInt64) {
+        self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
+    }
+
+    /// The integer in two parts, of which the first decides an order; nil for another value.
+    package var order: (high: Int, low: UInt64)? {
+        switch self {
+        case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))
+        case .unsigned(let value): (0, value)
+        case .bytes, .pieces, .regex: nil
+        }
+    }
 
     /// The bytes of it; an integer is its decimal text. nil for a regex.
     package var bytes: [UInt8]? {
         switch self {
         case .bytes(let bytes): bytes
         case .integer(let value): Array(String(value).utf8)
+        case .unsigned(let value): Array(String(value).utf8)
         case .pieces(let pieces): pieces.whole
         case .regex: nil
         }
@@ -21,6 +37,7 @@ package enum Value: Sendable, Equatable {
         switch (left, right) {
         case (.bytes(let a), .bytes(let b)): a == b
         case (.integer(let a), .integer(let b)): a == b
+        case (.unsigned(let a), .unsigned(let b)): a == b
         case (.pieces(let a), .pieces(let b)): a == b
         case (.regex(let a), .regex(let b)): a == b
         default: false

@@ -14,6 +14,8 @@ package struct Expression: Sendable, Equatable {
         case string([StringPiece])
         /// `12`, `0x1f`, also a size (`4KiB` is 4096).
         case integer(Int)
+        /// A literal from 2^63 to 2^64 - 1.
+        case unsigned(UInt64)
         /// A variable.
         case variable(String)
         /// `hex(…)`, already decoded.
@@ -70,7 +72,7 @@ extension Expression {
             .divide(let left, let right):
             left.namesPort || right.namesPort
         case .parenthesized(let inner): inner.namesPort
-        case .integer, .variable, .hex, .webSocket, .protobuf: false
+        case .integer, .unsigned, .variable, .hex, .webSocket, .protobuf: false
         }
     }
 }

@@ -3,6 +3,8 @@ import ProbeBase
 /// What a number in the script says.
 enum NumberLiteral: Equatable {
     case integer(Int)
+    /// From 2^63 to 2^64 - 1.
+    case unsigned(UInt64)
     /// Bytes.
     case size(Int)
     case duration(Duration)
@@ -70,7 +72,7 @@ enum NumberLiteral: Equatable {
     ) -> NumberLiteral {
         if unit.isEmpty {
             guard !isFraction else { return .malformed }
-            return Int(exactly: mantissa).map(NumberLiteral.integer) ?? .tooLarge
+            return Int(exactly: mantissa).map(NumberLiteral.integer) ?? .unsigned(mantissa)
         }
         if let known = durationUnits.first(where: { $0.name == unit }) {
             guard let nanoseconds = scaled(mantissa, by: known.nanoseconds, over: scale) else { return .tooLarge }
@@ -96,9 +98,9 @@ enum NumberLiteral: Equatable {
         var value: UInt64 = 0
         for byte in digits where byte != UInt8(ascii: "_") {
             guard let digit = byte.hexDigit else { return .malformed }
-            guard value < 1 << 59 else { return .tooLarge }
+            guard value < 1 << 60 else { return .tooLarge }
             value = value << 4 | UInt64(digit)
         }
-        return Int(exactly: value).map(NumberLiteral.integer) ?? .tooLarge
+        return Int(exactly: value).map(NumberLiteral.integer) ?? .unsigned(value)
     }
 }

@@ -45,13 +45,20 @@ extension ValueParser {
         }
     }
 
+    /// As ``parseNumber()``, up to 2^64 - 1.
+    func parseLiteral() throws(Abandoned) -> Expression.Kind {
+        guard case .unsigned(let value) = number() else { return .integer(try parseNumber()) }
+        cursor.advance()
+        return .unsigned(value)
+    }
+
     private func badNumber(_ number: NumberLiteral, wanted: SyntaxDiagnosticKind.Quantity) -> Abandoned {
         let text = cursor.word
         let place = cursor.place
         switch number {
         case .unknownUnit(let digits, let unit):
             return cursor.fail(.unknownUnit(digits: digits, unit: unit, wanted), at: place)
-        case .tooLarge: return cursor.fail(.numberTooLarge(text), at: place)
+        case .tooLarge, .unsigned: return cursor.fail(.numberTooLarge(text), at: place)
         case .malformed: return cursor.fail(.malformedNumber(text), at: place)
         case .duration: return cursor.fail(.wrongQuantity(text, is: .duration, wanted: wanted), at: place)
         case .rate, .frequency: return cursor.fail(.wrongQuantity(text, is: .rate, wanted: wanted), at: place)

@@ -71,7 +71,7 @@ struct ValueParser: GrammarPart {
             cursor.advance()
             return leaf(.string(literals.pieces(of: first)), first)
         case .number:
-            return leaf(.integer(try parseNumber()), first)
+            return leaf(try parseLiteral(), first)
         case .leftParenthesis:
             cursor.nesting += 1
             defer { cursor.nesting -= 1 }
@@ -234,7 +234,7 @@ struct ValueParser: GrammarPart {
     /// Whether the expression gives an integer, as far as one pass can tell.
     func isIntegerLike(_ expression: Expression) -> Bool {
         switch expression.kind {
-        case .integer, .divide, .subtract: true
+        case .integer, .unsigned, .divide, .subtract: true
         case .variable(let name): context.integerNames.contains(name)
         case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
         case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false

@@ -66,6 +66,7 @@ extension CaseExpansion {
         switch ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression) {
         case .wrong(let error): throw error
         case .integer(let value): return .value(.integer(value))
+        case .unsigned(let value): return .value(.unsigned(value))
         case .bytes(let length, _) where length > Self.largestKept: return .length(length)
         case .bytes, .unknown: break
         }

@@ -8,6 +8,7 @@ enum CaseLabel {
     static func text(_ value: Value) -> String {
         switch value {
         case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
         case .bytes(let bytes): text(bytes)
         case .pieces(let pieces): text(Array(pieces.joined()))
         case .regex(let regex): quoted(regex.source, "/")

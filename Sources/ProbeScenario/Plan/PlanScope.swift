@@ -45,6 +45,7 @@ struct PlanScope: EvaluationScope {
             if value != nil { depth.deepest = max(depth.deepest, number) }
             switch value {
             case .integer(let value): return .integer(value)
+            case .unsigned(let value): return .unsigned(value)
             case .bytes(let bytes): return ConstantFolder.few(bytes)
             case .pieces(let pieces): return .bytes(length: pieces.reduce(0) { $0 + $1.count }, nil)
             case .regex: return .unknown
@@ -59,7 +60,7 @@ extension Expression {
     /// Calls the closure for each variable in it; with nil for a property of an actor.
     func visitNames(_ body: (String?) -> Void) {
         switch kind {
-        case .integer, .hex: break
+        case .integer, .unsigned, .hex: break
         case .variable(let name): body(name)
         case .parenthesized(let inner): inner.visitNames(body)
         case .protobuf(let value): for part in value.values { part.visitNames(body) }
@@ -90,7 +91,7 @@ extension Value {
         switch self {
         case .bytes(let bytes): bytes.count
         case .pieces(let pieces): pieces.reduce(0) { $0 + $1.count }
-        case .integer, .regex: 0
+        case .integer, .unsigned, .regex: 0
         }
     }
 }
