@@ -37,6 +37,11 @@ package struct ProtobufPath: Equatable, Sendable {
         case repeated(String, count: Int)
         /// A field of a number is asked for.
         case noMessage(String)
+
+        /// The message is beyond what is read here, and may be right.
+        package var isLimit: Bool {
+            if case .malformed(_, let problem) = self { problem.kind == .tooDeep } else { false }
+        }
     }
 
     /// The field's value. All of the messages on the way are read to their ends, so that a truncated one is found.

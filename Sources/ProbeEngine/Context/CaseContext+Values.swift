@@ -96,13 +96,13 @@ extension CaseContext {
 extension Finding {
     /// A value of the script that can't be computed.
     ///
-    /// What a field of protobuf is read from came from a peer: that it is not there is the peer's failure.
+    /// What a field of protobuf is read from came from a peer: that it is not there is the peer's failure. That it
+    /// is larger than what a step can compute with is a limit of the harness.
     init(_ error: EvaluationError) {
         let hints = error.reason.hint.map { [$0] } ?? []
         switch error.reason {
-        case .protobuf(_, let message):
+        case .protobuf(let failure, let message) where !failure.isLimit:
             self.init(.failed, at: error.span, error.reason.text, actual: message, hints: hints)
-        case .largeFixed: self.init(.failed, at: error.span, error.reason.text, hints: hints)
         default: self.init(.error, at: error.span, error.reason.text, hints: hints)
         }
     }

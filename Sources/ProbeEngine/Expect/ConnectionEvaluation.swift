@@ -73,9 +73,10 @@ struct ConnectionEvaluation {
 
     private func finding(_ mismatch: InputMatcher.Mismatch, _ input: ExpectedInput) -> Finding {
         var finding = Finding(
-            .failed, "\(view.name): \(mismatch.summary)", expected: mismatch.expected, actual: mismatch.actual,
+            mismatch.isLimit ? .error : .failed, "\(view.name): \(mismatch.summary)", expected: mismatch.expected,
+            actual: mismatch.actual,
             hints: mismatch.hints)
-        if case .reset? = view.end, finding.hints.isEmpty, !input.isEnd {
+        if case .reset? = view.end, finding.hints.isEmpty, !mismatch.isLimit, !input.isEnd {
             finding.hints.append(NearMiss.resetInsteadOfFin)
         }
         return finding

@@ -28,10 +28,10 @@ final class CaseNames {
     ///
     /// - Parameters:
     ///   - tell: called for each question, and for each answer as it leaves.
-    ///   - overloaded: called once, when a question is dropped because too many answers wait for their time.
+    ///   - overloaded: called once with a clause, when a question is dropped or has to wait because there are too many.
     func serve(
         in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void,
-        overloaded: @escaping () -> Void
+        overloaded: @escaping (_ what: String) -> Void
     ) throws(SystemError) {
         servers.append(
             try NameServer(

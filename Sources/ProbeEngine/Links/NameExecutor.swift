@@ -20,18 +20,18 @@ struct NameExecutor {
                     try context.links.names.serve(
                         in: context.links.end(at: place).namespace, on: context.reactor,
                         tell: { [weak context] text in context?.record(.event(actor: who, text)) },
-                        overloaded: { [weak context] in
+                        overloaded: { [weak context] what in
                             context?.raise(
                                 Finding(
                                     .error, at: declaration.span,
-                                    "a question of \(who) was dropped: \(NameServer.mostDue) answers wait for their time",
+                                    "a question of \(who) \(what)",
                                     hints: ["shorten the delays of the names, or let the program ask less often"]))
                         })
                 } catch {
                     throw Finding(
                         .error, at: declaration.span,
                         "names can't be answered at \(NameLookup.resolver) of the link: \(error)",
-                        hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                        details: error.resourcesLeft, hints: error.advice)
                 }
             }
         }

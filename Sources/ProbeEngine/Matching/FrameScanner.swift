@@ -16,6 +16,8 @@ enum FrameScanner {
         case incomplete
         /// The prefix says something that no peer may say.
         case invalid(String)
+        /// The prefix promises more than the harness keeps.
+        case tooLong(String)
     }
 
     /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
@@ -50,13 +52,14 @@ enum FrameScanner {
             unit.end += 1
             return .unit(unit)
         case .incomplete: return .incomplete
+        case .wrong(.tooLong): return .tooLong("\(Netstring.Failure.tooLong) came: the harness keeps 64 MiB")
         case .wrong(let failure): return .invalid("\(failure)")
         }
     }
 
     private static func body(_ buffer: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
         if length > UInt64(Connection.receiveLimit) {
-            return .invalid("a length prefix of \(length), which is more than the harness keeps (64 MiB)")
+            return .tooLong("a length prefix of \(length) came, which is more than the harness keeps (64 MiB)")
         }
         let end = start + Int(length)
         return buffer.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete

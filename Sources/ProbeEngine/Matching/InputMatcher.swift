@@ -21,6 +21,17 @@ struct InputMatcher {
         var hints: [String] = []
         /// More bytes would make the report clearer: the unit that differs has not come whole.
         var isPartial = false
+        /// The harness can't read what came: that is an error, and says nothing about the peer.
+        var isLimit = false
+
+        /// - Parameter limit: what came that is more than the harness can read, as a clause.
+        static func beyond(_ limit: String, actual: [UInt8]) -> Mismatch {
+            Mismatch(
+                summary: limit, actual: actual,
+                hints: [limitHint], isLimit: true)
+        }
+
+        static let limitHint = "see the limits of the harness in `docs/language.md`, under Limits"
     }
 
     /// Actual bytes that a report holds at most.
@@ -98,20 +109,10 @@ struct InputMatcher {
 
     private func integer(_ format: IntegerFormat, _ name: String?) -> Result {
         switch format.read(buffer.unread) {
-        case .value(let value, let width): bound(value, width, name)
+        case .value(let value, let width): taking(width, bind(name, Value(value)))
         case .incomplete: .pending
         case .tooLong: .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
         }
-    }
-
-    private func bound(_ value: UInt64, _ width: Int, _ name: String?) -> Result {
-        guard let value = Int(exactly: value) else {
-            return .mismatch(
-                Mismatch(
-                    summary: "the integer \(value) is larger than a script's integers (\(Int.max))",
-                    actual: shown(atLeast: width)))
-        }
-        return taking(width, bind(name, .integer(value)))
     }
 
     // MARK: Lines and messages
@@ -123,6 +124,7 @@ struct InputMatcher {
         case .invalid(let what):
             return .mismatch(
                 Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
+        case .tooLong(let what): return .mismatch(.beyond(what, actual: shown()))
         case .incomplete:
             return prematurely(text, noun: noun, expected, &progress)
         case .unit(let unit):
@@ -158,14 +160,16 @@ struct InputMatcher {
     }
 
     private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Result {
-        while case .unit(let unit) = nextUnit(&progress) {
+        while true {
+            let scan = nextUnit(&progress)
+            if case .tooLong(let what) = scan { return .mismatch(.beyond(what, actual: shown())) }
+            guard case .unit(let unit) = scan else { return .pending }
             guard progress.spend(unit.content.count + 64) else { return .pending }
             if let groups = text.match(buffer.bytes(unit.content)) {
                 return taking(unit.end, groups + bind(name, .bytes(buffer.bytes(0..<unit.end))))
             }
             (progress.lines, progress.searched) = (unit.end, unit.end)
         }
-        return .pending
     }
 
     /// Each line gets a pattern of its own. Which one may change as more lines come, so that the order of the patterns decides
@@ -178,7 +182,9 @@ struct InputMatcher {
         progress.matching = nil
         defer { progress.matching = matching }
         while !matching.isComplete {
-            guard case .unit(let unit) = nextUnit(&progress) else { return .pending }
+            let scan = nextUnit(&progress)
+            if case .tooLong(let what) = scan { return .mismatch(.beyond(what, actual: shown())) }
+            guard case .unit(let unit) = scan else { return .pending }
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
             let content = buffer.bytes(unit.content)
             guard matching.add(content) else {

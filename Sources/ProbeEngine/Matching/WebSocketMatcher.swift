@@ -236,10 +236,15 @@ struct WebSocketMatcher {
     }
 
     private func tooLong(_ length: UInt64) -> InputMatcher.Result {
-        .mismatch(
-            InputMatcher.Mismatch(
-                summary: "a frame of \(length) bytes came, which is more than the harness keeps (64 MiB)",
-                actual: Array(buffer.unread.prefix(14))))
+        let actual = Array(buffer.unread.prefix(14))
+        if length > UInt64(Int64.max) {
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary: "a frame came whose length has its highest bit set (RFC 6455, 5.2)", actual: actual))
+        }
+        return .mismatch(
+            .beyond(
+                "a frame of \(length) bytes came, which is more than the harness keeps (64 MiB)", actual: actual))
     }
 
     // MARK: Words

@@ -25,25 +25,25 @@ package final class NameServer {
     private var connections: [ObjectIdentifier: Asker] = [:]
     private var timers: [Int: TimerQueue.ID] = [:]
     private var lastTimer = 0
-    /// More than a program may ever need: further ones wait.
+    /// More than a program may ever need. Further ones are not accepted before one of them ends.
     private static let mostConnections = 64
     /// The number of answers that may wait for their time. A datagram beyond that is dropped, as by an overloaded resolver.
-    package static let mostDue = 16_384
+    private static let mostDue = 16_384
     /// The number of answers of one connection that may wait for their time, and of those that its asker has not read. Beyond that, the
     /// connection is not read, so that further questions wait in the kernel.
     private static let mostOfConnection = (due: 1024, unsent: 64)
-    /// Called once for the first datagram that is dropped because too many answers wait.
-    private let overloaded: () -> Void
+    /// Called once, for the first question that is dropped or has to wait because there are too many.
+    private let overloaded: (_ what: String) -> Void
     private var wasOverloaded = false
 
     /// Listens at the resolver's address of a network.
     ///
     /// - Parameters:
     ///   - sent: called with each answer, as it leaves.
-    ///   - overloaded: called once, when a question is dropped because too many answers wait for their time.
+    ///   - overloaded: called once with a clause, when a question is dropped or has to wait because there are too many.
     package init(
         in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
-        sent: @escaping (NameReply) -> Void, overloaded: @escaping () -> Void
+        sent: @escaping (NameReply) -> Void, overloaded: @escaping (_ what: String) -> Void
     ) throws(SystemError) {
         (self.reactor, self.receive, self.sent, self.overloaded) = (reactor, receive, sent, overloaded)
         socket = try network.run { () throws(SystemError) in try DatagramSocket(address: NameLookup.resolver) }
@@ -80,13 +80,17 @@ package final class NameServer {
         for _ in 0..<64 {
             guard let (message, asker) = socket.receive() else { return }
             if timers.count >= Self.mostDue {
-                if !wasOverloaded { overloaded() }
-                wasOverloaded = true
+                overload("was dropped: \(Self.mostDue) answers wait for their time")
                 continue
             }
             guard let reply = receive(message, .udp) else { continue }
             send(reply) { [weak self] in self?.socket.send(reply.bytes, to: asker) ?? false }
         }
+    }
+
+    private func overload(_ what: String) {
+        if !wasOverloaded { overloaded(what) }
+        wasOverloaded = true
     }
 
     // MARK: TCP (RFC 7766): each message has its length before it
@@ -105,6 +109,7 @@ package final class NameServer {
             }
             serve(asker)
         }
+        if listener?.hasPending == true { overload("has to wait: \(Self.mostConnections) connections are open") }
     }
 
     private func serve(_ asker: Asker) {

@@ -1,0 +1,145 @@
+import ProbeEvents
+import Testing
+
+/// What is more than the harness can read is its own limit, wherever it is met: an error, and no failure of who sent it.
+struct HarnessLimitTests {
+    /// More than 64 MiB, as each framing that has a length says it.
+    private static let longPrefixes = [
+        ("u32", "hex(04 00 00 01)", "67108865"), ("u32le", "hex(01 00 00 04)", "67108865"),
+        ("u64", "hex(00 00 00 00 04 00 00 01)", "67108865"),
+        ("u64", "hex(ff ff ff ff ff ff ff ff)", "18446744073709551615"),
+        ("varint", "hex(81 80 80 20)", "67108865"), ("netstring", "\"67108865:\"", "67108865"),
+    ]
+    private static let expectations = ["S expect message \"a\"", "S expect message as m", "S expect message /a/"]
+
+    private func pair(_ steps: String) -> String { "server S\nclient C -> S\nC connect\nS accept\n" + steps }
+
+    @Test(arguments: longPrefixes, expectations)
+    func aPrefixOfMoreThanTheHarnessKeepsIsAnError(
+        _ framing: (name: String, prefix: String, length: String), _ expectation: String
+    ) async throws {
+        try await Scene(
+            "a long \(framing.name)", .error,
+            says: ["\(framing.length) came, which is more than the harness keeps (64 MiB)", "under Limits"],
+            pair("S framing \(framing.name)\nC send \(framing.prefix)\n\(expectation) #!")
+        ).verify()
+    }
+
+    @Test(arguments: expectations)
+    func aNetstringWithALengthOfTwentyDigitsIsAnError(_ expectation: String) async throws {
+        try await Scene(
+            "a long length", .error, says: ["more than 19 digits came: the harness keeps 64 MiB"],
+            pair("S framing netstring\nC send \"12345678901234567890:a\"\n\(expectation) #!")
+        ).verify()
+    }
+
+    @Test(arguments: expectations)
+    func aFrameOfMoreThanTheHarnessKeepsIsAnError(_ expectation: String) async throws {
+        try await Scene(
+            "a long frame", .error, says: ["67108865 bytes came, which is more than the harness keeps (64 MiB)"],
+            pair("S framing websocket\nC framing websocket\nC send ws.text(\"a\", length: 67108865)\n\(expectation) #!")
+        ).verify()
+    }
+
+    /// Groups of protobuf may stand in each other without end; a hundred are read.
+    @Test func groupsThatAreTooDeepAreAnError() async throws {
+        try await Scene(
+            "deep groups", .error, says: ["groups stand in groups more than 100 deep"],
+            pair("C send hex(0b) * 101 + hex(0c) * 101\nS expect 202 bytes as m\ncheck pb(m, 1) == \"\" #!")
+        ).verify()
+    }
+
+    /// A crowd's member keeps 256 KiB of a line.
+    @Test(
+        arguments: ["no line ended within 262144 bytes", "the delimiter did not come within 262144 bytes"],
+        ["", "W expect failed 0", "W expect failed <= 5", "W expect done 5 within 60ms"])
+    func aLineThatAMemberDoesNotKeepIsAnError(_ reason: String, _ step: String) async throws {
+        let program = CrowdTests.worker(CrowdTests.snapshot(failed: 1, reason: reason))
+        let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
+        let said = CrowdTests.said(result)
+        #expect(result.verdict == .error, "\(said)")
+        #expect(said.contains("members of W met a limit of the harness"), "\(said)")
+    }
+
+    // MARK: Integers of 64 bits
+
+    /// As protobuf and others have them: compared by their real value.
+    private static let fields = [
+        ("fixed64", "hex(09 ff ff ff ff ff ff ff ff)", "18446744073709551615"),
+        ("fixed64", "hex(09 00 00 00 00 00 00 00 80)", "9223372036854775808"),
+        ("varint", "hex(08 ff ff ff ff ff ff ff ff ff 01)", "18446744073709551615"),
+        ("varint", "hex(08 80 80 80 80 80 80 80 80 80 01)", "9223372036854775808"),
+    ]
+
+    @Test(arguments: fields)
+    func aFieldAboveTheIntegersIsComparedByItsRealValue(
+        _ field: (format: String, bytes: String, value: String)
+    ) async throws {
+        let count = field.format == "fixed64" ? 9 : 11
+        let received = pair("C send \(field.bytes)\nS expect \(count) bytes as m\n")
+        for holding in ["== \(field.value)", ">= \(field.value)", ">= 9223372036854775808", "!= 9223372036854775809"] {
+            try await Scene("\(field.format) \(holding)", .passed, received + "check pb(m, 1) \(holding)").verify()
+        }
+        if field.format == "fixed64" {
+            try await Scene("a sign", .passed, received + "check pb(m, 1) > 5\ncheck pb(m, 1) != int -1").verify()
+        }
+        for missing in ["== 9223372036854775809", "< 9223372036854775808", "!= \(field.value)", "== 5"] {
+            try await Scene(
+                "\(field.format) \(missing)", .failed, says: ["does not hold"],
+                received + "check pb(m, 1) \(missing) #!"
+            ).verify()
+        }
+    }
+
+    /// Without a schema a varint has a sign, but beside a number that only one without a sign can be.
+    @Test func aVarintKeepsItsSign() async throws {
+        try await Scene(
+            "signs", .passed,
+            pair(
+                "C send pb(1: int -1)\nS expect 11 bytes as m\ncheck pb(m, 1) == int -1\ncheck pb(m, 1) < 0\n"
+                    + "check pb(m, 1) == 18446744073709551615\ncheck 18446744073709551614 < pb(m, 1)")
+        ).verify()
+    }
+
+    @Test(arguments: [
+        ("u64", "ff ff ff ff ff ff ff ff", "18446744073709551615"),
+        ("u64le", "00 00 00 00 00 00 00 80", "9223372036854775808"),
+        ("varint", "80 80 80 80 80 80 80 80 80 01", "0x8000000000000000"),
+    ])
+    func anIntegerAboveTheOthersIsReadAndWritten(_ format: String, _ bytes: String, _ value: String) async throws {
+        try await Scene(
+            "a large \(format)", .passed,
+            pair(
+                "C send hex(\(bytes))\nS expect \(format) as n\ncheck n == \(value)\ncheck n > 5\ncheck n != 5\n"
+                    + "S send \(format)(n)\nC expect \(format)(\(value))\nC send line \"${n}\"\nS expect line as l\n"
+                    + "check int(l) == n")
+        ).verify()
+        try await Scene(
+            "another \(format)", .failed, says: ["== 9223372036854775809 does not hold"],
+            pair("C send hex(\(bytes))\nS expect \(format) as n\ncheck n == 9223372036854775809 #!")
+        ).verify()
+    }
+
+    @Test(arguments: [
+        "check n + 1 == 5", "check n - 1 == 5", "check n * 2 == 5", "check (n / 2) == 5", "check 1 + n == 5",
+        "C send u32(n)",
+        "C send pb(1: fixed32 n)", "C send pb(1: sint n)", "C send pb(n: 1)", "C send random(n, seed 1)",
+    ])
+    func noMoreIsDoneWithIt(_ step: String) async throws {
+        try await Scene(
+            step, .error, says: ["too large"],
+            pair("C send hex(ff ff ff ff ff ff ff ff)\nS expect u64 as n\n\(step) #!")
+        ).verify()
+    }
+
+    @Test func messagesWithItAreWrittenAndExpected() async throws {
+        try await Scene(
+            "a message", .passed,
+            pair(
+                "C framing varint\nS framing varint\n"
+                    + "C send message pb(1: fixed64 18446744073709551615, 2: 18446744073709551615, 3: [18446744073709551615])\n"
+                    + "S expect message pb(1: fixed64 18446744073709551615, 2: 18446744073709551615, 3: [18446744073709551615])"
+            )
+        ).verify()
+    }
+}
