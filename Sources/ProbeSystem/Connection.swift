@@ -139,7 +139,10 @@ package final class Connection {
         } else if address.isLoopback {
             let source = address.isIPv6 ? address.with(port: 0) : SocketAddress.loopback(port: 0)
             let descriptor = raw
-            if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 { throw SystemError("bind") }
+            if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 {
+                // All ports are in use, as none was asked for.
+                throw SystemError("bind", code: errno == EADDRINUSE ? EADDRNOTAVAIL : errno)
+            }
             local = SocketAddress.local(of: raw)
             if let local { willConnect(local) }
         }

@@ -40,18 +40,6 @@ package enum Surroundings {
         default: nil
         }
     }
-
-    /// The advice for a text that ends with the system's message for such an errno; transports of this process report
-    /// such texts.
-    package static func advice(onText text: String) -> String? {
-        for code in [
-            EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EPERM,
-        ]
-        where text.hasSuffix(String(cString: strerror(code))) {
-            return advice(on: code)
-        }
-        return nil
-    }
 }
 
 /// Whether the loopback interface is up, and whether it has been up all the time.

@@ -21,6 +21,14 @@ package struct SystemError: Error, Sendable, Hashable {
         explanation = nil
     }
 
+    /// What to do about an error of the machine; nothing about another.
+    package var advice: [String] { Surroundings.advice(on: code).map { [$0] } ?? [] }
+
+    /// What is left of what the machine had none of; nothing for other errors.
+    package var resourcesLeft: [String] {
+        MachineError.shortages.contains { $0.code == code } ? ResourcesLeft.here() : []
+    }
+
     /// The more specific message, or the kernel's: `Address already in use`.
     package var reason: String {
         explanation ?? String(cString: strerror(code))

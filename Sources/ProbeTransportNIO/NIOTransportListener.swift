@@ -51,6 +51,16 @@ final class NIOTransportListener: TransportListener {
         let shared = shared
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { server in
+                server.eventLoop.makeCompletedFuture {
+                    try server.pipeline.syncOperations.addHandler(
+                        AcceptFailureHandler { [weak server] error in
+                            guard shared.close() else { return }
+                            server?.close(promise: nil)
+                            handler(.stopped(.other, detail: "\(error)"))
+                        })
+                }
+            }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture { try prepare(child) { shared.number() } }
@@ -85,5 +95,19 @@ final class NIOTransportListener: TransportListener {
         guard shared.close() else { return }
         let handler = handler
         channel.close().whenComplete { _ in handler(.stopped(.stopped, detail: nil)) }
+    }
+}
+
+/// A connection could not be accepted. NIO would try again each second for want of a descriptor, while who has connected waits.
+private final class AcceptFailureHandler: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private let report: @Sendable (any Error) -> Void
+
+    init(_ report: @escaping @Sendable (any Error) -> Void) { self.report = report }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is IOError { report(error) }
+        context.fireErrorCaught(error)
     }
 }

@@ -115,7 +115,7 @@ final class MemberSockets: CrowdConnections {
                 return .failed(Self.reason(-descriptor))
             }
         }
-        return .failed("no port of its own is free")
+        return .failed(CrowdSnapshot.Obstacle.noPort)
     }
 
     private func source<R>(

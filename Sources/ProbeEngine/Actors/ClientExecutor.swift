@@ -50,7 +50,9 @@ struct ClientExecutor {
                     willConnect: { context.capture.addClient($0, to: destination) })
             }
         } catch {
-            throw Finding(.error, "\(actor.name) can't connect to \(destination): \(error)")
+            throw Finding(
+                .error, "\(actor.name) can't connect to \(destination): \(error)", details: error.resourcesLeft,
+                hints: error.advice)
         }
         let earlier = actor.connection
         context.adopt(connection, for: actor)
@@ -88,6 +90,11 @@ struct ClientExecutor {
         _ outcome: ClientAction.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) throws(Finding) {
+        if case .connectFailed(let error) = connection.phase, MachineFaults.isCause(error, of: connection) {
+            throw Finding(
+                .error, "\(actor.name) can't connect to \(destination): \(error.reason)", details: error.resourcesLeft,
+                hints: error.advice)
+        }
         switch (outcome, connection.phase) {
         // The time of one with TLS is that of its handshake.
         case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break

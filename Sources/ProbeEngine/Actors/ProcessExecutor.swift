@@ -81,7 +81,7 @@ struct ProcessExecutor {
         } catch {
             throw Finding(
                 .error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)",
-                hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                details: error.resourcesLeft, hints: error.advice)
         }
         if let earlier = process.child {
             process.earlier.append(earlier)

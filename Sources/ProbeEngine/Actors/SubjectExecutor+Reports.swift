@@ -5,10 +5,18 @@ import ProbeSystem
 import ProbeTransport
 
 extension SubjectExecutor {
+    /// Waits until what a program has said by now has come: it may say that the machine is why the case has failed.
+    func hearRest() async {
+        guard let driver, driver.drainInterval > .zero else { return }
+        let end = MonotonicTime.now + driver.drainInterval
+        while machineFailure == nil, MonotonicTime.now < end { await context.pause(until: end) }
+    }
+
     /// Something that the subject said; also what it must not say fails the case here.
     func receive(_ report: SubjectReport) {
         switch report.event {
         case .broken(let failure):
+            if failure.machine != nil { machineFailure = machineFailure ?? failure }
             context.raise(Finding(failure))
             return
         case .output(let line):

@@ -19,6 +19,8 @@ final class SubjectExecutor {
     private var failure: SubjectFailure?
     /// Answers to operations that nobody has looked at, by the operation's number.
     private var replies: [Int: SubjectReply] = [:]
+    /// The first error of the machine that it met.
+    var machineFailure: SubjectFailure?
     private var nextReply = 0
     /// Subjects that are told to begin TLS, by the operation's number: from its answer on nothing may be delivered.
     private var securing: [Int: SubjectActor] = [:]
@@ -281,6 +283,7 @@ final class SubjectExecutor {
     /// What a subject answered to an operation.
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
+        if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
         // Here and not where the step goes on: reports may come before it does.
         if let subject = securing.removeValue(forKey: number), case .done = reply, subject.reports.security == .told {
             subject.reports.security = .due

@@ -29,7 +29,7 @@ struct ProxySetup {
                 if error.code == EADDRINUSE, attempt < 1999 { continue }
                 throw Finding(
                     .error, at: span, "\(actor.name) can't listen on \(address): \(error.reason)",
-                    hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                    details: error.resourcesLeft, hints: error.advice)
             }
         }
     }
@@ -58,7 +58,7 @@ struct ProxySetup {
             context.raise(
                 Finding(
                     .error, at: span, "\(name) can't take a connection: \(error.reason)",
-                    hints: Surroundings.advice(on: error.code).map { [$0] } ?? []))
+                    details: error.resourcesLeft, hints: error.advice))
         }
         return proxy
     }

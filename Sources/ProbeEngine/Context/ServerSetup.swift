@@ -63,11 +63,11 @@ struct ServerSetup {
                 if isNew { context.capture.removeListener(endpoint) }
                 if error.code == EADDRINUSE && fixedPort == nil && attempt < 1999 { continue }
                 throw Finding(
-                    .error, "\(server.name) can't listen on \(address): \(error.reason)",
+                    .error, "\(server.name) can't listen on \(address): \(error.reason)", details: error.resourcesLeft,
                     hints: error.code == EADDRINUSE
                         ? ["another program has the port (`ss -ltnp` names it); a server without `on` takes a free one"]
                         : error.code == EACCES
-                            ? ["ports below 1024 need root"] : Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                            ? ["ports below 1024 need root"] : error.advice)
             }
         }
     }
@@ -90,10 +90,11 @@ extension ServerSetup {
         } catch {
             throw Finding(
                 .error, at: span, "\(server.name) can't listen on \(address): \(error.reason)",
+                details: error.resourcesLeft,
                 hints: error.code == EADDRINUSE
                     ? [
                         "a file of that name is there, or a program that runs listens on it; remove it, or take another path"
-                    ] : [])
+                    ] : error.advice)
         }
     }
 }

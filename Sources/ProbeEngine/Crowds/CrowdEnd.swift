@@ -112,7 +112,9 @@ struct CrowdEnd {
     }
 
     private func failures(of crowd: CrowdActor) -> Finding? {
-        guard let snapshot = crowd.last, snapshot.failed > crowd.toleratedFailures ?? 0 else { return nil }
+        guard let snapshot = crowd.last else { return nil }
+        if let finding = obstacle(in: snapshot, of: crowd) { return finding.at(crowd.span) }
+        guard snapshot.failed > crowd.toleratedFailures ?? 0 else { return nil }
         let summary = "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says"
         if let tolerated = crowd.toleratedFailures {
             return Finding(
@@ -131,6 +133,22 @@ struct CrowdEnd {
                 "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`; "
                     + "it counts for one start of the crowd"
             ])
+    }
+
+    /// Of members that failed for something that says nothing about who served them.
+    func obstacle(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> Finding? {
+        switch snapshot.obstacle {
+        case .limitOfHarness:
+            Finding(
+                .error, "members of \(crowd.name) met a limit of the harness",
+                details: failures(in: snapshot, of: crowd), hints: [InputMatcher.Mismatch.limitHint])
+        case .machine(let fault):
+            Finding(
+                .error, "members of \(crowd.name) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
+                details: failures(in: snapshot, of: crowd) + ResourcesLeft.of(crowd.workers.map(\.child.pid)),
+                hints: [fault.advice])
+        case nil: nil
+        }
     }
 
     /// Unconsumed bytes fail a case on every connection of the harness.

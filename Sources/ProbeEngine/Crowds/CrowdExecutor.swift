@@ -186,10 +186,10 @@ struct CrowdExecutor {
                 // Not times the scale of the run: what is measured is the peer's own.
                 .latency(percentile, comparison, time, of: MemberWait(what))
             }
-        var pending = PendingCrowdExpectation(try part(of: wanted, in: crowd), crowd) {
-            [unowned context, unowned crowd] snapshot in
-            CrowdEnd(context: context).failures(in: snapshot, of: crowd)
-        }
+        var pending = PendingCrowdExpectation(
+            try part(of: wanted, in: crowd), crowd,
+            failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
+            obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
         // Of the whole crowd: the part of a share may be nothing, and hold always.
         pending.judgesFailures = wanted.judgesFailures
         if let share = crowd.share, !wanted.isAboutLatencies {

@@ -33,7 +33,7 @@ struct CrowdLaunch {
         } catch {
             throw Finding(
                 .error, at: span, "a worker of \(what) can't be started: \(error.reason)",
-                hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                details: error.resourcesLeft, hints: error.advice)
         }
         let worker = CrowdWorkerProcess(child, order)
         child.onChange = { [weak context, weak worker] in

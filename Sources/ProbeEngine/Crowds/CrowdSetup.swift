@@ -111,7 +111,7 @@ struct CrowdSetup {
         } catch {
             throw Finding(
                 .error, at: declaration.span, "there is no port for \(actor.name): \(error.reason)",
-                hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                details: error.resourcesLeft, hints: error.advice)
         }
         // Who floods it is not captured: its port is none of those that the capture's filter lets through. A subject is looked at.
         guard let endpoint = actor.address?.endpoint, isTargetOfSubject(actor.name) else { return }

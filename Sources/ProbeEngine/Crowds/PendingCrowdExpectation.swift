@@ -126,6 +126,8 @@ struct PendingCrowdExpectation: PendingExpectation {
     let actor: CrowdActor
     /// Where in the script members failed, and why, in words.
     private let failures: (CrowdSnapshot) -> [String]
+    /// What kept members from doing what their script says, and says nothing about who serves them.
+    private let obstacle: (CrowdSnapshot) -> Finding?
     /// Whether it says how many members may fail.
     var judgesFailures = false
     /// A sentence for a failure, about what is wanted.
@@ -142,9 +144,10 @@ struct PendingCrowdExpectation: PendingExpectation {
     private static let patience = Duration.seconds(20)
 
     init(
-        _ wanted: ResolvedCrowdExpectation, _ actor: CrowdActor, failures: @escaping (CrowdSnapshot) -> [String]
+        _ wanted: ResolvedCrowdExpectation, _ actor: CrowdActor, failures: @escaping (CrowdSnapshot) -> [String],
+        obstacle: @escaping (CrowdSnapshot) -> Finding?
     ) {
-        (self.wanted, self.actor, self.failures) = (wanted, actor, failures)
+        (self.wanted, self.actor, self.failures, self.obstacle) = (wanted, actor, failures, obstacle)
     }
 
     var description: String { wanted.description }
@@ -159,6 +162,7 @@ struct PendingCrowdExpectation: PendingExpectation {
         if let asked = question, let answer = actor.take(asked) {
             (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
             isFinal = asked.time >= window.deadline
+            if let obstacle = obstacle(answer) { throw obstacle }
             if wanted.holds(for: answer) { return .satisfied(answer, at: nil) }
             let isImpossible = wanted.isImpossible(
                 after: answer, of: actor.count, isMeasuredAgain: actor.isMeasuredAgain)

@@ -166,7 +166,7 @@ struct SharedPaths {
                         ? [
                             "wait until that run has ended, or give each run its own path: `on unix` without a path does"
                         ]
-                        : Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                        : error.advice)
             }
         }
     }

@@ -56,7 +56,8 @@ package actor CaseRun {
         let end = CaseEnd(context: context)
         await end.catchUp(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += end.findings() }
-        findings = machine.excused(findings)
+        if findings.contains(where: { $0.verdict == .failed }) { await subjects.hearRest() }
+        findings = machine.excused(findings, subjects.machineFailure)
         findings = await StandstillFaults(context: context).excused(findings, ofSteps: ofSteps)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return CaseReport(context: context).result(findings + context.inconclusive)

@@ -3,6 +3,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
+import ProbeTransport
 
 /// Faults of the machine. A case that one of them disturbed is an error, not a failure of what is tested.
 struct MachineFaults {
@@ -22,29 +23,43 @@ struct MachineFaults {
     /// The findings, with failures turned into errors where the machine had a fault.
     ///
     /// To be called before the tear-down: sockets are looked at.
-    func excused(_ findings: [Finding]) -> [Finding] {
+    ///
+    /// - Parameter subject: what the subject said that the machine was out of.
+    func excused(_ findings: [Finding], _ subject: SubjectFailure?) -> [Finding] {
         if let cause = lostLoopback() {
             let isFailed = findings.contains { $0.verdict == .failed || $0.verdict == .error }
             return isFailed ? findings.map { excused($0, cause) } : findings + [excused(nil, cause)]
         }
         guard findings.contains(where: { $0.verdict == .failed }) else { return findings }
-        guard let cause = socketFault() ?? shortage() else { return findings }
+        guard let cause = subject.map(Cause.init) ?? socketFault() ?? shortage() else { return findings }
         return findings.map { excused($0, cause) }
     }
 
     private struct Cause {
         var text: String
-        var advice: String
+        var details: [String] = []
+        var hints: [String]
+
+        init(_ text: String, _ error: SystemError) {
+            (self.text, details, hints) = (text, error.resourcesLeft, error.advice)
+        }
+
+        init(_ failure: SubjectFailure) {
+            (text, details, hints) = (failure.summary, failure.details, failure.machine.map { [$0.advice] } ?? [])
+        }
+
+        init(_ text: String, advice: String) { (self.text, hints) = (text, [advice]) }
     }
 
     private func excused(_ finding: Finding?, _ cause: Cause) -> Finding {
         guard var finding else {
-            return Finding(.error, cause.text, hints: [cause.advice])
+            return Finding(.error, cause.text, hints: cause.hints)
         }
         guard finding.verdict == .failed else { return finding }
         finding.verdict = .error
         finding.details.append("trouble of the machine, so this says nothing about what is tested: \(cause.text)")
-        finding.hints = [cause.advice]
+        finding.details += cause.details
+        finding.hints = cause.hints
         return finding
     }
 
@@ -53,7 +68,7 @@ struct MachineFaults {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil
         }
-        return Cause(text: "the loopback interface (lo) was down while the case ran", advice: Loopback.advice)
+        return Cause("the loopback interface (lo) was down while the case ran", advice: Loopback.advice)
     }
 
     private func socketFault() -> Cause? {
@@ -61,20 +76,22 @@ struct MachineFaults {
             var failure: SystemError?
             if case .connectFailed(let error) = connection.phase { failure = error }
             if case .failed(let error, _)? = connection.readEnd { failure = error }
-            // A case may test that an address outside can't be reached.
-            guard let failure, connection.peer?.isLoopback != false,
-                let advice = Surroundings.advice(on: failure.code)
-            else { continue }
-            return Cause(text: "\(owner.name)'s socket: \(failure)", advice: advice)
+            guard let failure, Self.isCause(failure, of: connection) else { continue }
+            return Cause("\(owner.name)'s socket: \(failure)", failure)
         }
         return nil
+    }
+
+    /// Whether a connection has failed for an error of the machine, and for none that the case may have provoked.
+    static func isCause(_ error: SystemError, of connection: Connection) -> Bool {
+        guard let fault = MachineError(code: error.code) else { return false }
+        let provocable = MachineError.provocable(staysHere: connection.peer?.isLoopback != false, isFromHere: true)
+        return !provocable.contains(fault)
     }
 
     /// Subjects, other cases and the harness itself share the descriptors and the memory of this process.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
-        return Cause(
-            text: "this process ran out meanwhile: \(shortage.error)",
-            advice: Surroundings.advice(on: shortage.error.code) ?? "the machine is short of it")
+        return Cause("this process ran out meanwhile: \(shortage.error)", shortage.error)
     }
 }

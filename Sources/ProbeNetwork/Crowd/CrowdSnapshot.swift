@@ -43,6 +43,30 @@ package struct CrowdSnapshot: Sendable {
 
     package init() {}
 
+    /// Why members failed that says nothing about who served them.
+    package enum Obstacle: Equatable {
+        case limitOfHarness
+        case machine(MachineError)
+
+        /// - Parameter reason: of a failure.
+        init?(_ reason: String) {
+            if MemberInput.isLimit(reason) {
+                self = .limitOfHarness
+            } else if reason == Self.noPort {
+                self = .machine(.EADDRNOTAVAIL)
+            } else if let fault = MachineError.shortages.first(where: { reason.hasSuffix($0.reason) }) {
+                self = .machine(fault)
+            } else {
+                return nil
+            }
+        }
+
+        /// The reason of a member all of whose ports are in use.
+        package static let noPort = "no port of its own is free"
+    }
+
+    package var obstacle: Obstacle? { failures.lazy.compactMap { Obstacle($0.reason) }.first }
+
     package mutating func merge(_ other: CrowdSnapshot) {
         started += other.started
         connected += other.connected

@@ -28,7 +28,10 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     mutating func fail(at instruction: Int, _ reason: String) {
         snapshot.failed += 1
         var failure = Failure(instruction: instruction, reason: reason)
-        if failures[failure] == nil, failures.count >= Self.mostFailures { failure.reason = "another reason" }
+        // An obstacle is never lost among other reasons: it makes the case an error.
+        if failures[failure] == nil, failures.count >= Self.mostFailures, CrowdSnapshot.Obstacle(reason) == nil {
+            failure.reason = "another reason"
+        }
         failures[failure, default: 0] += 1
     }
 

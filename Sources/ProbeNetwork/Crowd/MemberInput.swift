@@ -19,6 +19,9 @@ struct MemberInput {
     private static let lateDelimiter = "the delimiter did not come within \(longest) bytes"
     private static let longLine = "no line ended within \(longest) bytes"
 
+    /// Whether a member failed for a limit of the harness, and not for what it was sent.
+    static func isLimit(_ reason: String) -> Bool { reason == lateDelimiter || reason == longLine }
+
     var terminator: [UInt8]
 
     func look(

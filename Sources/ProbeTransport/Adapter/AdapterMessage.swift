@@ -6,9 +6,12 @@ enum AdapterMessage: Sendable, Equatable {
     case done(id: Int, error: String?, port: UInt16?)
     case event(connection: Int, SubjectReport.Event)
     case accept(connection: Int, listener: Int)
+    /// A message that also says which trouble of the machine it comes of, by the name of its errno.
+    indirect case withMachineError(AdapterMessage, String)
 
     /// How many bytes the message delivers.
     var payloadSize: Int {
+        if case .withMachineError(let message, _) = self { return message.payloadSize }
         guard case .event(_, let event) = self else { return 0 }
         switch event {
         case .line(let bytes), .message(let bytes, _), .data(let bytes), .leftover(let bytes), .ping(let bytes),
@@ -27,7 +30,7 @@ struct AdapterHello: Sendable, Equatable {
     var capabilities: Set<TransportCapability>
     /// The framings among the words of `can`; nil if there is none.
     var framings: Set<TransportFraming>?
-    /// Behind the point of the protocol's version: 3 is the one that is spoken here. Without the field 0.
+    /// Behind the point of the protocol's version: 4 is the one that is spoken here. Without the field 0.
     var minor = AdapterHello.minorVersion
 }
 
@@ -49,6 +52,20 @@ extension AdapterMessage {
         }
         guard case .object = value else { throw AdapterMessageError("\(value.kind) where an object was expected") }
         guard let word = value["ev"]?.text else { throw AdapterMessageError("an object without `ev`") }
+        self = try AdapterMessage(word, value)
+        if mayNameMachineError, let fault = value["machine"]?.text { self = .withMachineError(self, fault) }
+    }
+
+    /// Whether it tells that something has ended, or could not be begun. In another message `machine` is a field that nobody knows.
+    private var mayNameMachineError: Bool {
+        switch self {
+        case .done(_, let error, _): error != nil
+        case .event(_, .stopped), .event(_, .lost), .event(_, .attemptFailed): true
+        default: false
+        }
+    }
+
+    private init(_ word: String, _ value: JSONValue) throws(AdapterMessageError) {
         switch word {
         case "hello": self = .hello(try AdapterHello(value))
         case "done":
@@ -117,7 +134,9 @@ extension AdapterMessage {
     }
 
     /// The message as an adapter writes it: one line of ASCII with its line feed.
-    func encoded() -> [UInt8] {
+    func encoded() -> [UInt8] { AdapterMessage.line(members) }
+
+    private var members: [JSONValue.Member] {
         var members: [JSONValue.Member]
         switch self {
         case .hello(let hello):
@@ -144,8 +163,9 @@ extension AdapterMessage {
             ]
         case .event(let connection, let event):
             members = AdapterMessage.members(of: event) + [("conn", .integer(connection))]
+        case .withMachineError(let message, let fault): members = message.members + [("machine", .string(fault))]
         }
-        return AdapterMessage.line(members)
+        return members
     }
 
     /// One line of ASCII with its line feed.
@@ -195,7 +215,9 @@ extension AdapterMessage {
 
 extension AdapterHello {
     static let protocolVersion = 1
-    static let minorVersion = 3
+    static let minorVersion = 4
+    /// From this one on a message may say which trouble of the machine it comes of.
+    static let machineVersion = 4
     /// A longer name is refused, because every report contains it.
     private static let nameLimit = 200
 

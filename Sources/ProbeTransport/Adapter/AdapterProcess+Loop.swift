@@ -30,13 +30,25 @@ extension AdapterProcess {
         let time = MonotonicTime.now
         let calls = try state.withLock { (state) throws(AdapterMessageError) -> [@Sendable () -> Void] in
             var calls: [@Sendable () -> Void] = []
-            switch try state.protocolState.receive(message) {
-            case .reply(let id, let reply):
+            func answer(_ id: Int, _ reply: SubjectReply) {
                 if !state.hasBegun {
                     state.hasBegun = true
                     calls.append { [noteBeginning] in noteBeginning(.served) }
                 }
                 if let call = state.replies.removeValue(forKey: id) { calls.append { call(reply) } }
+            }
+            func failure(_ fault: MachineError, _ detail: String?) -> SubjectFailure {
+                let pids = state.processes.map { Array($0.members()) } ?? []
+                return SubjectFailure("the adapter `\(command.shown)`", met: fault, detail: detail, pids: pids)
+            }
+            switch try state.protocolState.receive(message) {
+            case .reply(let id, let reply): answer(id, reply)
+            case .refusedFor(let id, let fault, let code): answer(id, .broken(failure(fault, code)))
+            case .machineError(let connection, let fault, let detail):
+                if let handler = state.handler {
+                    let event = SubjectReport.Event.broken(failure(fault, detail))
+                    calls.append { handler(SubjectReport(connection: connection, event: event, time: time)) }
+                }
             case .report(let connection, let event):
                 if let handler = state.handler {
                     calls.append { handler(SubjectReport(connection: connection, event: event, time: time)) }

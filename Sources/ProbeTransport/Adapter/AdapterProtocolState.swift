@@ -1,3 +1,5 @@
+import ProbeSystem
+
 /// The harness's side of the adapter protocol, without I/O: which messages are allowed when, and which case they belong
 /// to.
 ///
@@ -8,6 +10,9 @@ struct AdapterProtocolState {
         case reply(id: Int, SubjectReply)
         /// For the current case, with its own connection numbers.
         case report(connection: Int, SubjectReport.Event)
+        /// Trouble of the machine has ended a connection, or kept an op from being done.
+        case machineError(connection: Int, MachineError, detail: String?)
+        case refusedFor(id: Int, MachineError, code: String)
         /// About a connection of an earlier case that was stopped at the end of that case.
         case stale
         /// About a connection of an earlier case that had already stopped. Cases are numbered from 0.
@@ -38,6 +43,8 @@ struct AdapterProtocolState {
     private var open: Set<Int> = []
     /// Connections of this case that were told to begin TLS.
     private var securing: Set<Int> = []
+    /// By connection of this case: errors of the machine that the case may have provoked.
+    private var provocable: [Int: Set<MachineError>] = [:]
     /// Connections of earlier cases that were left open and have not reported `stop` yet.
     private var leftOpen: Set<Int> = []
     /// Every number that the adapter has assigned, with its case; and those of this case.
@@ -71,6 +78,7 @@ struct AdapterProtocolState {
         used = []
         open = []
         securing = []
+        provocable = [:]
         accepted = []
         return lines
     }
@@ -86,6 +94,7 @@ struct AdapterProtocolState {
         case .connect(let configuration):
             open.insert(number)
             if configuration.tls != nil { securing.insert(number) }
+            provocable[number] = configuration.provocable
         case .listen: open.insert(number)
         case .startTLS: securing.insert(number)
         case .send, .ping, .close, .plain, .framing, .read, .stop: break
@@ -113,6 +122,7 @@ struct AdapterProtocolState {
         }
         switch message {
         case .hello: throw AdapterMessageError("a second `hello`")
+        case .withMachineError(let message, let word): return try withMachineError(message, word)
         case .done(let id, let error, let port): return try done(id, error, port)
         case .accept(let connection, let listener): return try accept(connection, listener)
         case .event(let connection, let event):
@@ -127,6 +137,29 @@ struct AdapterProtocolState {
             }
             if let number = earlierCase(of: connection) { return late(event, connection, number) }
             throw AdapterMessageError("an event about connection \(connection), which was never used")
+        }
+    }
+
+    /// What ends for want of something that the machine is out of, or is not begun for it, says nothing about the transport.
+    private mutating func withMachineError(_ message: AdapterMessage, _ word: String) throws(AdapterMessageError)
+        -> Outcome
+    {
+        guard let hello, hello.minor >= AdapterHello.machineVersion else { return try receive(message) }
+        guard let fault = MachineError(rawValue: word) else {
+            let known = MachineError.allCases.map(\.rawValue).joined(separator: " ")
+            throw AdapterMessageError("an unknown `machine`; there is: \(known)")
+        }
+        let outcome = try receive(message)
+        switch (message, outcome) {
+        case (.event(let number, let event), .report(let connection, _))
+        where provocable[number]?.contains(fault) != true:
+            switch event {
+            case .stopped(_, let detail), .attemptFailed(_, let detail), .lost(_, _, let detail):
+                return .machineError(connection: connection, fault, detail: detail)
+            default: return outcome
+            }
+        case (_, .reply(let id, .refused(let code))): return .refusedFor(id: id, fault, code: code)
+        default: return outcome
         }
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import ProbeSystem
 import Synchronization
 
 /// The adapter's side of the protocol: serves transports of this process to a harness on stdin and stdout.
@@ -29,7 +30,11 @@ package final class AdapterServer: Sendable {
             switch report.event {
             case .accepted(let connection): say(.accept(connection: connection, listener: report.connection))
             case .output: break
-            case .broken(let failure): complain(failure)
+            case .broken(let failure):
+                complain(failure)
+                guard let fault = failure.machine else { break }
+                let event = SubjectReport.Event.stopped(.other, detail: failure.details.first)
+                say(.withMachineError(.event(connection: report.connection, event), fault.rawValue))
             default: say(.event(connection: report.connection, report.event))
             }
         }
@@ -79,13 +84,15 @@ package final class AdapterServer: Sendable {
             switch reply {
             case .done(let port): say(.done(id: request.id, error: nil, port: port))
             case .refused(let code): say(.done(id: request.id, error: code, port: nil))
-            case .broken(let failure): say(.done(id: request.id, error: failure.summary, port: nil))
+            case .broken(let failure):
+                let message = AdapterMessage.done(id: request.id, error: failure.summary, port: nil)
+                say(failure.machine.map { .withMachineError(message, $0.rawValue) } ?? message)
             }
         }
         return nil
     }
 
-    /// The protocol has no word for trouble of this program: the harness shows what is on stderr.
+    /// The harness shows what is on stderr.
     private func complain(_ failure: SubjectFailure) {
         let line = Array("\(failure.line)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Accepts connections on a thread of its own, and passes each on.
 ///
-/// If the process has no descriptor left, it tries again after 100 ms: `poll` would return at once, because the
-/// connection is still pending.
+/// If the process has no descriptor left, it stops: who has connected would wait in vain, and could not tell that from a program that does
+/// not answer.
 final class BSDListener: TransportListener {
     private enum RequestedState: Sendable {
         case listen
@@ -97,20 +97,17 @@ final class BSDListener: TransportListener {
         }
         defer { shared.wake.withLock { $0 = nil } }
         var number = 0
-        var pausedUntil: Int64?
         while true {
             switch shared.requested.withLock({ $0 }) {
             case .listen: break
             case .stop: return .stopped(.stopped, detail: nil)
             case .stopSilently: return nil
             }
-            let now = MonotonicTime.now.nanoseconds
-            if let end = pausedUntil, now >= end { pausedUntil = nil }
             var entries = [
                 Polling.entry(wake.descriptor, read: true, write: false),
-                Polling.entry(socket.descriptor, read: pausedUntil == nil, write: false),
+                Polling.entry(socket.descriptor, read: true, write: false),
             ]
-            Polling.wait(&entries, until: pausedUntil, now: now)
+            Polling.wait(&entries, until: nil, now: MonotonicTime.now.nanoseconds)
             if entries[0].isReadable { wake.clear() }
             guard entries[1].isReadable else { continue }
             switch socket.accept() {
@@ -118,11 +115,8 @@ final class BSDListener: TransportListener {
                 number += 1
                 take(number, descriptor)
             case .nobody: break
-            case .exhausted: pausedUntil = MonotonicTime.now.nanoseconds &+ pause
             case .failed(let error): return .stopped(.other, detail: error.reason)
             }
         }
     }
-
-    private static let pause: Int64 = 100_000_000
 }

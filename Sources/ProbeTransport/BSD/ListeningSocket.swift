@@ -8,9 +8,6 @@ final class ListeningSocket: Sendable {
         case connection(CInt)
         /// No connection is pending, or the peer closed before it was accepted.
         case nobody
-        /// The process or the system has no descriptor or memory left. The connection stays pending, and `poll` keeps
-        /// reporting it.
-        case exhausted
         case failed(SystemError)
     }
 
@@ -69,7 +66,6 @@ final class ListeningSocket: Sendable {
         case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, ENONET,
             ENOPROTOOPT, EOPNOTSUPP, EPERM:
             return .nobody
-        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
         default: return .failed(error)
         }
     }

@@ -1,5 +1,6 @@
 package import ProbeBase
 import Dispatch
+import Glibc
 package import ProbeSystem
 import Synchronization
 
@@ -18,8 +19,8 @@ package final class InProcessSubject: SubjectDriver {
         var late: (any LateListener)?
         /// By connection: the framing that takes effect when so many more messages were delivered.
         var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
-        /// Connections to other hosts: the subject must report itself if they can't be reached.
-        var outside: Set<Int> = []
+        /// By connection: errors of the machine that the case may have provoked, and that the subject must report itself.
+        var provocable: [Int: Set<MachineError>] = [:]
     }
 
     private let factory: any TransportFactory
@@ -81,14 +82,7 @@ package final class InProcessSubject: SubjectDriver {
     private func perform(_ operation: SubjectOperation, on connection: Int) throws(TransportError) -> UInt16? {
         switch operation {
         case .connect(let configuration):
-            func isHere(_ host: String) -> Bool {
-                host == "localhost" || SocketAddress(numeric: host, port: 0)?.isLoopback == true
-            }
-            // A case may test what comes of a local address that this machine does not have.
-            let isInside =
-                (configuration.path != nil || isHere(configuration.host))
-                && configuration.localHost.map(isHere) != false
-            if !isInside { state.withLock { _ = $0.outside.insert(connection) } }
+            state.withLock { $0.provocable[connection] = configuration.provocable }
             try transport(connection, configuration).start()
         case .listen(let configuration):
             let port = try listen(connection, configuration)
@@ -245,9 +239,10 @@ package final class InProcessSubject: SubjectDriver {
 
     /// The failure if a transport met an error of the machine: it shares this process's descriptors and the machine.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
-        if state.withLock({ $0.outside.contains(connection) }) { return nil }
-        guard let advice = Surroundings.advice(onText: text) else { return nil }
-        return SubjectFailure("the subject met trouble of the machine: \(text)", details: [advice])
+        guard let fault = MachineError(text: text),
+            state.withLock({ $0.provocable[connection]?.contains(fault) }) != true
+        else { return nil }
+        return SubjectFailure("the subject", met: fault, detail: text, pids: [getpid()])
     }
 
     /// The number of a listener's next connection; its handler and its `accepted` event share it.

@@ -1,4 +1,5 @@
 package import ProbeBase
+import Glibc
 package import ProbeSystem
 
 /// A transport under test as the engine uses it, in this process or behind an adapter: operations go in, reports come
@@ -152,11 +153,26 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     package var details: [String]
     /// It can't do what the case needs, and nothing else is wrong.
     package var isUnsupported: Bool
+    /// The trouble of the machine that it met; nil: it is something else.
+    package var machine: MachineError?
 
     package init(_ summary: String, details: [String] = [], isUnsupported: Bool = false) {
         self.summary = summary
         self.details = details
         self.isUnsupported = isUnsupported
+    }
+
+    /// What was met is trouble of the machine, which says nothing about who met it.
+    ///
+    /// - Parameter subject: who met it, as a noun.
+    /// - Parameter pids: the processes whose resources are told.
+    init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]) {
+        self.init(
+            "\(subject) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
+            details: (detail.map { [Escaped.text($0.utf8)] } ?? [])
+                + (pids == [getpid()] ? ResourcesLeft.here() : ResourcesLeft.of(pids))
+                + [fault.advice])
+        machine = fault
     }
 
     /// All of it in one line; what a detail that ends in a colon announces follows it.

@@ -1,4 +1,5 @@
 package import ProbeBase
+import ProbeSystem
 
 /// The operations of the adapter protocol.
 package enum SubjectOperation: Sendable {
@@ -281,5 +282,16 @@ extension Duration {
         let (sum, overflowToo) = whole.addingReportingOverflow(
             Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
         return overflow || overflowToo ? .max : sum
+    }
+}
+
+extension TransportConfiguration {
+    /// The errors of the machine that a case may have provoked by where the connection goes to, or comes from.
+    var provocable: Set<MachineError> {
+        func isHere(_ host: String) -> Bool {
+            host == "localhost" || SocketAddress(numeric: host, port: 0)?.isLoopback == true
+        }
+        let isFromHere = localHost.map(isHere) != false
+        return MachineError.provocable(staysHere: (path != nil || isHere(host)) && isFromHere, isFromHere: isFromHere)
     }
 }

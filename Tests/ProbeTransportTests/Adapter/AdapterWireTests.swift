@@ -209,8 +209,8 @@ struct AdapterWireTests {
         let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
         #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches, .pings])
         // Words of a later version are not offered.
-        let later = try hello(#""minor":4,"can":["send","fly"],"lacks":["swim","watches"]"#)
-        #expect(later?.minor == 4 && later?.capabilities == [.send, .frames, .pings])
+        let later = try hello(#""minor":5,"can":["send","fly"],"lacks":["swim","watches"]"#)
+        #expect(later?.minor == 5 && later?.capabilities == [.send, .frames, .pings])
     }
 
     @Test(arguments: [(0, false), (1, true)])

@@ -1,0 +1,129 @@
+import Glibc
+
+/// An error of the machine that a program under test can report, by the name of its errno.
+package enum MachineError: String, Sendable, CaseIterable {
+    case EADDRNOTAVAIL, EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EPERM
+
+    package var code: Int32 {
+        switch self {
+        case .EADDRNOTAVAIL: Glibc.EADDRNOTAVAIL
+        case .EMFILE: Glibc.EMFILE
+        case .ENFILE: Glibc.ENFILE
+        case .ENOBUFS: Glibc.ENOBUFS
+        case .ENOMEM: Glibc.ENOMEM
+        case .EAGAIN: Glibc.EAGAIN
+        case .ENETDOWN: Glibc.ENETDOWN
+        case .ENETUNREACH: Glibc.ENETUNREACH
+        case .EHOSTUNREACH: Glibc.EHOSTUNREACH
+        case .EPERM: Glibc.EPERM
+        }
+    }
+
+    package init?(code: Int32) {
+        guard let found = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = found
+    }
+
+    /// That of a text in which a transport tells of an error: the system's message at its end, or `errno: 24`.
+    package init?(text: String) {
+        let found = Self.allCases.first { fault in
+            text.hasSuffix(fault.reason) || text.contains("errno: \(fault.code))")
+                || text.contains("errno: \(fault.code),")
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// Those that no case provokes, wherever a connection goes to.
+    package static let shortages: [MachineError] = [.EADDRNOTAVAIL, .EMFILE, .ENFILE, .ENOBUFS, .ENOMEM]
+
+    /// Those of a connection that a case may have provoked: they say nothing about the machine then.
+    ///
+    /// - Parameters:
+    ///   - staysHere: it needs nothing but this machine. Another host may be one that can't be reached.
+    ///   - isFromHere: it has no local address that this machine might lack.
+    package static func provocable(staysHere: Bool, isFromHere: Bool) -> Set<MachineError> {
+        var all: Set<MachineError> = []
+        if !staysHere { all = Set(allCases).subtracting(shortages) }
+        if !isFromHere { all.insert(.EADDRNOTAVAIL) }
+        return all
+    }
+
+    /// The system's message.
+    package var reason: String { String(cString: strerror(code)) }
+    package var advice: String { Surroundings.advice(on: code) ?? "the machine is short of it" }
+}
+
+/// What is left of the resources that a program can exhaust, in words.
+package enum ResourcesLeft {
+    /// Of this process, and of the network of this thread. It needs no descriptor, as there may be none; what can't be found out then is left
+    /// out.
+    package static func here() -> [String] {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let most = Int(clamping: limit.rlim_cur)
+        let used =
+            SmallFile.names(in: "/proc/self/fd").map { $0.count - 1 }
+            ?? (0..<min(most, 1 << 16)).count { fcntl(Int32($0), F_GETFD) >= 0 }
+        return [descriptors(of: "this process", used: used, limit: most)]
+            + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
+    }
+
+    /// Of processes, each against its own limit, and of the network that they are in.
+    package static func of(_ pids: [Int32]) -> [String] {
+        var lines: [String] = []
+        for pid in pids.sorted().prefix(8) {
+            guard let used = ProcessTable.descriptorCount(of: pid), used > 0,
+                let limit = SmallFile.read("/proc/\(pid)/limits").flatMap(openFiles)
+            else { continue }
+            lines.append(descriptors(of: "process \(pid)", used: used, limit: limit))
+        }
+        if let ports = ports(in: pids.min().map { "/proc/\($0)/net" } ?? "/proc/thread-self/net") {
+            lines.append(ports)
+        }
+        return lines
+    }
+
+    private static func descriptors(of owner: String, used: Int, limit: Int) -> String {
+        "\(owner) has \(max(0, limit - used)) of \(limit) descriptors left"
+    }
+
+    /// The soft limit that `/proc/PID/limits` says.
+    static func openFiles(_ limits: [UInt8]) -> Int? {
+        let name = Array("Max open files".utf8)
+        guard let line = limits.split(separator: 10).first(where: { $0.starts(with: name) }) else { return nil }
+        return line.dropFirst(name.count).split(separator: 32).first.flatMap {
+            Int(String(decoding: $0, as: UTF8.self))
+        }
+    }
+
+    private static func ports(in place: String) -> String? {
+        let words = (SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []).split { $0 == 9 || $0 == 10 }
+        let ends = words.compactMap { UInt16(String(decoding: $0, as: UTF8.self)) }
+        guard ends.count == 2, ends[0] <= ends[1], let table = SmallFile.read("\(place)/tcp") else { return nil }
+        let range = ends[0]...ends[1]
+        let taken = mostPorts(in: range, [table, SmallFile.read("\(place)/tcp6") ?? []])
+        return
+            "\(range.count - taken) of the \(range.count) ports \(ends[0]) to \(ends[1]) are left, from which the kernel chooses"
+    }
+
+    /// How many ports the address has that has the most, in tables as `/proc/net/tcp`. A socket of no address has its port on each.
+    static func mostPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
+        var ports: [ArraySlice<UInt8>: Set<UInt16>] = [:]
+        var everywhere: Set<UInt16> = []
+        for line in tables.flatMap({ $0.split(separator: 10) }) {
+            let fields = line.split(separator: 32, maxSplits: 2)
+            guard fields.count > 1, let colon = fields[1].lastIndex(of: 58),
+                let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
+                range.contains(port)
+            else { continue }
+            let address = fields[1][..<colon]
+            if address.allSatisfy({ $0 == 48 }) {
+                everywhere.insert(port)
+            } else {
+                ports[address, default: []].insert(port)
+            }
+        }
+        return ports.values.map { $0.union(everywhere).count }.max() ?? everywhere.count
+    }
+}

@@ -1,0 +1,138 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeSystem
+import ProbeTransport
+import Testing
+
+@testable import ProbeEngine
+
+/// Whatever the machine is out of, and wherever a case meets that: an error that says what is left, and never a failure.
+struct MachineFaultTests {
+    /// Where a transport meets it.
+    enum Place: CaseIterable {
+        case start, connecting, open, send, listening, accepting
+
+        var script: String {
+            switch self {
+            case .start, .connecting: "server S\nsubject T -> S\nT start\nT expect stopped other"
+            case .open: "server S\nsubject T -> S\nT start\nS accept\nT expect started\nT expect stopped other"
+            case .send: "server S\nsubject T -> S\nT start\nS accept\nT send line \"x\"\nS expect line \"x\""
+            case .listening, .accepting: "subject T listens\nclient C -> T\nT start\nC connect\nT expect accept as A"
+            }
+        }
+    }
+
+    @Test(arguments: MachineError.shortages, Place.allCases)
+    func aTransportThatMeetsItIsNotToBlame(_ fault: MachineError, _ place: Place) async throws {
+        try await Scene(
+            "\(fault) at \(place)", .error,
+            says: [
+                "the subject met trouble of the machine: \(fault.rawValue), \(fault.reason)", "descriptors left",
+                "from which the kernel chooses", fault.advice,
+            ], place.script
+        ).verify(subject: InProcessSource(ShortFactory(fault: fault, place: place), names: SubjectNames()))
+    }
+
+    /// What members of a crowd that fail are judged by, and where nothing judges them.
+    @Test(
+        arguments: MachineError.shortages.map(\.reason) + [
+            "TLS: \(MachineError.ENOBUFS.reason)", CrowdSnapshot.Obstacle.noPort,
+        ], ["", "W expect failed 0", "W expect failed <= 5", "W expect connected 5 within 60ms", "W expect failed 5"])
+    func membersThatMeetItAreNotToBlame(_ reason: String, _ step: String) async throws {
+        let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
+        let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
+        let said = CrowdTests.said(result)
+        #expect(result.verdict == .error, "\(said)")
+        #expect(said.contains("members of W met trouble of the machine: E"), "\(said)")
+        #expect(said.contains("1 member failed at line 5 (connect): "), "\(said)")
+    }
+
+    /// A peer can't say that the machine is short of something.
+    @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
+    func membersThatFailForAnotherReasonHaveFailed(_ reason: String) async throws {
+        let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
+        let result = try await CrowdTests.run("W start { connect }\nW expect failed 0", program)
+        #expect(result.verdict == .failed, "\(CrowdTests.said(result))")
+    }
+
+    /// A reason that makes the case an error is kept, however many others there are.
+    @Test func anObstacleIsNotLostAmongOtherReasons() {
+        var merged = CrowdSnapshot()
+        for index in 0..<100 {
+            var one = CrowdSnapshot()
+            one.failures = [.init(instruction: 0, reason: "the line was \"\(index)\"", count: 1)]
+            merged.merge(one)
+        }
+        #expect(merged.obstacle == nil)
+        var last = CrowdSnapshot()
+        last.failures = [.init(instruction: 0, reason: MachineError.EMFILE.reason, count: 1)]
+        merged.merge(last)
+        #expect(merged.obstacle == .machine(.EMFILE))
+    }
+}
+
+/// The transport of this repository, on a machine that is out of something.
+private struct ShortFactory: TransportFactory {
+    let fault: MachineError
+    let place: MachineFaultTests.Place
+    var name: String { "short" }
+    var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
+
+    func makeTransport(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) -> any Transport {
+        let (fault, place) = (fault, place)
+        let inner = try BSDTransportFactory().makeTransport(configuration) { event in
+            if case .started = event, place == .connecting {
+                handler(.stopped(.other, detail: "connect: \(fault.reason)"))
+            } else if case .started = event, place == .open {
+                handler(event)
+                handler(.stopped(.other, detail: "read(descriptor:): gone (errno: \(fault.code))"))
+            } else if place != .connecting, place != .open {
+                handler(event)
+            }
+        }
+        return ShortTransport(inner, fault, place)
+    }
+
+    func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener {
+        if place == .listening { throw .other("127.0.0.1: \(fault.reason)") }
+        let fault = fault
+        return try BSDTransportFactory().makeListener(
+            configuration,
+            handler: { event in
+                if case .accepted = event { handler(.stopped(.other, detail: fault.reason)) }
+            }, accepted: { _ in { _ in } })
+    }
+}
+
+private final class ShortTransport: Transport {
+    private let inner: any Transport
+    private let fault: MachineError
+    private let place: MachineFaultTests.Place
+
+    init(_ inner: any Transport, _ fault: MachineError, _ place: MachineFaultTests.Place) {
+        (self.inner, self.fault, self.place) = (inner, fault, place)
+    }
+
+    func start() throws(TransportError) {
+        if place == .start { throw .other("socket: \(fault.reason)") }
+        try inner.start()
+    }
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        if place == .send { throw .other("write: \(fault.reason)") }
+        try inner.send(message)
+    }
+
+    func halfClose() throws(TransportError) { try inner.halfClose() }
+    func stopReading() throws(TransportError) { try inner.stopReading() }
+    func resumeReading() throws(TransportError) { try inner.resumeReading() }
+    func reset() throws(TransportError) { try inner.reset() }
+    func setFraming(_ framing: TransportFraming) throws(TransportError) { try inner.setFraming(framing) }
+    func stop() throws(TransportError) { try inner.stop() }
+}
