@@ -64,7 +64,8 @@ import Testing
     /// What was not followed is not judged: no statement passes for it, in both ways to judge, whatever the filter may include.
     @Test(arguments: [
         ("wire packets >= 1", ConnectionFilter(), [Verdict.passed, .inconclusive], Int32(3)),
-        ("wire packets > 100", ConnectionFilter(), [.failed, .inconclusive], 1),
+        ("wire packets > 100", ConnectionFilter(), [.inconclusive, .inconclusive], 3),
+        ("wire packets < 3", ConnectionFilter(), [.failed, .inconclusive], 1),
         ("wire packets >= 1", ConnectionFilter(number: 0), [.passed], 0),
         ("wire packets >= 1", ConnectionFilter(number: 1), [.inconclusive], 3),
         ("wire packets >= 1", ConnectionFilter(ports: [9]), [.inconclusive], 3),

@@ -52,7 +52,7 @@ struct WireJudge {
 
     /// Judges one connection, from the view that is meant.
     private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
-        guard isAboutArrivals else { return names.traffic[conversation: end.index].judge(assertion, names: sides) }
+        guard isAboutArrivals else { return conversation(end.index, for: assertion).judge(assertion, names: sides) }
         guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
             return .waiting(
                 WireFailure("nothing of the connection between \(sides.client) and \(sides.server) has arrived"))
@@ -60,11 +60,21 @@ struct WireJudge {
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
+    /// A connection as it was sent. What the sender repeated is compared with what arrived, because a link knows what it dropped.
+    private func conversation(_ index: Int, for assertion: WireAssertion) -> Conversation {
+        var conversation = names.traffic[conversation: index]
+        guard assertion.isAboutRetransmissions, conversation.hasDoubtfulRepeats,
+            let position = names.arrived.position(of: names.traffic.numbers[index])
+        else { return conversation }
+        conversation.settleRepeats(by: names.arrived[conversation: position])
+        return conversation
+    }
+
     /// Judges all connections of the case. A failure on a connection that may be somebody else's is inconclusive.
     private func judgeEverywhere(_ assertion: WireAssertion) -> WireVerdict {
         var verdicts: [WireVerdict] = []
         for index in names.judged {
-            let verdict = names.traffic[conversation: index].judge(assertion, names: names.names(index))
+            let verdict = conversation(index, for: assertion).judge(assertion, names: names.names(index))
             if verdict != .passed, !names.listens(atServerOf: index),
                 let candidates = names.binding.candidates[index], candidates.count > 1
             {

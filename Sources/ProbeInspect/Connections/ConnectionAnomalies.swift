@@ -6,7 +6,6 @@ package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var outOfOrder = 0
     package private(set) var fastRetransmissions = 0
     package private(set) var spuriousRetransmissions = 0
-    package private(set) var tailLossProbes = 0
     package private(set) var keepAlives = 0
     package private(set) var zeroWindowProbes = 0
     package private(set) var outOfWindow = 0
@@ -39,10 +38,11 @@ package struct ConnectionAnomalies: Sendable, Hashable {
         case .outOfOrder: outOfOrder += 1
         case .fastRetransmission: fastRetransmissions += 1
         case .spuriousRetransmission: spuriousRetransmissions += 1
-        case .tailLossProbe: tailLossProbes += 1
         case .keepAlive: keepAlives += 1
         case .zeroWindowProbe: zeroWindowProbes += 1
         case .outOfWindow: outOfWindow += 1
+        // A later packet may show what it was: the flow counts it.
+        case .tailLossProbe, .retransmissionOrProbe, .copy: break
         case .control, .new, .retransmission: break
         }
     }

@@ -129,6 +129,7 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
             if index > 0 { bytes.append(text: ", ") }
             bytes.append(text: close.side.word)
             bytes.append(text: close.isReset ? " RST" : " FIN")
+            if let refusal = close.refusal { bytes.append(text: " (\(refusal.text))") }
         }
     }
 
@@ -143,17 +144,6 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
             bytes.append(decimal: largest)
         }
         if half.window.hasUnknownScale { bytes.append(text: "?") }
-    }
-}
-
-extension Conversation {
-    /// From the first SYN to the acknowledgment that completed the handshake, as the capture saw both: the round trip between
-    /// the two ends. Nil if the handshake is not in the capture.
-    package var handshakeRoundTrip: Int64? {
-        guard let end = handshakeTime, let client = fromClient.synTime, let server = fromServer.synTime else {
-            return nil
-        }
-        return DurationText.difference(from: min(client, server), to: end)
     }
 }
 

@@ -20,8 +20,12 @@ package struct ConnectionReport: Sendable {
         package var isReset: Bool
         package var packetIndex: Int
         package var time: UInt64
+        /// Why an RST changed nothing.
+        package var refusal: CloseMark.Refusal?
 
-        package var text: String { "\(side.word) \(isReset ? "RST" : "FIN")" }
+        package var text: String {
+            "\(side.word) \(isReset ? "RST" : "FIN")" + (refusal.map { " (\($0.text))" } ?? "")
+        }
     }
 
     /// An unusual event, and how often it occurred.
@@ -64,7 +68,7 @@ extension Conversation {
         case (true, true): return .unfinished
         case (true, false):
             if let rst = fromServer.rst, fromServer.segmentCount == 0, rst.offset <= 0 { return .refused }
-            return fromServer.packetCount > 0 ? .partlyCaptured : .unanswered
+            return fromServer.packetCount > 0 || isUnseen(.server) ? .partlyCaptured : .unanswered
         case (false, true): return .partlyCaptured
         case (false, false): return .notCaptured
         }
@@ -76,13 +80,15 @@ extension Conversation {
         func add(_ mark: CloseMark?, _ side: ConversationSide, isReset: Bool) {
             guard let mark else { return }
             let close = ConnectionReport.Close(
-                side: side, isReset: isReset, packetIndex: mark.packetIndex, time: mark.time)
+                side: side, isReset: isReset, packetIndex: mark.packetIndex, time: mark.time, refusal: mark.refusal)
             closes.insert(close, at: closes.firstIndex { $0.packetIndex > close.packetIndex } ?? closes.count)
         }
         add(fromClient.fin, .client, isReset: false)
         add(fromClient.rst, .client, isReset: true)
         add(fromServer.fin, .server, isReset: false)
         add(fromServer.rst, .server, isReset: true)
+        add(fromClient.refusedRST, .client, isReset: true)
+        add(fromServer.refusedRST, .server, isReset: true)
         return closes
     }
 
@@ -111,7 +117,15 @@ extension Conversation {
             "\(counts.spuriousRetransmissions) of them spurious")
         note("out-of-order", counts.outOfOrder, "\(counts.outOfOrder) out of order")
         add("duplicate-acks", counts.duplicateAcks, "duplicate ACK")
-        add("tail-loss-probes", counts.tailLossProbes, "tail-loss probe")
+        add("tail-loss-probes", sum { $0.probeCount }, "tail-loss probe")
+        let undecided = sum { $0.undecidedCount }
+        note(
+            "retransmissions-or-probes", undecided,
+            undecided == 1 ? "1 retransmission or probe" : "\(undecided) retransmissions or probes")
+        let ignored = sum { $0.refusedRST == nil ? 0 : 1 }
+        note("ignored-resets", ignored, ignored == 1 ? "an RST without effect" : "RSTs of both sides without effect")
+        let copies = sum { $0.copyCount }
+        note("captured-twice", copies, "\(ByteText.count(copies, "packet")) captured twice")
         add("keep-alives", counts.keepAlives, "keep-alive")
         let shut = sum { $0.window.shutCount }
         note("zero-windows", shut, shut == 1 ? "window shut once" : "window shut \(shut) times")
@@ -130,9 +144,12 @@ extension Conversation {
                 .reduce(Int64(0)) { $0 + ($1.cause == cause ? $1.length : 0) }
             guard bytes > 0 else { continue }
             let count = Int(clamping: bytes)
+            let isUnseen = isUnseen(.client) || isUnseen(.server)
             let text =
-                cause == .cutShort
-                ? "\(ByteText.count(count, "byte")) cut off by the snap length" : ByteText.count(count, noun)
+                cause == .notCaptured && isUnseen
+                ? "\(ByteText.count(count, "byte")) acknowledged but not in the capture"
+                : cause == .cutShort
+                    ? "\(ByteText.count(count, "byte")) cut off by the snap length" : ByteText.count(count, noun)
             found.append(ConnectionReport.Anomaly(id: id, count: count, text: text))
         }
         return found

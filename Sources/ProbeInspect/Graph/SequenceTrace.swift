@@ -75,7 +75,8 @@ package struct SequenceTrace: Sendable {
                 summary.kind == .new ? .data : .outOfOrder, time, start + (isSYN ? 1 : 0), Int64(summary.payloadLength))
         case .retransmission, .fastRetransmission, .spuriousRetransmission:
             mark(.retransmission, time, start, length)
-        case .tailLossProbe, .keepAlive, .zeroWindowProbe: mark(.probe, time, start, length)
+        case .tailLossProbe, .retransmissionOrProbe, .keepAlive, .zeroWindowProbe: mark(.probe, time, start, length)
+        case .copy: return
         case .outOfWindow: return mark(.outside, time, start, length)
         }
         if isSYN { mark(.syn, time, start, 0) }

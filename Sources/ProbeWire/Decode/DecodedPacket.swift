@@ -31,6 +31,11 @@ package struct DecodedTCP: Sendable, Hashable {
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int
+    package var checksum: UInt16 = 0
+    /// Of IPv4; 0 if there is none.
+    package var identification: UInt16 = 0
+    /// How many routers may still pass it on.
+    package var hopLimit: UInt8 = 0
 
     /// True where the capture holds less of the payload than there was on the wire.
     package var payloadIsCut: Bool { payload.count < payloadLength }
@@ -42,7 +47,7 @@ package struct DecodedTCP: Sendable, Hashable {
         source: SocketEndpoint, destination: SocketEndpoint, sequence: SequenceNumber,
         acknowledgment: SequenceNumber = SequenceNumber(0), flags: TCPFlags, window: UInt16 = 65535,
         urgentPointer: UInt16 = 0, options: TCPOptions = TCPOptions(), payload: Range<Int> = 0..<0,
-        payloadLength: Int = 0
+        payloadLength: Int = 0, checksum: UInt16 = 0
     ) {
         self.source = source
         self.destination = destination
@@ -54,6 +59,7 @@ package struct DecodedTCP: Sendable, Hashable {
         self.options = options
         self.payload = payload
         self.payloadLength = payloadLength
+        self.checksum = checksum
     }
 }
 

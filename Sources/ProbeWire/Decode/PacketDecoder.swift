@@ -160,7 +160,7 @@ package enum PacketDecoder {
         guard let source = bytes.big32(at: start + 12), let destination = bytes.big32(at: start + 16),
             let first = bytes.byte(at: start), let totalLength = bytes.big16(at: start + 2),
             let identification = bytes.big16(at: start + 4), let fragmentation = bytes.big16(at: start + 6),
-            let protocolNumber = bytes.byte(at: start + 9)
+            let hopLimit = bytes.byte(at: start + 8), let protocolNumber = bytes.byte(at: start + 9)
         else { throw .endsInside(.ipv4, offset: bytes.count) }
         let headerLength = Int(first & 15) * 4
         // 0 where the capture saw the packet before the card cut it up (TSO), or one above 64 KiB (BIG TCP).
@@ -179,7 +179,8 @@ package enum PacketDecoder {
         }
         return try decodeTransport(
             bytes, protocolNumber: protocolNumber, at: start + headerLength, end: end, extent,
-            source: IPAddress(v4: source), destination: IPAddress(v4: destination)
+            source: IPAddress(v4: source), destination: IPAddress(v4: destination), identification: identification,
+            hopLimit: hopLimit
         )
     }
 
@@ -189,7 +190,8 @@ package enum PacketDecoder {
     ) throws(PacketError) -> DecodedPacket {
         guard let source = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 8..<start + 24))),
             let destination = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 24..<start + 40))),
-            let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6)
+            let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6),
+            let hopLimit = bytes.byte(at: start + 7)
         else { throw .endsInside(.ipv6, offset: bytes.count) }
         // 0 for a jumbogram (RFC 2675) and for TSO above 64 KiB.
         let end = extent.end(of: start + 40, length: Int(payloadLength))
@@ -225,7 +227,8 @@ package enum PacketDecoder {
                     ))
             default:
                 return try decodeTransport(
-                    bytes, protocolNumber: next, at: offset, end: end, extent, source: source, destination: destination
+                    bytes, protocolNumber: next, at: offset, end: end, extent, source: source, destination: destination,
+                    hopLimit: hopLimit
                 )
             }
         }
@@ -238,10 +241,13 @@ package enum PacketDecoder {
     @inline(__always)
     private static func decodeTransport(
         _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, _ extent: PacketExtent, source: IPAddress,
-        destination: IPAddress
+        destination: IPAddress, identification: UInt16 = 0, hopLimit: UInt8 = 0
     ) throws(PacketError) -> DecodedPacket {
         if protocolNumber == 6 {
-            return .tcp(try decodeTCP(bytes, at: start, end: end, source: source, destination: destination))
+            var tcp = try decodeTCP(bytes, at: start, end: end, source: source, destination: destination)
+            tcp.identification = identification
+            tcp.hopLimit = hopLimit
+            return .tcp(tcp)
         }
         return try decodeOther(
             bytes, protocolNumber: protocolNumber, at: start, end: end, extent, source: source, destination: destination
@@ -290,7 +296,8 @@ package enum PacketDecoder {
         guard start + 20 <= end else { throw .malformed(.tcp, offset: start) }
         guard let ports = bytes.big32(at: start), let sequence = bytes.big32(at: start + 4),
             let acknowledgment = bytes.big32(at: start + 8), let offsetAndFlags = bytes.big16(at: start + 12),
-            let window = bytes.big16(at: start + 14), let urgentPointer = bytes.big16(at: start + 18)
+            let window = bytes.big16(at: start + 14), let checksum = bytes.big16(at: start + 16),
+            let urgentPointer = bytes.big16(at: start + 18)
         else { throw .endsInside(.tcp, offset: bytes.count) }
         let headerLength = Int(offsetAndFlags >> 12) * 4
         guard headerLength >= 20, start + headerLength <= end else { throw .malformed(.tcp, offset: start + 12) }
@@ -302,7 +309,8 @@ package enum PacketDecoder {
             options: headerLength == 20
                 ? TCPOptions()
                 : TCPOptions(parsing: bytes.extracting(bytes.clamping(start + 20..<start + headerLength))),
-            payload: captured(start + headerLength..<end, of: bytes), payloadLength: end - start - headerLength
+            payload: captured(start + headerLength..<end, of: bytes), payloadLength: end - start - headerLength,
+            checksum: checksum
         )
     }
 

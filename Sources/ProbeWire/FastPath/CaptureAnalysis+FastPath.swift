@@ -37,6 +37,7 @@ extension CaptureAnalysis {
         else { return false }
         packetCount += 1
         tcpPacketCount += 1
+        recent.note(segment, time: time)
         return true
     }
 
@@ -54,6 +55,7 @@ extension CaptureAnalysis {
         others.add(other.others)
         if let error = other.firstError, firstError.map({ error.index < $0.index }) ?? true { firstError = error }
         unfollowedCount += other.unfollowedCount
+        copyCount += other.copyCount
         var otherTable = ConversationTable()
         swap(&otherTable, &other.table)
         let numbers = table.merge(otherTable)

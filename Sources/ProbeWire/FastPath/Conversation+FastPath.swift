@@ -26,7 +26,9 @@ extension Conversation {
         to receiver: inout HalfConnection,
         _ shift: UInt8?, _ time: UInt64, _ index: Int
     ) -> Bool {
-        guard let base = sender.base, let peerBase = receiver.base, !receiver.isProbing,
+        guard let base = sender.base, let peerBase = receiver.base, !receiver.isProbing, !sender.hasRST,
+            !receiver.hasRST,
+            !receiver.isBaseGuessed, !sender.isBaseGuessed,
             segment.sequence == base + Int(truncatingIfNeeded: sender.sentEnd), segment.window != 0,
             sender.window.isOpen
         else { return false }
@@ -34,8 +36,8 @@ extension Conversation {
         guard ahead <= 0 else { return false }
         let acknowledged = receiver.sentEnd + Int64(ahead)
         if payload.count == 0 {
-            // One that repeats the last is a duplicate or changes the window.
-            guard acknowledged != receiver.acknowledgedEnd else { return false }
+            // One that repeats the last is a duplicate or changes the window; an older one may be a copy.
+            guard acknowledged > receiver.acknowledgedEnd ?? Int64.min else { return false }
         } else {
             guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {
                 return false

@@ -58,7 +58,7 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         let found = pointer(position)
         if case .halfConnection(.lines(.crlf), let side) = assertion {
             let isWhole =
-                side == .client ? found.pointee.fromClient.hasWholeLines : found.pointee.fromServer.hasWholeLines
+                side == .client ? found.pointee.fromClient.isWholeInLines : found.pointee.fromServer.isWholeInLines
             if isWhole { return .passed }
         }
         return found.pointee.judge(assertion, names: names)

@@ -12,6 +12,10 @@ struct FastPathSegment {
     let window: UInt16
     /// The timestamp's value (RFC 7323 3), where there is one.
     let stamp: UInt32?
+    let identification: UInt16
+    let hopLimit: UInt8
+    let flags: UInt8
+    let checksum: UInt16
     /// In the packet's bytes; all of it was captured.
     let payload: Range<Int>
 
@@ -47,7 +51,8 @@ struct FastPathSegment {
         let header = bytes.extracting(0..<Self.shortest)
         guard let totalLength = header.big16(at: 16), let sequence = header.big32(at: 38),
             let acknowledgment = header.big32(at: 42), let offsetAndFlags = header.big16(at: 46),
-            let window = header.big16(at: 48)
+            let window = header.big16(at: 48), let identification = header.big16(at: 18),
+            let checksum = header.big16(at: 50)
         else { return nil }
         let end = 14 &+ Int(totalLength)
         guard end <= bytes.count else { return nil }
@@ -69,6 +74,10 @@ struct FastPathSegment {
         self.sequence = SequenceNumber(sequence)
         self.acknowledgment = SequenceNumber(acknowledgment)
         self.window = window
+        self.identification = identification
+        hopLimit = header[22]
+        flags = UInt8(truncatingIfNeeded: offsetAndFlags)
+        self.checksum = checksum
         payload = start..<end
     }
 }

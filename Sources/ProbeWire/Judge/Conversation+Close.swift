@@ -6,9 +6,21 @@ extension Conversation {
 
     /// The first FIN or RST of each side is compared. One that acknowledges the other came second whatever the clock says;
     /// where neither had seen the other, times decide; where the times are too close to be trusted, the statement is inconclusive.
+    ///
+    /// An RST outside the window counts if packets before it are missing from the capture, and does not if none are.
     func judgeClosedFirst(by side: ConversationSide, _ names: SideNames) -> WireVerdict {
-        let own = firstClose(of: side)
-        let other = firstClose(of: side.opposite)
+        let verdict = judgeClosedFirst(by: side, names, countsOutside: false)
+        guard let refused = ConversationSide.allCases.first(where: { sentOutside($0) != nil }),
+            (verdict == .passed) != (judgeClosedFirst(by: side, names, countsOutside: true) == .passed)
+        else { return verdict }
+        return .inconclusive(refusal(of: refused, names) ?? "")
+    }
+
+    private func judgeClosedFirst(
+        by side: ConversationSide, _ names: SideNames, countsOutside: Bool
+    ) -> WireVerdict {
+        let own = firstClose(of: side, countsOutside: countsOutside)
+        let other = firstClose(of: side.opposite, countsOutside: countsOutside)
         let failure = WireFailure(
             "\(names[side.opposite]) closed first, not \(names[side])", details: closeDetails(names))
         switch (own, other) {
@@ -30,10 +42,15 @@ extension Conversation {
         }
     }
 
-    private func firstClose(of side: ConversationSide) -> CloseMark? {
+    private func firstClose(of side: ConversationSide, countsOutside: Bool) -> CloseMark? {
         let flow = halfConnection(from: side)
-        guard let fin = flow.fin, let rst = flow.rst else { return flow.fin ?? flow.rst }
-        return fin.packetIndex <= rst.packetIndex ? fin : rst
+        return [flow.fin, flow.rst, countsOutside ? sentOutside(side) : nil].compactMap(\.self)
+            .min { $0.packetIndex < $1.packetIndex }
+    }
+
+    private func sentOutside(_ side: ConversationSide) -> CloseMark? {
+        let rst = halfConnection(from: side).refusedRST
+        return rst?.refusal == .outsideWindow ? rst : nil
     }
 
     /// `mark` acknowledges the FIN of `peer`.

@@ -6,6 +6,15 @@ extension Conversation {
     /// A statement about nothing (no segment, no gap, no line) is never passed: it waits for as long as something can come and
     /// fails then. `names` are for the texts.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
+        let verdict = judgeCaptured(assertion, names)
+        guard let doubt = MissingPackets.unknownPart(concerning: assertion, in: self, names),
+            MissingPackets.mayChange(assertion, verdict, in: self, names)
+        else { return verdict }
+        return .inconclusive(doubt)
+    }
+
+    /// What the statement comes to if everything is in the capture.
+    func judgeCaptured(_ assertion: WireAssertion, _ names: SideNames) -> WireVerdict {
         switch assertion {
         case .halfConnection(.lines(.crlf), let side): judgeLines(from: side, names)
         case .halfConnection(let statement, let side):
@@ -61,6 +70,7 @@ extension Conversation {
 
     private func judgeRST(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if halfConnection(from: side).rst != nil { return .passed }
+        if let refused = refusal(of: side, names) { return .inconclusive(refused) }
         return .waiting(WireFailure("no RST from \(names[side])", details: closeDetails(names)))
     }
 
@@ -68,8 +78,13 @@ extension Conversation {
     /// FIN, does not: a system sends it (RFC 9293 3.10.7.1) to an acknowledgment that comes when nothing of the connection is left,
     /// as when the two last ones cross.
     private func isReset(by side: ConversationSide) -> Bool {
-        guard let rst = halfConnection(from: side).rst else { return false }
-        return rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy { knowsFIN(of: $0) }
+        let flow = halfConnection(from: side)
+        return [flow.rst, flow.refusedRST].compactMap(\.self).contains { rst in
+            if rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy({ knowsFIN(of: $0) }) { return true }
+            // One that changed nothing may have come long before both sides closed.
+            let lastFIN = max(fromClient.fin?.packetIndex ?? -1, fromServer.fin?.packetIndex ?? -1)
+            return rst.refusal != nil && rst.packetIndex < lastFIN
+        }
     }
 
     /// The side has sent a FIN, and its peer has acknowledged it.
@@ -82,13 +97,20 @@ extension Conversation {
     private func judgeNoReset(_ names: SideNames) -> WireVerdict {
         let senders = ConversationSide.allCases.filter { isReset(by: $0) }
         guard let first = senders.first else { return .passed }
-        let text = senders.count == 2 ? "both sides sent an RST" : "\(names[first]) sent an RST"
+        let text =
+            senders.count == 2
+            ? "both sides sent an RST"
+            : halfConnection(from: first).rst == nil
+                ? refusal(of: first, names) ?? "" : "\(names[first]) sent an RST"
         return .failed(WireFailure(text, details: closeDetails(names)))
     }
 
     private func judgeNoRetransmission(_ names: SideNames) -> WireVerdict {
         let count = fromClient.retransmissionCount + fromServer.retransmissionCount
-        guard count > 0 else { return .passed }
+        if count == 0 {
+            let doubts = ConversationSide.allCases.compactMap { repeatDoubt(of: $0, names) }
+            return doubts.first.map { .inconclusive($0) } ?? .passed
+        }
         let details = ConversationSide.allCases.flatMap { retransmissionDetails(from: $0, names) }
         return .failed(WireFailure(ByteText.count(count, "retransmission"), details: details))
     }
@@ -105,6 +127,28 @@ extension Conversation {
         }
     }
 
+    /// The repeats of one side that may have replaced segments that were lost, as a sentence; nil if there are none.
+    func repeatDoubt(of side: ConversationSide, _ names: SideNames) -> String? {
+        let count = halfConnection(from: side).doubtfulCount
+        guard count > 0 else { return nil }
+        return count == 1
+            ? "\(names[side]) sent a segment again, as a retransmission or a tail-loss probe: "
+                + "whether it replaced one that was lost can't be told"
+            : "\(names[side]) sent \(count) segments again, as retransmissions or tail-loss probes: "
+                + "whether they replaced segments that were lost can't be told"
+    }
+
+    /// An RST that its receiver did not obey, as a sentence; nil if there is none.
+    func refusal(of side: ConversationSide, _ names: SideNames) -> String? {
+        guard let rst = halfConnection(from: side).refusedRST, let refusal = rst.refusal else { return nil }
+        return switch refusal {
+        case .outsideWindow:
+            "\(names[side]) sent an RST outside window \(elapsed(rst.time, names)): \(names[side.opposite]) does not accept it"
+        case .ignored:
+            "\(names[side]) sent an RST \(elapsed(rst.time, names)) that \(names[side.opposite]) ignored: both sides went on"
+        }
+    }
+
     private func judgeHandshake(_ names: SideNames) -> WireVerdict {
         if handshakeTime != nil { return .passed }
         if fromClient.initialSequence == nil {
@@ -118,7 +162,7 @@ extension Conversation {
                     "\(names[side]) sent an RST before the handshake was complete", details: closeDetails(names)))
         }
         guard fromServer.initialSequence != nil else {
-            let attempts = 1 + fromClient.repeats.count { $0.offset <= 0 && $0.kind.isRetransmission }
+            let attempts = 1 + fromClient.repeats.count { $0.offset < 0 && $0.kind.isRetransmission }
             return .waiting(
                 WireFailure(
                     "no SYN-ACK from \(names.server)",
@@ -136,6 +180,9 @@ extension Conversation {
             }
             if let rst = halfConnection(from: side).rst {
                 marks.append((rst.time, "RST from \(names[side]) \(elapsed(rst.time, names))"))
+            }
+            if let rst = halfConnection(from: side).refusedRST, let refusal = rst.refusal {
+                marks.append((rst.time, "RST from \(names[side]) \(elapsed(rst.time, names)), \(refusal.text)"))
             }
         }
         if marks.isEmpty { return ["neither side has closed; \(ByteText.count(packetCount, "packet")) so far"] }

@@ -125,7 +125,7 @@ extension HalfConnectionJudge {
         let longest = Int(clamping: max(lines.longestContent, open))
         let number = open > lines.longestContent ? lines.lineCount + 1 : lines.longestLine
         let monotonic = MonotonicBound(longest, comparison, bound, canGrow: canGrow)
-        if let lost, monotonic.isUnsettled(comparison) { return .inconclusive(lost) }
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
                 "the longest line of \(name) has \(ByteText.count(longest, "byte")), \(comparison.rawValue) \(bound) "

@@ -28,7 +28,7 @@ extension HalfConnectionJudge {
             return nothing("no message (\(framing.rawValue)) from \(name)")
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
-        if let lost, monotonic.isUnsettled(comparison) { return .inconclusive(lost) }
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
                 "\(ByteText.count(count, "message")) (\(framing.rawValue)) from \(name), "

@@ -17,7 +17,7 @@ extension HalfConnectionJudge {
             return nothing("no data segment from \(name)")
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
-        if let lost, monotonic.isUnsettled(comparison) { return .inconclusive(lost) }
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
                 "\(name) sent \(ByteText.count(count, "data segment")), \(comparison.rawValue) \(bound) expected",
@@ -90,7 +90,7 @@ extension HalfConnectionJudge {
         }
         let monotonic = MonotonicBound(flow.largestSegment, comparison, bound, canGrow: canGrow)
         // A segment that was cut short has its length in its header; one that is missing has none.
-        if flow.missing?.cause != .cutShort, let lost, monotonic.isUnsettled(comparison) { return .inconclusive(lost) }
+        if flow.missing?.cause != .cutShort, let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         // It may not be among those that are kept.
         let largest = flow.segments.first { $0.length == flow.largestSegment }
         return monotonic.verdict(

@@ -18,7 +18,7 @@ extension HalfConnectionJudge {
             }
         }
         let monotonic = MonotonicBound(records.count, comparison, bound, canGrow: canGrow)
-        if monotonic.isUnsettled(comparison) {
+        if monotonic.isUnsettled {
             if let streamDoubt { return .inconclusive(streamDoubt) }
             if let streamPending { return streamPending }
         }

@@ -35,7 +35,7 @@ extension HalfConnectionJudge {
             return .failed(WireFailure("\(name) has begun a WebSocket frame at offset \(offset), 0 expected"))
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
-        if monotonic.isUnsettled(comparison) {
+        if monotonic.isUnsettled {
             if let streamDoubt { return .inconclusive(streamDoubt) }
             if let streamPending { return streamPending }
         }

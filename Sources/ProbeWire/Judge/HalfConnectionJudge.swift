@@ -69,6 +69,20 @@ struct HalfConnectionJudge {
             WireFailure("the largest window of \(name) is \(largest) bytes, \(comparison.rawValue) \(bound) expected"))
     }
 
+    /// A probe, or what may be one, counts as a retransmission if it replaced a segment that was lost.
+    func judgeRetransmissions(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        let count = flow.retransmissionCount
+        if comparison.holds(count, bound) != comparison.holds(count + flow.doubtfulCount, bound),
+            let doubt = conversation.repeatDoubt(of: side, names)
+        {
+            return .inconclusive(doubt)
+        }
+        return MonotonicBound(count, comparison, bound, canGrow: canGrow).verdict(
+            WireFailure(
+                "\(ByteText.count(count, "retransmission")) from \(name), \(comparison.rawValue) \(bound) expected",
+                details: conversation.retransmissionDetails(from: side, names)))
+    }
+
     func judgeFirstByte(within bound: Int64) -> WireVerdict {
         guard let first = flow.segments.min(by: { $0.offset < $1.offset }), first.offset == 0 else {
             if let lost { return .inconclusive(lost) }

@@ -3,38 +3,45 @@ import ProbeBase
 /// Judges a number that can only grow while the connection goes on.
 enum MonotonicBound {
     case holds
+    /// Of any greater number as well.
+    case holdsForGood
     /// Not yet; it still may.
     case open
     /// Not, and it can't any more.
     case never
+    /// Not, and any greater number would not hold either.
+    case exceeded
 
     init(_ value: Int, _ comparison: Comparison, _ bound: Int, canGrow: Bool) {
         if comparison.holds(value, bound) {
-            self = .holds
+            self =
+                switch comparison {
+                case .greater, .greaterOrEqual: .holdsForGood
+                case .notEqual: value > bound ? .holdsForGood : .holds
+                case .less, .lessOrEqual, .equal: .holds
+                }
             return
         }
         switch comparison {
-        case .less, .lessOrEqual: self = .never
-        case .equal: self = canGrow && value < bound ? .open : .never
+        case .less, .lessOrEqual: self = .exceeded
+        case .equal: self = value > bound ? .exceeded : canGrow ? .open : .never
         case .notEqual, .greater, .greaterOrEqual: self = canGrow ? .open : .never
         }
     }
 
     /// With more of what was counted missing from the capture, the outcome could be another one.
-    func isUnsettled(_ comparison: Comparison) -> Bool {
-        let isHolding = if case .holds = self { true } else { false }
-        return switch comparison {
-        case .equal, .notEqual: true
-        case .less, .lessOrEqual: isHolding
-        case .greater, .greaterOrEqual: !isHolding
+    var isUnsettled: Bool {
+        switch self {
+        case .holdsForGood, .exceeded: false
+        case .holds, .open, .never: true
         }
     }
 
     func verdict(_ failure: @autoclosure () -> WireFailure) -> WireVerdict {
         switch self {
-        case .holds: .passed
+        case .holds, .holdsForGood: .passed
         case .open: .waiting(failure())
-        case .never: .failed(failure())
+        case .never, .exceeded: .failed(failure())
         }
     }
 }

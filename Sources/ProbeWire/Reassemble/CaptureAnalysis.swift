@@ -12,6 +12,9 @@ package struct CaptureAnalysis: Sendable {
     package internal(set) var unfollowedCount = 0
     /// Of the first packet that could not be decoded.
     package internal(set) var firstError: (index: Int, error: PacketError)?
+    /// Packets that the capture holds a second time.
+    package internal(set) var copyCount = 0
+    var recent = RecentPackets()
     private var fragments = FragmentReassembler()
 
     private let tunnels: TunnelReading
@@ -34,7 +37,15 @@ package struct CaptureAnalysis: Sendable {
     private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
         packetCount += 1
         guard follows(tcp) else { return nil }
-        return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
+        let payload = bytes.extracting(tcp.payload)
+        if let certainty = recent.note(tcp, time: time),
+            let copy = table.takeCopy(tcp, certainty, payload: payload, time: time, index: index)
+        {
+            copyCount += 1
+            recent.expectMore()
+            return copy
+        }
+        return table.add(tcp, payload: payload, time: time, index: index)
     }
 
     /// What the packet means; nil for one that is no whole TCP segment, or another share's.

@@ -102,6 +102,7 @@ package struct Conversation: Sendable {
     ) -> PacketSummary {
         noteTime(time)
         if firstPacketIndex < 0 { firstPacketIndex = index }
+        let opening = (fromClient.initialSequence, fromServer.initialSequence)
         let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
         let side: ConversationSide = packet.source == client ? .client : .server
         var summary =
@@ -112,7 +113,7 @@ package struct Conversation: Sendable {
             : Self.exchange(
                 packet, payload, time, index, from: &fromServer, to: &fromClient, agreement.isSACKInUse,
                 agreement.serverShift)
-        if packet.isSYN { agree() }
+        if packet.isSYN || opening != (fromClient.initialSequence, fromServer.initialSequence) { agree() }
         summary.side = side
         summary.conversation = number
         summary.hasReachedLimit =
@@ -122,9 +123,27 @@ package struct Conversation: Sendable {
         if isHandshakeOpen, (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0 {
             handshakeEnd = time
             hasHandshake = true
+            noteHandshakeRoundTrip()
             isHandshakeOpen = false
         }
         return summary
+    }
+
+    /// The nanoseconds from the SYN to the end of the handshake; nil if a SYN was sent twice, because which one was answered is not known
+    /// (Karn).
+    package var handshakeRoundTrip: Int64? {
+        guard hasHandshake, let client = fromClient.synTime, let server = fromServer.synTime,
+            !fromClient.hasRepeatedSYN, !fromServer.hasRepeatedSYN
+        else { return nil }
+        return DurationText.difference(from: min(client, server), to: handshakeEnd)
+    }
+
+    private mutating func noteHandshakeRoundTrip() {
+        guard let trip = handshakeRoundTrip, trip > 0 else { return }
+        fromClient.roundTripUnits = 0
+        fromServer.roundTripUnits = 0
+        fromClient.noteRoundTrip(UInt64(trip))
+        fromServer.noteRoundTrip(UInt64(trip))
     }
 
     @inline(__always)
@@ -167,10 +186,13 @@ package struct Conversation: Sendable {
         _ tcp: DecodedTCP, _ payload: Span<UInt8>, _ time: UInt64, _ index: Int, from sender: inout HalfConnection,
         to receiver: inout HalfConnection, _ isSACKInUse: Bool, _ shift: UInt8?
     ) -> PacketSummary {
+        let isFirst = sender.base == nil
+        let isBaseKnown = sender.base != nil && !sender.isBaseGuessed
         let taken = sender.take(
             tcp, payload: payload, time: time, index: index,
             isPeerWindowShut: receiver.window.isShut, isSACKInUse: isSACKInUse)
         sender.noteSYN(tcp, time: time)
+        if taken.hasRestarted, receiver.hasRST { receiver.resetWatch?.peerEnd = -1 }
         let acknowledged = receiver.acknowledgedOffset(by: tcp)
         let previous = receiver.acknowledgedEnd
         if let acknowledged {
@@ -179,19 +201,30 @@ package struct Conversation: Sendable {
                 echo: tcp.options.timestamp?.echo, time: time)
         }
         sender.noteClose(taken.place, acknowledged: acknowledged, time: time, index: index)
+        if tcp.flags.contains(.rst) {
+            sender.noteRST(
+                taken.place, acknowledged: acknowledged, isFirst: isFirst, isBaseKnown: isBaseKnown, peer: receiver,
+                time: time, index: index)
+        } else if taken.kind != .outOfWindow {
+            if sender.hasRST { sender.watchReset(own: taken.place, peer: nil, acknowledged: acknowledged) }
+            if receiver.hasRST { receiver.watchReset(own: nil, peer: taken.place, acknowledged: acknowledged) }
+        }
         // A SYN's own window is never scaled.
         let window = Int(tcp.window) << (tcp.isSYN ? 0 : Int(shift ?? 0))
         let before = sender.window.last
         let isBare = tcp.payloadLength == 0 && tcp.flags.isDisjoint(with: [.syn, .fin, .rst])
         let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
-        let isDuplicate =
-            repeatsAck && before == window && receiver.sentEnd > (acknowledged ?? 0) && window > 0
+        let reportsGap = receiver.reportsGap(tcp, acknowledged: acknowledged)
+        // Of a side that is not in the capture it is not known what it has sent; a SACK block shows that there is something.
+        let isOutstanding = receiver.sentEnd > (acknowledged ?? 0) || (receiver.packetCount == 0 && reportsGap)
+        let isDuplicate = repeatsAck && before == window && isOutstanding && window > 0
         if isDuplicate {
             receiver.duplicateAcks &+= 1
+            if receiver.duplicateAcks == 3 { receiver.recovery.thirdDuplicateTime = time }
             sender.signals.duplicates += 1
         }
         if taken.kind == .keepAlive { sender.signals.keepAlives += 1 }
-        if receiver.reportsGap(tcp, acknowledged: acknowledged) { sender.signals.sacks += 1 }
+        if reportsGap { sender.signals.sacks += 1 }
         // A reset's window means nothing, and Linux sends 0 there.
         if !tcp.flags.contains(.rst) {
             sender.window.note(

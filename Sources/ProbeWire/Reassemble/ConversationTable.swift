@@ -193,9 +193,9 @@ extension ConversationList {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)
         if tcp.flags.contains(.ack) {
-            // The answer to this connection's SYN, even after a reset that someone else put in.
+            // The answer to this connection's SYN, even after a reset that someone else put in, or after its end.
             let isAnswer = receiver.initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
-            if !isClosed || (isAnswer && sender.hasOnlyAcknowledged) { return false }
+            if !isClosed || isAnswer { return false }
         }
         guard let base = sender.base else {
             // Only the other side was captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data cannot have.

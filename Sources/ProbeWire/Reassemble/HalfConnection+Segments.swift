@@ -5,9 +5,27 @@ extension HalfConnection {
     ) -> Taken {
         packetCount += 1
         payloadLength += Int64(tcp.payloadLength)
+        var hasRestarted = false
         let isSYN = tcp.isSYN
-        // A bare acknowledgment before the SYN (a split handshake) says nothing about where the stream starts.
-        if base == nil || (isSYN && opening.hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
+        let first = isSYN ? tcp.sequence + 1 : tcp.sequence
+        if base == nil {
+            base = first
+            isBaseGuessed = tcp.flags.contains(.rst)
+        } else if isBaseGuessed, !tcp.flags.contains(.rst) {
+            // What its own packets say counts, and not an RST, or what the other side acknowledges.
+            restart(at: first)
+            hasRestarted = true
+        } else if isSYN, base != first {
+            if initialSequence == nil, segmentCount == 0 {
+                // What came before the SYN (an acknowledgment in a split handshake, a forged FIN) does not say where the stream begins.
+                restart(at: first)
+                hasRestarted = true
+            } else if let kind = otherSYN(tcp, time: time) {
+                let place = Placement(
+                    start: -1, payloadStart: 0, payloadLength: tcp.payloadLength, end: 0, flags: tcp.flags)
+                return Taken(kind: kind, place: place, hasConflict: false, stamp: tcp.options.timestamp?.value)
+            }
+        }
         let start = offset(of: tcp.sequence) ?? 0
         let payloadStart = isSYN ? start + 1 : start
         let payloadEnd = payloadStart + Int64(tcp.payloadLength)
@@ -17,6 +35,7 @@ extension HalfConnection {
         )
         var taken = Taken(
             kind: .control, place: place, hasConflict: false, stamp: tcp.options.timestamp?.value)
+        taken.hasRestarted = hasRestarted
         if isOutOfWindow(place) {
             taken.kind = tcp.flags.contains(.rst) ? .control : .outOfWindow
         } else if tcp.flags.contains(.rst) {
@@ -40,6 +59,25 @@ extension HalfConnection {
         var hasConflict: Bool
         /// The packet's timestamp (RFC 7323 3).
         var stamp: UInt32?
+        /// It began the stream anew.
+        var hasRestarted = false
+    }
+
+    private static let mostOtherSYNs = 16
+
+    /// A SYN with another sequence number than the first one: the peer may accept it as long as it has accepted none. Nil if nothing is known
+    /// that it differs from.
+    private mutating func otherSYN(_ tcp: DecodedTCP, time: UInt64) -> SegmentKind? {
+        guard let initialSequence, initialSequence != tcp.sequence else { return nil }
+        guard segmentCount == 0, fin == nil, (acknowledgedEnd ?? -1) < 0 else { return .outOfWindow }
+        noteRepeatedSYN()
+        if otherSYNs.contains(where: { $0.sequence == tcp.sequence }) {
+            retransmissionCount += 1
+            return .retransmission
+        }
+        guard otherSYNs.count < Self.mostOtherSYNs else { return .outOfWindow }
+        otherSYNs.append(OtherSYN(sequence: tcp.sequence, options: tcp.options, time: time))
+        return .new
     }
 
     private mutating func insert(
@@ -57,8 +95,13 @@ extension HalfConnection {
         if place.end > sentEnd || isFirstSYN {
             // A part of it was sent before: it was put together anew from what is repeated and what is new.
             let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
-            taken.kind = isPartlyRepeated ? (duplicateAcks >= 2 ? .fastRetransmission : .retransmission) : .new
-            if isPartlyRepeated { retransmissionCount += 1 }
+            taken.kind =
+                isPartlyRepeated
+                ? (RepeatRules.isFast(place, in: self, at: time) ? .fastRetransmission : .retransmission) : .new
+            if isPartlyRepeated {
+                retransmissionCount += 1
+                noteRecovery(place)
+            }
             // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
@@ -76,7 +119,7 @@ extension HalfConnection {
             sentEnd = max(sentEnd, place.end)
             hasProbedTail = false
         } else if addition.newLength > 0 {
-            taken.kind = lateKind(at: time)
+            taken.kind = RepeatRules.lateKind(place, in: self, at: time)
             keep(
                 DataSegment(
                     time: time, packetIndex: index, offset: addition.newOffset,
@@ -85,9 +128,10 @@ extension HalfConnection {
             if taken.kind.isRetransmission {
                 retransmissionCount += 1
                 hasProbedTail = true
+                noteRecovery(place)
             }
         } else {
-            taken.kind = repeatKind(place, at: time, isSACKInUse: isSACKInUse)
+            taken.kind = RepeatRules.repeatKind(place, in: self, at: time, isSACKInUse: isSACKInUse)
             keepRepeat(taken, time: time, index: index)
         }
     }
@@ -126,22 +170,36 @@ extension HalfConnection {
         if segments.count < limits.keptSegments { segments.append(segment) }
     }
 
+    /// Something was sent again: until all that had been sent by then is acknowledged, no other repeat is a probe.
+    private mutating func noteRecovery(_ place: Placement) {
+        recovery.lastStart = place.start
+        recovery.end = max(recovery.end, sentEnd)
+    }
+
     private mutating func keepRepeat(_ taken: Taken, time: UInt64, index: Int) {
+        let isSYN = taken.place.flags.contains(.syn)
         if taken.kind.isRetransmission {
             retransmissionCount += 1
             hasProbedTail = true
+            noteRecovery(taken.place)
+            if isSYN { noteRepeatedSYN() }
         }
         let hasRoom = repeats.count < limits.keptEvents
-        if taken.kind == .tailLossProbe {
+        let isProbe = taken.kind == .tailLossProbe || taken.kind == .retransmissionOrProbe
+        if isProbe {
             hasProbedTail = true
+            noteRecovery(taken.place)
+            if taken.kind == .tailLossProbe { recovery.probes += 1 } else { recovery.undecided += 1 }
+            recovery.doubtful += 1
             tailProbe = TailProbe(
                 repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end,
-                stamp: taken.stamp == tailStamp ? nil : taken.stamp)
+                stamp: taken.stamp == tailStamp ? nil : taken.stamp, kind: taken.kind)
         }
         guard hasRoom else { return }
         repeats.append(
             RepeatedSegment(
-                time: time, packetIndex: index, offset: taken.place.payloadStart, length: taken.place.payloadLength,
-                kind: taken.kind, hasConflict: taken.hasConflict && taken.kind != .keepAlive))
+                time: time, packetIndex: index, offset: isSYN ? taken.place.start : taken.place.payloadStart,
+                length: taken.place.payloadLength, kind: taken.kind,
+                hasConflict: taken.hasConflict && taken.kind != .keepAlive, isDoubtful: isProbe))
     }
 }

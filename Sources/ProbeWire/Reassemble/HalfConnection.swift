@@ -16,10 +16,16 @@ package struct HalfConnection: Sendable {
     var hasProbedTail = false
     /// A probe's answer is still to come or may still be corrected.
     private(set) var isProbing = false
+    /// The other side was the only one to say where the stream is: its own packets replace that.
+    var isBaseGuessed = false
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
     /// A segment among the first transmissions was cut short by the capture.
     package internal(set) var hasCutSegment = false
+    /// One that counts; `rst` has it.
+    private(set) var hasRST = false
+    /// The smoothed time from a segment to its acknowledgment, in units of 2^16 nanoseconds; 0 if it is not known.
+    var roundTripUnits: UInt16 = 0
     /// When, and with which first offset, the packet left that moved `sentEnd` last.
     var tailTime: UInt64 = 0
     package internal(set) var window = WindowHistory()
@@ -56,6 +62,13 @@ package struct HalfConnection: Sendable {
         var repeats: [RepeatedSegment] = []
         var urgentOffsets: [Int64] = []
         var signals = AckSignals()
+        var recovery = RetransmissionRecovery()
+        var otherSYNs: [OtherSYN] = []
+        var refusedRST: CloseMark?
+        var watch: ResetWatch?
+        var hasRepeatedSYN = false
+        var copies = 0
+        var unsureCopies = 0
     }
 
     /// What the sender's packets without data have said.
@@ -83,6 +96,8 @@ package struct HalfConnection: Sendable {
         var end: Int64
         /// Its timestamp, where that differs from the tail's: only then an echo tells the two apart.
         var stamp: UInt32?
+        /// What it was taken for when it was seen.
+        var kind = SegmentKind.tailLossProbe
         var isTakenForRetransmission = false
     }
 
@@ -114,9 +129,59 @@ package struct HalfConnection: Sendable {
     }
 
     package internal(set) var rst: CloseMark? {
-        get { events.value.rst }
-        set { events.value.rst = newValue }
+        get { hasRST ? events.value.rst : nil }
+        set {
+            guard hasRST || newValue != nil else { return }
+            events.value.rst = newValue
+            hasRST = newValue != nil
+        }
     }
+
+    /// The first RST that its receiver did not obey.
+    package internal(set) var refusedRST: CloseMark? {
+        get { events.value.refusedRST }
+        set { events.value.refusedRST = newValue }
+    }
+
+    var resetWatch: ResetWatch? {
+        get { events.value.watch }
+        set { events.value.watch = newValue }
+    }
+
+    var recovery: RetransmissionRecovery {
+        _read { yield events.value.recovery }
+        _modify { yield &events.value.recovery }
+    }
+
+    /// SYNs that the peer may accept instead of the first one.
+    var otherSYNs: [OtherSYN] {
+        _read { yield events.value.otherSYNs }
+        _modify { yield &events.value.otherSYNs }
+    }
+
+    /// The SYN was sent more than once: which one was answered is not known.
+    package var hasRepeatedSYN: Bool { events.value.hasRepeatedSYN }
+
+    /// Packets that the capture holds once more; they are counted nowhere else.
+    package internal(set) var copyCount: Int {
+        get { events.value.copies }
+        set { events.value.copies = newValue }
+    }
+
+    /// Of these the acknowledgments that may have been sent twice all the same.
+    var unsureCopyCount: Int {
+        get { events.value.unsureCopies }
+        set { events.value.unsureCopies = newValue }
+    }
+
+    mutating func noteRepeatedSYN() { events.value.hasRepeatedSYN = true }
+
+    /// Tail-loss probes, as far as they can be told from retransmissions.
+    package var probeCount: Int { recovery.probes }
+    /// Repeats that are either.
+    package var undecidedCount: Int { recovery.undecided }
+    /// Probes, or what may be one, that may have replaced a segment that was lost.
+    package var doubtfulCount: Int { recovery.doubtful }
 
     package internal(set) var repeats: [RepeatedSegment] {
         _read { yield events.value.repeats }
@@ -151,7 +216,7 @@ package struct HalfConnection: Sendable {
     @inline(__always)
     var opening: Opening {
         Opening(
-            initialSequence: initialSequence, base: base, segmentCount: segmentCount,
+            initialSequence: initialSequence, base: isBaseGuessed ? nil : base, segmentCount: segmentCount,
             hasOnlyAcknowledged: initialSequence == nil && segmentCount == 0 && sentEnd == 0)
     }
 
@@ -177,6 +242,10 @@ package struct HalfConnection: Sendable {
         stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0 && missing == nil
     }
 
+    /// As `hasWholeLines`, and the capture holds the stream from its beginning on.
+    @inline(__always)
+    var isWholeInLines: Bool { hasWholeLines && initialSequence != nil }
+
     /// Bytes that a judge must do without.
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
@@ -194,6 +263,36 @@ package struct HalfConnection: Sendable {
     /// Where a sequence number lies in the stream; right as long as it is less than 2^31 away from what was sent last.
     func offset(of sequence: SequenceNumber) -> Int64? {
         guard let base else { return nil }
-        return sentEnd + Int64(sequence - (base + Int(truncatingIfNeeded: sentEnd)))
+        let known = max(sentEnd, acknowledged)
+        return known + Int64(sequence - (base + Int(truncatingIfNeeded: known)))
+    }
+
+    /// Counts the stream from another sequence number on; nothing but acknowledgments has been seen in it.
+    mutating func restart(at base: SequenceNumber) {
+        self.base = base
+        isBaseGuessed = false
+        sentEnd = 0
+        tailStart = 0
+        acknowledged = Int64.min
+        duplicateAcks = 0
+        if fin != nil { fin = nil }
+        if var rst {
+            // It is before the stream that both sides have agreed on since.
+            rst.offset = -1
+            self.rst = rst
+        }
+    }
+
+    /// The peer acknowledged another SYN than the first one: RFC 9293 3.10.7.3 lets it choose.
+    mutating func accept(acknowledgment: SequenceNumber) {
+        guard !events.value.otherSYNs.isEmpty else { return }
+        guard acknowledgment != base else {
+            otherSYNs = []
+            return
+        }
+        guard let chosen = otherSYNs.first(where: { $0.sequence + 1 == acknowledgment }) else { return }
+        otherSYNs = []
+        restart(at: chosen.sequence + 1)
+        noteSYN(chosen.sequence, chosen.options, time: chosen.time)
     }
 }

@@ -16,18 +16,24 @@ package enum SegmentKind: Sendable, Hashable {
     case spuriousRetransmission
     /// The last segment once more to find out whether it arrived (RFC 8985 7), and it had.
     case tailLossProbe
+    /// The last segment once more, at a time at which a sender may have probed and its retransmission timer may have expired.
+    case retransmissionOrProbe
     /// RFC 9293 3.8.4.
     case keepAlive
     /// RFC 9293 3.8.6.1.
     case zeroWindowProbe
     /// So far from all that was sent before that no window allows it.
     case outOfWindow
+    /// The same packet once more in the capture: it was not sent twice.
+    case copy
 
     /// What `wire no retransmission` means.
     package var isRetransmission: Bool {
         switch self {
         case .retransmission, .fastRetransmission, .spuriousRetransmission: true
-        case .control, .new, .outOfOrder, .tailLossProbe, .keepAlive, .zeroWindowProbe, .outOfWindow: false
+        case .control, .new, .outOfOrder, .tailLossProbe, .retransmissionOrProbe, .keepAlive, .zeroWindowProbe,
+            .outOfWindow, .copy:
+            false
         }
     }
 
@@ -40,9 +46,11 @@ package enum SegmentKind: Sendable, Hashable {
         case .fastRetransmission: "fast retransmission"
         case .spuriousRetransmission: "spurious retransmission"
         case .tailLossProbe: "tail-loss probe"
+        case .retransmissionOrProbe: "retransmission or probe"
         case .keepAlive: "keep-alive"
         case .zeroWindowProbe: "zero-window probe"
         case .outOfWindow: "out of window"
+        case .copy: "captured twice"
         }
     }
 }
@@ -74,10 +82,27 @@ package struct RepeatedSegment: Sendable, Hashable {
     package var kind: SegmentKind
     /// It brought another value for a byte that was there.
     package var hasConflict: Bool
+    /// Nothing has shown yet whether it replaced a segment that was lost.
+    package var isDoubtful = false
 }
 
 /// A FIN or RST.
 package struct CloseMark: Sendable, Hashable {
+    /// Why the receiver of an RST goes on as if there had been none.
+    package enum Refusal: Sendable, Hashable {
+        /// Its sequence number is not the one that the receiver expects next (RFC 5961 3.2).
+        case outsideWindow
+        /// Both sides went on afterwards.
+        case ignored
+
+        package var text: String {
+            switch self {
+            case .outsideWindow: "outside window"
+            case .ignored: "ignored"
+            }
+        }
+    }
+
     package var time: UInt64
     package var packetIndex: Int
     /// Where it stands in its sender's stream.
@@ -85,4 +110,14 @@ package struct CloseMark: Sendable, Hashable {
     /// What it acknowledges, as an offset in the peer's stream; one more than the peer's last byte when it
     /// acknowledges the peer's FIN. nil without an ACK.
     package var acknowledged: Int64?
+    /// Nil for one that counts.
+    package var refusal: Refusal?
+
+    init(time: UInt64, packetIndex: Int, offset: Int64, acknowledged: Int64? = nil, refusal: Refusal? = nil) {
+        self.time = time
+        self.packetIndex = packetIndex
+        self.offset = offset
+        self.acknowledged = acknowledged
+        self.refusal = refusal
+    }
 }

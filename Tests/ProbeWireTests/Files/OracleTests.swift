@@ -100,6 +100,13 @@ struct OracleTests {
         #expect(flows.reduce(0) { $0 + $1.window.shutCount } == counts["zero_window"] ?? 0)
         // Made by a fuzzer: flags and sequence numbers contradict each other, and every reader draws another line.
         if row[0] == "gopacket-sll-fuzz.pcapng" { return }
+        // tshark takes what a mirror port or a tunnel doubled for sent twice: the same IP identification, 0.2 ms later at most.
+        guard file.analysis.copyCount == 0 else {
+            #expect(["zeek-ssh-dups.pcap", "tcpdump-be-pptp.pcap"].contains(row[0]))
+            #expect(kinds.count { $0.isRetransmission } == 0)
+            #expect(file.analysis.copyCount >= counts["retransmission"] ?? 0)
+            return
+        }
         #expect(kinds.count { $0.isRetransmission } == counts["retransmission"] ?? 0)
         #expect(flows.reduce(0) { $0 + $1.retransmissionCount } == counts["retransmission"] ?? 0)
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)

@@ -209,11 +209,7 @@ struct JudgeTLSTests {
     @Test func unknownBeginningIsInconclusive() {
         var midway = TestConnection()
         midway.send(.server, at: 40, bytes: Self.flight)
-        for statement in Self.everyStatement {
-            #expect(
-                midway.judge(statement).outcome == (statement == .records(.greaterOrEqual, 1) ? .passed : .inconclusive)
-            )
-        }
+        for statement in Self.everyStatement { #expect(midway.judge(statement).outcome == .inconclusive) }
     }
 
     @Test func bytesThatAreNotKeptAreInconclusive() {

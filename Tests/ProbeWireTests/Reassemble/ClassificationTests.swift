@@ -55,7 +55,8 @@ struct ClassificationTests {
         connection.send(.server, at: 6, "ghi", options: stamp(105, echo: 7))
         connection.send(.client, at: 0, ack: 9, options: stamp(7, echo: 105))
         #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.tailLossProbe])
-        #expect(connection.conversation.judge(.noRetransmission) == .passed)
+        // Without timestamps, nothing shows which of the two was answered.
+        #expect(connection.conversation.judge(.noRetransmission).outcome == (echo == nil ? .inconclusive : .passed))
     }
 
     /// The answer to the probe without DSACK, then one with it: it had come after all.
@@ -80,7 +81,11 @@ struct ClassificationTests {
         #expect(connection.send(.server, at: 0, "abc").kind == .retransmission)
         connection.send(.server, at: 3, "def")
         connection.wait(5)
-        #expect(connection.send(.server, at: 3, "def").kind == .tailLossProbe)
+        #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
+        connection.send(.client, at: 0, ack: 6)
+        connection.send(.server, at: 6, "ghi")
+        connection.wait(5)
+        #expect(connection.send(.server, at: 6, "ghi").kind == .tailLossProbe)
     }
 
     @Test func finSentAgainIsAProbe() {

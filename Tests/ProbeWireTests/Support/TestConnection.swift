@@ -7,7 +7,7 @@ struct TestConnection {
     static let server = SocketEndpoint(address: .loopbackV4, port: 80)
 
     var conversation: Conversation
-    var time: UInt64 = 1_000_000_000_000
+    var time: UInt64 = 1_767_225_600_000_000_000
     var index = 0
     let clientISN: UInt32
     let serverISN: UInt32

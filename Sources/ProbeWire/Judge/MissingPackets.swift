@@ -1,0 +1,163 @@
+import ProbeBase
+
+/// What packets that are not in the capture could change about the verdict of a statement.
+package enum MissingEffect: Sendable, Hashable, CaseIterable {
+    /// The number that the statement compares could be greater.
+    case grows
+    /// What the statement excludes could be among them: a failure is certain, a pass is not.
+    case refutes
+    /// What the statement demands could be among them: a pass is certain, a failure is not.
+    case confirms
+    /// Neither is certain.
+    case decides
+}
+
+extension WireAssertion {
+    /// What missing packets of one side change; nil if the statement does not depend on them.
+    package func effect(ofMissing side: ConversationSide) -> MissingEffect? {
+        switch self {
+        case .halfConnection(let statement, let from): statement.effect(isPeers: side != from)
+        case .fin(let from), .rst(let from): side == from ? .confirms : nil
+        case .noReset, .noRetransmission: .refutes
+        case .closedFirst: .decides
+        case .handshakeComplete: .confirms
+        case .packets: .grows
+        }
+    }
+
+    private var comparison: Comparison? {
+        switch self {
+        case .halfConnection(let statement, _): statement.bounded?.comparison
+        case .packets(let comparison, _): comparison
+        case .fin, .rst, .noReset, .noRetransmission, .closedFirst, .handshakeComplete: nil
+        }
+    }
+
+    /// Whether the number that it compares is greater than the bound.
+    fileprivate var exceeding: WireAssertion? {
+        switch self {
+        case .halfConnection(let statement, let side):
+            statement.bounded.map { .halfConnection($0.replacing(.greater), from: side) }
+        case .packets(_, let bound): .packets(.greater, bound)
+        case .fin, .rst, .noReset, .noRetransmission, .closedFirst, .handshakeComplete: nil
+        }
+    }
+
+    /// Whether a greater number than the one in the capture could change the verdict.
+    fileprivate func isUnsettled(_ verdict: WireVerdict, isExceeded: () -> Bool) -> Bool {
+        switch (comparison, verdict) {
+        case (.greater?, .passed), (.greaterOrEqual?, .passed): false
+        case (.less?, .failed), (.lessOrEqual?, .failed): false
+        case (.notEqual?, .passed), (.equal?, .failed): !isExceeded()
+        default: true
+        }
+    }
+}
+
+/// What packets that are not in the capture change about the verdict of a statement.
+enum MissingPackets {
+    /// Why the capture does not hold all packets that the statement is about; nil if it holds them, as far as is known.
+    static func unknownPart(
+        concerning assertion: WireAssertion, in conversation: Conversation, _ names: SideNames
+    ) -> String? {
+        for side in ConversationSide.allCases where assertion.effect(ofMissing: side) != nil {
+            if let unknown = conversation.unknownPart(of: side, names) { return unknown }
+        }
+        return nil
+    }
+
+    /// Whether missing packets could change the verdict.
+    static func mayChange(
+        _ assertion: WireAssertion, _ verdict: WireVerdict, in conversation: Conversation, _ names: SideNames
+    ) -> Bool {
+        if case .inconclusive = verdict { return false }
+        let isPassed = verdict == .passed
+        return ConversationSide.allCases.contains { side in
+            guard let effect = assertion.effect(ofMissing: side), conversation.unknownPart(of: side, names) != nil
+            else {
+                return false
+            }
+            switch effect {
+            case .decides: return true
+            case .refutes:
+                return isPassed || (conversation.beganLate(side) && dependsOnFirstByte(assertion, in: conversation))
+            case .confirms: return !isPassed
+            case .grows:
+                return assertion.isUnsettled(verdict) {
+                    assertion.exceeding.map { conversation.judgeCaptured($0, names) == .passed } ?? false
+                }
+            }
+        }
+    }
+
+    /// An LF that is the first byte in the capture may have had its CR before it.
+    private static func dependsOnFirstByte(_ assertion: WireAssertion, in conversation: Conversation) -> Bool {
+        guard case .halfConnection(.lines, let side) = assertion else { return false }
+        return conversation.halfConnection(from: side).stream.lines.firstBareLF == 0
+    }
+}
+
+extension Conversation {
+    /// Why the capture does not hold all packets of one side; nil if it holds them, as far as is known.
+    package func unknownPart(of side: ConversationSide, _ names: SideNames = .plain) -> String? {
+        if isUnseen(side) {
+            return "the capture holds no packet of \(names[side]), only those of \(names[side.opposite])"
+        }
+        if beganLate(side) {
+            return
+                "the capture does not hold the SYN of \(names[side]): what it sent before the capture began is not known"
+        }
+        guard let gap = firstUncaptured(of: side) else { return nil }
+        let bytes = ByteText.count(Int(clamping: gap.length), "byte")
+        return "\(bytes) of \(names[side]) at offset \(gap.offset) are missing from the capture"
+    }
+
+    /// The other side acknowledges what it sends, but none of its packets is in the capture.
+    package func isUnseen(_ side: ConversationSide) -> Bool {
+        side == .client ? fromClient.isUnseen : fromServer.isUnseen
+    }
+
+    fileprivate func beganLate(_ side: ConversationSide) -> Bool {
+        // A side that refuses a connection, or never answers, sends no SYN.
+        switch side {
+        case .client: fromClient.initialSequence == nil && packetCount > 0
+        case .server:
+            fromServer.initialSequence == nil && packetCount > 0
+                && (fromClient.initialSequence == nil || fromServer.acknowledgedEnd != nil || fromServer.sentEnd > 0
+                    || fromServer.segmentCount > 0)
+        }
+    }
+
+    private func firstUncaptured(of side: ConversationSide) -> StreamGap? {
+        side == .client ? fromClient.stream.firstUncaptured : fromServer.stream.firstUncaptured
+    }
+}
+
+extension WireAssertion {
+    package var isAboutRetransmissions: Bool {
+        switch self {
+        case .noRetransmission, .halfConnection(.retransmissions, _): true
+        default: false
+        }
+    }
+}
+
+extension Conversation {
+    /// Something was sent again, and the packets do not show whether it had been lost.
+    package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
+
+    /// Decides that by the packets that arrived, which someone who knows what was lost can provide.
+    package mutating func settleRepeats(by arrived: Conversation) {
+        fromClient.settleRepeats(by: arrived.fromClient)
+        fromServer.settleRepeats(by: arrived.fromServer)
+    }
+}
+
+extension HalfConnection {
+    fileprivate var isUnseen: Bool { packetCount == 0 && acknowledgedEnd != nil }
+}
+
+extension StreamAssembler {
+    /// The first gap whose packets are not in the capture.
+    fileprivate var firstUncaptured: StreamGap? { hasGaps ? gaps.first { $0.cause == .notCaptured } : nil }
+}

@@ -1,0 +1,68 @@
+/// Rules 5 to 7 of `HalfConnection+Classification.swift`: what a packet is that repeats something, or comes late.
+enum RepeatRules {
+    static let reorderingNanoseconds: UInt64 = 3_000_000
+    /// Linux fires a probe two timer ticks after the tail at the earliest; what a mirror port doubles comes sooner.
+    static let probeNanoseconds: UInt64 = 1_000_000
+    /// What a sender adds to two round trips for a delayed acknowledgment, and the shortest retransmission timeout in use.
+    static let delayNanoseconds: UInt64 = 200_000_000
+    /// By how much a timer may be late.
+    static let timerNanoseconds: UInt64 = 50_000_000
+    /// The probe without a known round trip (RFC 8985 7.2).
+    static let firstTimeoutNanoseconds: UInt64 = 1_000_000_000
+    /// The beginning of 2012: no sender probed before.
+    static let firstProbeTime: UInt64 = 1_325_376_000_000_000_000
+
+    /// Rule 5.
+    static func lateKind(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64)
+        -> SegmentKind
+    {
+        if isFast(place, in: flow, at: time) { return .fastRetransmission }
+        return flow.duplicateAcks < 3 && time <= flow.tailTime &+ reorderingNanoseconds ? .outOfOrder : .retransmission
+    }
+
+    /// Three duplicate acknowledgments since the last new one have asked for it, it was not repeated since then, and no timer can have
+    /// expired before the sender had them: they, and it, take a round trip.
+    static func isFast(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64) -> Bool {
+        guard flow.duplicateAcks >= 3, place.start <= flow.acknowledgedEnd ?? Int64.min,
+            place.end > flow.acknowledgedEnd ?? Int64.max
+        else { return false }
+        let recovery = flow.recovery
+        if recovery.lastStart >= flow.acknowledgedEnd ?? Int64.min, recovery.lastStart == place.start { return false }
+        let patience = flow.roundTripUnits == 0 ? delayNanoseconds / 2 : flow.roundTrip &+ flow.roundTrip / 2
+        return time <= recovery.thirdDuplicateTime &+ patience &+ 20_000_000
+    }
+
+    /// Whether a sender may probe for a lost tail now, or may as well retransmit because its timer has expired; nil if it does not probe now.
+    private static func probeTiming(in flow: borrowing HalfConnection, at time: UInt64) -> SegmentKind? {
+        guard time >= firstProbeTime else { return nil }
+        let elapsed = time &- flow.tailTime
+        guard time >= flow.tailTime &+ probeNanoseconds, elapsed >= flow.roundTrip &* 2 &- flow.roundTrip / 4 else {
+            return nil
+        }
+        // An acknowledgment starts the timer again.
+        let sinceStart = time &- min(time, max(flow.tailTime, flow.acknowledgedEnd == nil ? 0 : flow.acknowledgedTime))
+        let latest =
+            flow.roundTripUnits == 0
+            ? firstTimeoutNanoseconds + firstTimeoutNanoseconds / 4
+            : flow.roundTrip &* 2 &+ flow.roundTrip / 4 &+ delayNanoseconds &+ timerNanoseconds
+        guard sinceStart <= latest else { return nil }
+        return sinceStart < delayNanoseconds ? .tailLossProbe : .retransmissionOrProbe
+    }
+
+    /// Rules 6 and 7, for a packet with nothing new in it.
+    static func repeatKind(
+        _ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64, isSACKInUse: Bool
+    ) -> SegmentKind {
+        if place.flags.contains(.syn) { return .retransmission }
+        let isAcknowledged = (flow.acknowledgedEnd ?? Int64.min) >= place.end
+        let isFresh = !isAcknowledged || time <= flow.acknowledgedTime &+ probeNanoseconds
+        if isSACKInUse, !flow.hasProbedTail, isFresh, flow.duplicateAcks < 3, place.end == flow.sentEnd,
+            place.start >= flow.tailStart,
+            flow.recovery.end <= flow.acknowledgedEnd ?? Int64.min, let kind = probeTiming(in: flow, at: time)
+        {
+            return kind
+        }
+        if isAcknowledged { return .spuriousRetransmission }
+        return isFast(place, in: flow, at: time) ? .fastRetransmission : .retransmission
+    }
+}

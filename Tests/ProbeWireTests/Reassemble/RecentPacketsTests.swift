@@ -1,0 +1,201 @@
+import ProbeBase
+import ProbeWire
+import Testing
+
+/// Packets that a capture holds twice: one packet with a note. What a sender sent twice stays a retransmission.
+struct RecentPacketsTests {
+    struct Packet {
+        var bytes: [UInt8]
+        var time: UInt64
+    }
+
+    private func frame(
+        fromClient: Bool = true, _ sequence: UInt32, ack: UInt32, flags: UInt8 = 0x18, _ payload: String = "",
+        number: UInt16, hops: UInt8 = 64, window: UInt16 = 512
+    ) -> [UInt8] {
+        var builder = PacketBuilder()
+        if !fromClient { swap(&builder.sourcePort, &builder.destinationPort) }
+        builder.sequence = sequence
+        builder.acknowledgment = ack
+        builder.flags = flags
+        builder.window = window
+        builder.payload = Array(payload.utf8)
+        var ip = builder.ipv4()
+        (ip[4], ip[5], ip[8]) = (UInt8(number >> 8), UInt8(number & 255), hops)
+        if !fromClient { ip.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
+        // A sum of the payload in the place of the checksum.
+        let sum = builder.payload.reduce(UInt16(number)) { $0 &* 31 &+ UInt16($1) }
+        (ip[36], ip[37]) = (UInt8(sum >> 8), UInt8(sum & 255))
+        return PacketBuilder.ethernet(ip)
+    }
+
+    private func analysis(_ packets: [Packet], fast: Bool) -> CaptureAnalysis {
+        var analysis = CaptureAnalysis()
+        for (index, packet) in packets.enumerated() {
+            let time = 1_767_225_600_000_000_000 + packet.time
+            if fast {
+                analysis.pass(
+                    packet.bytes.span, linkType: .ethernet, originalLength: packet.bytes.count, time: time, index: index
+                )
+            } else {
+                analysis.add(
+                    packet.bytes.span, linkType: .ethernet, originalLength: packet.bytes.count, time: time, index: index
+                )
+            }
+        }
+        analysis.finish()
+        return analysis
+    }
+
+    /// A request, an answer in several segments, acknowledgments: each once more.
+    private func doubled(hopsOfCopy: UInt8, numbered: Bool, delay: UInt64, burst: Int) -> [Packet] {
+        var packets: [(fromClient: Bool, sequence: UInt32, ack: UInt32, flags: UInt8, payload: String)] = [
+            (true, 99, 0, 0x02, ""), (false, 199, 100, 0x12, ""), (true, 100, 200, 0x10, ""),
+            (true, 100, 200, 0x18, "request"),
+        ]
+        for number in 0..<20 as Range<UInt32> { packets.append((false, 200 + number * 4, 107, 0x18, "part")) }
+        for number in 0..<5 as Range<UInt32> { packets.append((true, 107, 216 + number * 16, 0x10, "")) }
+        var result: [Packet] = []
+        var start = 0
+        var time: UInt64 = 0
+        while start < packets.count {
+            let end = min(packets.count, start + burst)
+            for copy in [false, true] {
+                for (index, packet) in packets[start..<end].enumerated() {
+                    let number = numbered ? UInt16(start + index + 1) : 0
+                    result.append(
+                        Packet(
+                            bytes: frame(
+                                fromClient: packet.fromClient, packet.sequence, ack: packet.ack, flags: packet.flags,
+                                packet.payload, number: number, hops: copy ? hopsOfCopy : 64),
+                            time: time + UInt64(index) * 1_000 + (copy ? delay : 0)))
+                }
+            }
+            time += 20_000_000
+            start = end
+        }
+        return result
+    }
+
+    @Test(arguments: [64, 63] as [UInt8], [true, false])
+    func copiesAreNoPacketsOfTheFlow(hops: UInt8, fast: Bool) throws {
+        for burst in [1, 3, 20] {
+            for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
+            // Without a number, what comes after an answer may have been sent again.
+            where numbered || burst == 1 {
+                let found = analysis(
+                    doubled(hopsOfCopy: hops, numbered: numbered, delay: delay, burst: burst), fast: fast)
+                let flow = try #require(found.table.conversations.first)
+                #expect(found.copyCount == 29 && found.table.conversations.count == 1 && found.packetCount == 58)
+                #expect(flow.fromClient.copyCount + flow.fromServer.copyCount == 29 && flow.packetCount == 29)
+                #expect(flow.fromServer.segmentCount == 20 && flow.fromServer.stream.deliveredLength == 80)
+                #expect(flow.judge(.noRetransmission) == .passed)
+                #expect(flow.fromClient.signals.duplicates == 0 && flow.handshakeRoundTrip != nil)
+            }
+        }
+    }
+
+    /// Another number, too late, more hops left, other bytes: sent twice.
+    @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
+    func whatWasSentTwiceIsNoCopy(difference: String, fast: Bool) throws {
+        let first = [
+            Packet(bytes: frame(99, ack: 0, flags: 2, number: 1), time: 0),
+            Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 1), time: 1_000),
+            Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 2), time: 2_000),
+            Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 3_000),
+        ]
+        let again =
+            switch difference {
+            case "flags": Packet(bytes: frame(100, ack: 200, flags: 0x19, "abc", number: 3), time: 5_000)
+            case "number": Packet(bytes: frame(100, ack: 200, "abc", number: 4), time: 5_000)
+            // Seen from a Windows system: a SYN with the number of the first, 5 ms later.
+            case "same number": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 5_003_000)
+            case "late": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 300_000_000)
+            case "hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 65), time: 5_000)
+            case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 62), time: 5_000)
+            // The same sum, other bytes.
+            default: Packet(bytes: frame(100, ack: 200, "acD", number: 3), time: 5_000)
+            }
+        let found = analysis(first + [again], fast: fast)
+        let flow = try #require(found.table.conversations.first)
+        #expect(found.copyCount == 0 && (flow.fromClient.retransmissionCount == 1 || difference == "flags"))
+        #expect(flow.fromClient.stream.conflictCount == (difference == "bytes" ? 1 : 0))
+        #expect((flow.fromClient.fin != nil) == (difference == "flags"))
+    }
+
+    /// Without a number, two acknowledgments that are alike may have been sent.
+    @Test func bareAcknowledgmentsWithoutNumbersMayBeDuplicates() throws {
+        var packets = [
+            Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
+            Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
+            Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 0), time: 2_000),
+        ]
+        for number in 0..<4 as Range<UInt32> where number != 1 {
+            packets.append(
+                Packet(bytes: frame(fromClient: false, 200 + number * 4, ack: 100, "part", number: 0), time: 3_000))
+        }
+        for number in 0..<4 as Range<UInt64> {
+            packets.append(Packet(bytes: frame(100, ack: 204, flags: 0x10, number: 0), time: 4_000 + number))
+        }
+        let found = analysis(packets, fast: false)
+        #expect(found.copyCount == 0)
+        #expect(try #require(found.table.conversations.first).fromClient.signals.duplicates == 3)
+    }
+
+    /// The checksum of what a system sends to itself says nothing, and such packets have no number.
+    @Test(arguments: [true, false])
+    func finAfterAnAcknowledgmentIsNoCopy(fast: Bool) throws {
+        let found = analysis(
+            [
+                Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
+                Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
+                Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 0), time: 2_000),
+                Packet(bytes: frame(100, ack: 200, flags: 0x11, number: 0), time: 3_000),
+            ], fast: fast)
+        #expect(try found.copyCount == 0 && #require(found.table.conversations.first).fromClient.fin?.offset == 0)
+    }
+
+    /// What has no number, and comes after an answer, was asked for by it.
+    @Test(arguments: [true, false])
+    func repeatAfterAnAnswerIsNoCopy(isAnswered: Bool) throws {
+        var packets = [
+            Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
+            Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
+            Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 0), time: 2_000),
+            Packet(bytes: frame(100, ack: 200, "abc", number: 0), time: 3_000),
+        ]
+        if isAnswered {
+            packets.append(Packet(bytes: frame(fromClient: false, 200, ack: 100, flags: 0x10, number: 0), time: 4_000))
+        }
+        packets.append(Packet(bytes: frame(100, ack: 200, "abc", number: 0), time: 5_000))
+        let found = analysis(packets, fast: false)
+        let flow = try #require(found.table.conversations.first)
+        #expect(found.copyCount == (isAnswered ? 0 : 1) && flow.fromClient.retransmissionCount == (isAnswered ? 1 : 0))
+    }
+
+    /// A capture that holds packets twice may hold these twice as well.
+    @Test func acknowledgmentsWithoutNumbersAmongCopiesAreInconclusive() throws {
+        var packets = [
+            Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
+            Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 100),
+            Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
+            Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 0), time: 2_000),
+            Packet(bytes: frame(fromClient: false, 204, ack: 100, "part", number: 0), time: 3_000),
+        ]
+        for number in 0..<3 as Range<UInt64> {
+            packets.append(Packet(bytes: frame(100, ack: 200, flags: 0x10, number: 0), time: 4_000 + number))
+        }
+        let flow = try #require(analysis(packets, fast: false).table.conversations.first)
+        #expect(flow.judge(.halfConnection(.duplicateAcks(.greaterOrEqual, 3), from: .client)).outcome == .inconclusive)
+    }
+
+    /// The clocks of the two sides of a router may differ, so that the copy seems to come first.
+    @Test func copyMaySeemToBeEarlier() {
+        let found = analysis(
+            [
+                Packet(bytes: frame(99, ack: 0, flags: 2, number: 1), time: 9_000_000),
+                Packet(bytes: frame(99, ack: 0, flags: 2, number: 1, hops: 63), time: 2_000_000),
+            ], fast: false)
+        #expect(found.copyCount == 1)
+    }
+}

@@ -1,0 +1,138 @@
+import ProbeBase
+import ProbeWire
+import Testing
+
+/// What a repeat is taken for: by the time that has passed, by the duplicate acknowledgments, and by what was repeated before.
+struct RepeatTests {
+    /// A round trip of 50 ms, and two segments on their way.
+    private func connected(at time: UInt64? = nil) -> TestConnection {
+        var connection = TestConnection()
+        if let time { connection.time = time }
+        var options = TCPOptions()
+        options.isSACKPermitted = true
+        connection.send(.client, .syn, at: -1, ack: nil, options: options)
+        connection.send(.server, .syn, at: -1, ack: 0, options: options)
+        connection.wait(50)
+        connection.send(.client, at: 0, ack: 0)
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 3, "def")
+        return connection
+    }
+
+    /// Two round trips and 200 ms for a delayed acknowledgment are the bounds; after 200 ms the timer may have expired.
+    @Test(
+        arguments: [
+            (20, .retransmission), (60, .retransmission), (110, .tailLossProbe), (180, .tailLossProbe),
+            (250, .retransmissionOrProbe), (300, .retransmissionOrProbe), (400, .retransmission),
+            (5_500, .retransmission),
+        ] as [(Double, SegmentKind)])
+    func probeHasItsTime(milliseconds: Double, kind: SegmentKind) {
+        var connection = connected()
+        connection.wait(milliseconds)
+        #expect(connection.send(.server, at: 3, "def").kind == kind)
+        let isCertain = kind == .retransmission
+        let verdict = connection.judge(.retransmissions(.equal, 0)).outcome
+        #expect(verdict == (isCertain ? .failed : .inconclusive))
+        #expect(connection.judge(.retransmissions(.lessOrEqual, 1)) == .passed)
+        let flow = connection.conversation.fromServer
+        #expect(flow.retransmissionCount + flow.probeCount + flow.undecidedCount == 1)
+    }
+
+    @Test func nobodyProbedBefore2012() {
+        var connection = connected(at: 1_262_304_000_000_000_000)
+        connection.wait(150)
+        #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
+    }
+
+    /// Each is counted once, whatever its answer shows.
+    @Test(arguments: [150, 250] as [Double], [true, false])
+    func answerDecides(milliseconds: Double, wasLost: Bool) {
+        var connection = connected()
+        connection.wait(milliseconds)
+        var own = TCPOptions()
+        own.timestamp = TCPTimestamp(value: 9, echo: 1)
+        connection.send(.server, at: 3, "def", options: own)
+        var answer = TCPOptions()
+        answer.timestamp = TCPTimestamp(value: 2, echo: wasLost ? 9 : 8)
+        connection.send(.client, at: 0, ack: 6, options: answer)
+        let flow = connection.conversation.fromServer
+        #expect(flow.retransmissionCount == (wasLost ? 1 : 0) && flow.probeCount == (wasLost ? 0 : 1))
+        #expect(flow.undecidedCount == 0 && flow.doubtfulCount == 0)
+        #expect(connection.conversation.judge(.noRetransmission).outcome == (wasLost ? .failed : .passed))
+    }
+
+    @Test func noProbeFollowsARetransmissionBeforeTheRecoveryEnds() {
+        var connection = connected()
+        connection.wait(600)
+        #expect(connection.send(.server, at: 0, "abc").kind == .retransmission)
+        connection.wait(1)
+        connection.send(.client, at: 0, ack: 3)
+        connection.wait(120)
+        #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
+    }
+
+    /// Which acknowledgments ask for it, and how long after the third one it comes.
+    @Test(
+        arguments: [
+            (2, 1, .retransmission), (3, 1, .fastRetransmission), (3, 60, .fastRetransmission),
+            (3, 300, .retransmission),
+            (5, 1_000, .retransmission),
+        ] as [(Int, Double, SegmentKind)])
+    func fastOnesHaveThreeDuplicatesAndComeAtOnce(duplicates: Int, milliseconds: Double, kind: SegmentKind) {
+        var connection = connected()
+        for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
+        connection.wait(50)
+        connection.send(.client, at: 0, ack: 3)
+        for _ in 0..<duplicates { connection.send(.client, at: 0, ack: 3) }
+        connection.wait(milliseconds)
+        #expect(connection.send(.server, at: 3, "def").kind == kind)
+    }
+
+    /// The timer's repeat of what was repeated fast before is not fast, and a new acknowledgment ends the count.
+    @Test func timerIsNotFast() {
+        var connection = connected()
+        for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
+        connection.send(.client, at: 0, ack: 3)
+        for _ in 0..<3 { connection.send(.client, at: 0, ack: 3) }
+        #expect(connection.send(.server, at: 3, "def").kind == .fastRetransmission)
+        connection.wait(10)
+        #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
+        connection.send(.client, at: 0, ack: 6)
+        connection.send(.client, at: 0, ack: 6)
+        #expect(connection.send(.server, at: 6, "xyz").kind == .retransmission)
+    }
+
+    @Test func handshakeThatWasSentAgainHasNoRoundTrip() {
+        var connection = TestConnection()
+        connection.send(.client, .syn, at: -1, ack: nil)
+        connection.wait(1_000)
+        connection.send(.client, .syn, at: -1, ack: nil)
+        connection.send(.server, .syn, at: -1, ack: 0)
+        connection.send(.client, at: 0, ack: 0)
+        #expect(connection.conversation.handshakeTime != nil && connection.conversation.handshakeRoundTrip == nil)
+        let details = connection.conversation.judge(.noRetransmission).failure?.details ?? []
+        #expect(details.count == 1 && details[0].hasSuffix("retransmission, SYN"))
+        #expect(connected().conversation.handshakeRoundTrip == 50_000_000)
+    }
+
+    /// What arrived decides what the packets that were sent leave open.
+    @Test(arguments: [true, false])
+    func linkKnowsWhetherTheSegmentWasLost(wasLost: Bool) {
+        var sent = connected()
+        var arrived = connected()
+        if wasLost {
+            arrived = TestConnection()
+            arrived.handshake()
+            arrived.send(.server, at: 0, "abc")
+        }
+        sent.wait(250)
+        arrived.time = sent.time + 1_000_000
+        sent.send(.server, at: 3, "def")
+        arrived.send(.server, at: 3, "def")
+        #expect(sent.conversation.judge(.noRetransmission).outcome == .inconclusive)
+        #expect(sent.conversation.hasDoubtfulRepeats)
+        sent.conversation.settleRepeats(by: arrived.conversation)
+        #expect(sent.conversation.judge(.noRetransmission).outcome == (wasLost ? .failed : .passed))
+        #expect(sent.judge(.retransmissions(.equal, 0)).outcome == (wasLost ? .failed : .passed))
+    }
+}
