@@ -79,10 +79,11 @@ extension InspectShow {
             }
             if inspection.problem?.isWrongUse == true { return end(inspection) }
             let filter = criteria.applied(to: filter, in: inspection)
+            lazy var arrived = arrivals(of: scope, notes)
             for (index, check) in checks.enumerated() {
                 for task in run.tasks(check) where task.scope == scope {
                     if let step = task.step { steps.insert(step) }
-                    for outcome in run.outcomes(of: task, on: inspection, filter: filter) {
+                    for outcome in run.outcomes(of: task, on: inspection, arrivals: { arrived }, filter: filter) {
                         word(outcome, &texts[index])
                         tally.count(outcome)
                     }
@@ -104,6 +105,14 @@ extension InspectShow {
         let shown = steps.sorted().prefix(3).map { Escaped.text($0) }.joined(separator: ", ")
         let more = steps.count > 3 ? " and \(steps.count - 3) more" : ""
         return "judged as the run did at \(shown)\(more): on the packets that it had seen by then (`--whole`: on all)"
+    }
+
+    /// Of what was sent on the links of a scope, that which arrived; nil without links, or for one end of them.
+    private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) -> Inspection? {
+        guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty,
+            let source = try? CaptureSource(path: file)
+        else { return nil }
+        return Inspection.of(source, limits: .live, accepts: accepts(scope, notes), view: .received)
     }
 
     /// The packets of a scope; nil for all.

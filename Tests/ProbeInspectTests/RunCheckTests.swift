@@ -55,7 +55,8 @@ import Testing
                 let inspection = try inspect(
                     Self.capture.bytes, limits: .judging([task.assertion]),
                     accepts: { record, _ in record.time <= last })
-                return run.outcomes(of: task, on: inspection, filter: ConnectionFilter()).map(\.verdict)
+                return run.outcomes(of: task, on: inspection, arrivals: { nil }, filter: ConnectionFilter()).map(
+                    \.verdict)
             }
         }
     }

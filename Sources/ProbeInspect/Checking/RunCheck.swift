@@ -96,14 +96,16 @@ package struct RunCheck {
 
     // MARK: Judging
 
-    /// - Parameter inspection: of the packets of the task's scope.
+    /// - Parameters:
+    ///   - inspection: of the packets of the task's scope.
+    ///   - arrivals: of those packets that arrived, nil if the capture does not tell.
     package func outcomes(
-        of task: Task, on inspection: Inspection, filter: ConnectionFilter
+        of task: Task, on inspection: Inspection, arrivals: () -> Inspection?, filter: ConnectionFilter
     ) -> [CheckRun.Outcome] {
         var outcomes: [CheckRun.Outcome]
         switch task.target {
-        case .end(let number, let side): outcomes = [judge(task, number, side, inspection)]
-        case .every(let except): outcomes = judgeAll(task, except, inspection, filter)
+        case .end(let number, let side): outcomes = [judge(task, number, side, inspection, arrivals)]
+        case .every(let except): outcomes = judgeAll(task, except, inspection, arrivals, filter)
         case .nothing(let text):
             outcomes = [CheckRun.Outcome(verdict: .failed, check: task.check, failure: WireFailure(text))]
         case .inconclusive(let text):
@@ -114,7 +116,7 @@ package struct RunCheck {
     }
 
     private func judge(
-        _ task: Task, _ number: Int, _ side: ConversationSide, _ inspection: Inspection
+        _ task: Task, _ number: Int, _ side: ConversationSide, _ inspection: Inspection, _ arrivals: () -> Inspection?
     ) -> CheckRun.Outcome {
         let connection = notes.connections[number]
         let conversations = inspection.analysis.table.conversations
@@ -135,14 +137,15 @@ package struct RunCheck {
                 isWhole: inspection.problem == nil)
         }
         let sides = side == .client ? SideNames(client: own, server: peer) : SideNames(client: peer, server: own)
-        let verdict = conversations.judge(task.statement.assertion(from: side), at: found, names: sides)
+        let verdict = verdict(task.statement.assertion(from: side), on: conversations, at: found, sides, arrivals)
         return CheckRun.outcome(
             task.check, name(found, conversations), verdict, CheckRun.doubt(about: inspection),
             isWhole: inspection.problem == nil)
     }
 
     private func judgeAll(
-        _ task: Task, _ except: [Int], _ inspection: Inspection, _ filter: ConnectionFilter
+        _ task: Task, _ except: [Int], _ inspection: Inspection, _ arrivals: () -> Inspection?,
+        _ filter: ConnectionFilter
     ) -> [CheckRun.Outcome] {
         let conversations = inspection.analysis.table.conversations
         let leftOut = Set(except.filter(notes.connections.indices.contains).map { Key(notes.connections[$0]) })
@@ -156,7 +159,7 @@ package struct RunCheck {
             let connection = key.flatMap { known[$0] }
             let sides = SideNames(
                 client: connection?.clientNames.first ?? "client", server: connection?.serverNames.first ?? "server")
-            var verdict = conversations.judge(assertion, at: flow, names: sides)
+            var verdict = verdict(assertion, on: conversations, at: flow, sides, arrivals)
             if verdict != .passed, let doubt = connection?.doubt { verdict = .inconclusive(doubt) }
             outcomes.append(
                 CheckRun.outcome(
@@ -174,6 +177,20 @@ package struct RunCheck {
                 CheckRun.doubt(about: inspection),
                 isWhole: inspection.problem == nil)
         ]
+    }
+
+    /// What was sent again is compared with what arrived, because a link knows what it dropped.
+    private func verdict(
+        _ assertion: WireAssertion, on conversations: ConversationList, at position: Int, _ sides: SideNames,
+        _ arrivals: () -> Inspection?
+    ) -> WireVerdict {
+        guard assertion.isAboutRetransmissions, conversations[position].hasDoubtfulRepeats,
+            let key = Key(conversations[position]), let arrived = arrivals()?.analysis.table.conversations,
+            let other = arrived.indices.first(where: { Key(arrived[$0]) == key })
+        else { return conversations.judge(assertion, at: position, names: sides) }
+        var conversation = conversations[position]
+        conversation.settleRepeats(by: arrived[other])
+        return conversation.judge(assertion, names: sides)
     }
 
     private func name(_ flow: Int, _ conversations: ConversationList) -> CheckRun.ConnectionName {
