@@ -26,6 +26,26 @@ static void say(NSDictionary *message) {
 static NSString *text(NSData *bytes) { return [[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding]; }
 static NSData *bytes(NSString *text) { return [text dataUsingEncoding:NSISOLatin1StringEncoding]; }
 
+// The errno by which the machine, and not the peer, was the reason; nil for another one.
+static NSString *machine(NSError *error) {
+    if ([[error domain] isEqual:GCDAsyncSocketErrorDomain]) return nil;
+    switch ([error code]) {
+        case EADDRNOTAVAIL: return @"EADDRNOTAVAIL";
+        case EMFILE: return @"EMFILE";
+        case ENFILE: return @"ENFILE";
+        case ENOBUFS: return @"ENOBUFS";
+        case ENOMEM: return @"ENOMEM";
+        default: return nil;
+    }
+}
+
+// The fields by which a message tells of an error.
+static NSDictionary *fields(NSDictionary *known, NSError *error) {
+    NSMutableDictionary *all = [known mutableCopy];
+    if (machine(error)) [all setObject:machine(error) forKey:@"machine"];
+    return all;
+}
+
 static NSString *reason(NSError *error) {
     if (!error) return @"stopped";
     if ([[error domain] isEqual:GCDAsyncSocketErrorDomain]) {
@@ -156,7 +176,8 @@ static NSData *terminator(NSDictionary *op) {
     Peer *peer = [socket userData];
     peer.isOver = YES;
     NSString *detail = error ? [error localizedDescription] : @"";
-    say(@{@"ev": @"stop", @"conn": peer.number, @"reason": peer.isStopping ? @"stopped" : reason(error), @"detail": detail ? detail : @""});
+    say(fields(@{@"ev": @"stop", @"conn": peer.number, @"reason": peer.isStopping ? @"stopped" : reason(error), @"detail": detail ? detail : @""},
+               peer.isStopping ? nil : error));
     peer.socket = nil;
 }
 
@@ -181,14 +202,14 @@ static NSData *terminator(NSDictionary *op) {
             return url ? @{} : @{@"port": @([socket localPort])};
         }
         [peers removeObjectForKey:number];
-        return @{@"error": [error localizedDescription]};
+        return fields(@{@"error": [error localizedDescription]}, error);
     }
     NSNumber *timeout = [op objectForKey:@"connect-timeout-ms"];
     NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
     if (url ? ![socket connectToUrl:url withTimeout:seconds error:&error] : ![socket connectToHost:host onPort:port withTimeout:seconds error:&error]) {
         // Nothing was begun, and the delegate will not be called.
         peer.isOver = YES;
-        say(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]});
+        say(fields(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]}, error));
     }
     return @{};
 }
@@ -249,7 +270,7 @@ int main(int count, char **words) {
         // No stop-reading: a read that was asked for can't be taken back. No leftover: a read that ends in the middle is dropped.
         NSArray *both = @[@"connect", @"listen", @"unix", @"send", @"send-early", @"data", @"sent", @"half-closed", @"stop", @"connect-timeout", @"max-line"];
         NSArray *can = [both arrayByAddingObjectsFromArray:onDemand ? @[@"reads", @"none", @"crlf"] : @[@"lines"]];
-        say(@{@"ev": @"hello", @"proto": @1, @"minor": @1, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",
+        say(@{@"ev": @"hello", @"proto": @1, @"minor": @4, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",
               @"can": can, @"lacks": @[@"frames"]});
         Harness *harness = [[Harness alloc] initReadingOnDemand:onDemand];
         char *line = NULL;

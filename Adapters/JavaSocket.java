@@ -54,6 +54,23 @@ public class JavaSocket {
 
     void stopped(String reason) { tell("stop", ",\"reason\":\"" + reason + "\""); }
 
+    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    static String machine(Throwable error) {
+        for (; error != null; error = error.getCause()) {
+            String text = String.valueOf(error.getMessage());
+            String name = text.contains("Cannot assign requested address") ? "EADDRNOTAVAIL"
+                : text.contains("Too many open files in system") ? "ENFILE" : text.contains("Too many open files") ? "EMFILE"
+                : text.contains("No buffer space available") ? "ENOBUFS" : text.contains("Cannot allocate memory") ? "ENOMEM" : null;
+            if (name != null) return name;
+        }
+        return null;
+    }
+
+    static String trouble(Throwable error) {
+        String name = machine(error);
+        return name == null ? "" : ",\"machine\":\"" + name + "\"";
+    }
+
     synchronized boolean isOver() { return isOver; }
 
     static SSLContext trusting(String file) throws IOException, GeneralSecurityException {
@@ -103,10 +120,10 @@ public class JavaSocket {
             stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "tls-failed");
         } catch (SocketTimeoutException error) {
             stopped("timeout");
-        } catch (ConnectException error) {
-            stopped("refused");
         } catch (IOException error) {
-            stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "other");
+            String text = String.valueOf(error.getMessage());
+            if (machine(error) != null) tell("stop", ",\"reason\":\"other\"" + trouble(error));
+            else stopped(error instanceof ConnectException ? "refused" : text.contains("reset") ? "reset" : "other");
         }
         try { socket.close(); } catch (IOException error) { /* It is closed then. */ }
     }
@@ -135,7 +152,7 @@ public class JavaSocket {
     }
 
     public static void main(String[] arguments) throws IOException {
-        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
             + "\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"half-close\",\"stop\",\"connect-timeout\",\"tls\"],\"lacks\":[\"frames\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {

@@ -66,6 +66,23 @@ public class JavaWebSocket implements WebSocket.Listener {
 
     void stopped(String reason, String more) { tell("stop", ",\"reason\":\"" + reason + "\"" + more); }
 
+    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    static String machine(Throwable error) {
+        for (; error != null; error = error.getCause()) {
+            String text = String.valueOf(error.getMessage());
+            String name = text.contains("Cannot assign requested address") ? "EADDRNOTAVAIL"
+                : text.contains("Too many open files in system") ? "ENFILE" : text.contains("Too many open files") ? "EMFILE"
+                : text.contains("No buffer space available") ? "ENOBUFS" : text.contains("Cannot allocate memory") ? "ENOMEM" : null;
+            if (name != null) return name;
+        }
+        return null;
+    }
+
+    static String trouble(Throwable error) {
+        String name = machine(error);
+        return name == null ? "" : ",\"machine\":\"" + name + "\"";
+    }
+
     synchronized boolean isOver() { return isOver; }
 
     synchronized void stopping() { isStopping = true; }
@@ -129,12 +146,13 @@ public class JavaWebSocket implements WebSocket.Listener {
         while (error instanceof CompletionException && error.getCause() != null) error = error.getCause();
         String message = String.valueOf(error.getMessage());
         String reason = error instanceof HttpTimeoutException ? "timeout"
+            : machine(error) != null ? "other"
             : error instanceof ConnectException ? "refused"
             : error instanceof WebSocketHandshakeException || error instanceof ProtocolException ? "protocol"
             : error.getCause() instanceof EOFException || error instanceof EOFException ? "eof"
             : message.contains("reset") ? "reset"
             : message.contains("Broken pipe") ? "broken-pipe" : "other";
-        stopped(reason, ",\"detail\":" + quoted(error + (error.getCause() == null ? "" : ", " + error.getCause())));
+        stopped(reason, ",\"detail\":" + quoted(error + (error.getCause() == null ? "" : ", " + error.getCause())) + trouble(error));
     }
 
     void connect(String op) {
@@ -212,7 +230,7 @@ public class JavaWebSocket implements WebSocket.Listener {
 
     public static void main(String[] arguments) throws IOException {
         // No max-line: it has no limit. No tls: it does not tell which version was agreed on.
-        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":3,\"name\":\"java-websocket\",\"version\":\"" + Runtime.version().feature()
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"java-websocket\",\"version\":\"" + Runtime.version().feature()
             + "\",\"can\":[\"connect\",\"send\",\"websocket\",\"stop\",\"connect-timeout\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {

@@ -7,17 +7,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void say(NSString *event, NSNumber *conn, NSString *key, id value) {
+static void tell(NSString *event, NSNumber *conn, NSDictionary *fields) {
     NSMutableDictionary *message = [NSMutableDictionary dictionaryWithObjectsAndKeys:event, @"ev", conn, @"conn", nil];
-    if (key) [message setObject:value forKey:key];
+    [message addEntriesFromDictionary:fields];
     NSData *json = [NSJSONSerialization dataWithJSONObject:message options:0 error:NULL];
     fwrite([json bytes], 1, [json length], stdout);
     putchar('\n');
     fflush(stdout);
 }
 
+static void say(NSString *event, NSNumber *conn, NSString *key, id value) {
+    tell(event, conn, key ? [NSDictionary dictionaryWithObject:value forKey:key] : [NSDictionary dictionary]);
+}
+
 static NSString *text(NSData *bytes) {
     return [[[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding] autorelease];
+}
+
+// The errno by which the machine, and not the peer, was the reason; nil for another one.
+static NSString *machine(NSError *error) {
+    switch ([error code]) {
+        case EADDRNOTAVAIL: return @"EADDRNOTAVAIL";
+        case EMFILE: return @"EMFILE";
+        case ENFILE: return @"ENFILE";
+        case ENOBUFS: return @"ENOBUFS";
+        case ENOMEM: return @"ENOMEM";
+        default: return nil;
+    }
 }
 
 static NSString *reason(NSError *error) {
@@ -79,6 +95,7 @@ static NSString *version(NSStream *stream) {
     NSInputStream *input;
     NSOutputStream *output;
     NSMutableData *received, *unsent;
+    NSString *trouble;
     BOOL isSecure, started, stopping;
 @public
     BOOL over;
@@ -89,6 +106,7 @@ static NSString *version(NSStream *stream) {
 - (BOOL)readOnce;
 - (void)write;
 - (NSString *)reason:(NSError *)error;
+- (void)fail:(NSError *)error;
 - (void)stop:(NSString *)why;
 @end
 
@@ -123,7 +141,7 @@ static NSString *version(NSStream *stream) {
         case NSStreamEventOpenCompleted: [self start]; break;
         case NSStreamEventHasBytesAvailable: [self read]; break;
         case NSStreamEventHasSpaceAvailable: [self write]; break;
-        case NSStreamEventErrorOccurred: [self stop:[self reason:[stream streamError]]]; break;
+        case NSStreamEventErrorOccurred: [self fail:[stream streamError]]; break;
         case NSStreamEventEndEncountered: [self end]; break;
         default: break;
     }
@@ -172,7 +190,7 @@ static NSString *version(NSStream *stream) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
         if (count <= 0) {
             // GNUstep answers -1 also where the kernel takes nothing now; that is no error of the stream.
-            if ([output streamStatus] == NSStreamStatusError) [self stop:[self reason:[output streamError]]];
+            if ([output streamStatus] == NSStreamStatusError) [self fail:[output streamError]];
             return;
         }
         [unsent replaceBytesInRange:NSMakeRange(0, count) withBytes:NULL length:0];
@@ -192,6 +210,12 @@ static NSString *version(NSStream *stream) {
     if (!started || ![unsent length]) [self stop:@"stopped"];
 }
 
+- (void)fail:(NSError *)error {
+    NSString *why = [self reason:error];
+    if ([why isEqual:@"other"]) trouble = machine(error);
+    [self stop:why];
+}
+
 - (void)stop:(NSString *)why {
     if (over) return;
     over = YES;
@@ -200,7 +224,11 @@ static NSString *version(NSStream *stream) {
         [stream removeFromRunLoop:[NSRunLoop currentRunLoop] forMode:NSDefaultRunLoopMode];
         [stream close];
     }
-    say(@"stop", number, @"reason", stopping ? @"stopped" : why);
+    if (trouble && !stopping) {
+        tell(@"stop", number, [NSDictionary dictionaryWithObjectsAndKeys:why, @"reason", trouble, @"machine", nil]);
+    } else {
+        say(@"stop", number, @"reason", stopping ? @"stopped" : why);
+    }
 }
 
 @end
@@ -262,7 +290,7 @@ static NSString *version(NSStream *stream) {
 
 - (void)run {
     connections = [[NSMutableDictionary alloc] init];
-    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\",\"stop\"" TLS "],\"lacks\":[\"frames\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\",\"stop\"" TLS "],\"lacks\":[\"frames\"]}");
     fflush(stdout);
     [NSThread detachNewThreadSelector:@selector(listen) toTarget:self withObject:nil];
     [[NSRunLoop currentRunLoop] run];

@@ -86,11 +86,31 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     void stopped(String reason) { tell("stop", ",\"reason\":\"" + (isStopping ? "stopped" : reason) + "\""); }
 
+    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    static String machine(Throwable error) {
+        for (; error != null; error = error.getCause()) {
+            String text = String.valueOf(error.getMessage());
+            String name = text.contains("Cannot assign requested address") ? "EADDRNOTAVAIL"
+                : text.contains("Too many open files in system") ? "ENFILE" : text.contains("Too many open files") ? "EMFILE"
+                : text.contains("No buffer space available") ? "ENOBUFS" : text.contains("Cannot allocate memory") ? "ENOMEM" : null;
+            if (name != null) return name;
+        }
+        return null;
+    }
+
+    static String trouble(Throwable error) {
+        String name = machine(error);
+        return name == null ? "" : ",\"machine\":\"" + name + "\"";
+    }
+
+    void failed(Throwable cause) { tell("stop", ",\"reason\":\"" + (isStopping ? "stopped" : reason(cause)) + "\"" + (isStopping ? "" : trouble(cause))); }
+
     static String reason(Throwable cause) {
         String text = String.valueOf(cause.getMessage());
         return cause instanceof ConnectTimeoutException || cause instanceof ReadTimeoutException ? "timeout"
             : cause instanceof TooLongFrameException ? "too-long"
             : cause instanceof CorruptedFrameException ? "protocol"
+            : machine(cause) != null ? "other"
             : cause instanceof ConnectException && text.contains("refused") ? "refused"
             : text.contains("reset") ? "reset" : text.contains("Broken pipe") ? "broken-pipe" : "other";
     }
@@ -226,7 +246,9 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         context.close();
     }
 
-    @Override public void channelInactive(ChannelHandlerContext context) { stopped(cause == null ? "eof" : reason(cause)); }
+    @Override public void channelInactive(ChannelHandlerContext context) {
+        if (cause == null) stopped("eof"); else failed(cause);
+    }
 
     static String perform(String op) throws Exception {
         int conn = number(op, "conn");
@@ -273,12 +295,20 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         if (timeout > 0) bootstrap.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeout);
         ChannelFuture connecting = bootstrap.connect(text(op, "host"), number(op, "port"));
         channel = connecting.channel();
-        connecting.addListener(done -> { if (!done.isSuccess()) stopped(reason(done.cause())); });
+        connecting.addListener(done -> { if (!done.isSuccess()) failed(done.cause()); });
         return null;
     }
 
     String listen(String op) throws Exception {
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
+        // A connection could not be accepted: Netty would try again each second, while who has connected waits.
+        bootstrap.handler(new ChannelInboundHandlerAdapter() {
+            @Override public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
+                if (machine(error) == null) return;
+                failed(error);
+                context.close();
+            }
+        });
         bootstrap.childHandler(new ChannelInitializer<SocketChannel>() {
             @Override protected void initChannel(SocketChannel it) {
                 NettyLines fresh = new NettyLines(accepted.getAndIncrement(), op);
@@ -290,7 +320,11 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
             }
         });
         ChannelFuture bound = bootstrap.bind(text(op, "host"), number(op, "port")).awaitUninterruptibly();
-        if (!bound.isSuccess()) return String.valueOf(bound.cause().getMessage());
+        if (!bound.isSuccess()) {
+            // Nobody has heard of this one yet: its op is what tells of it.
+            String trouble = machine(bound.cause());
+            return trouble == null ? String.valueOf(bound.cause().getMessage()) : "machine " + trouble;
+        }
         channel = bound.channel();
         return "port " + ((InetSocketAddress) channel.localAddress()).getPort();
     }
@@ -308,14 +342,15 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     public static void main(String[] arguments) throws Exception {
         warmUp();
-        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"netty\",\"version\":\"" + Version.identify().getOrDefault("netty-common", Version.identify().values().iterator().next()).artifactVersion()
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"netty\",\"version\":\"" + Version.identify().getOrDefault("netty-common", Version.identify().values().iterator().next()).artifactVersion()
             + "\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"messages\",\"data\",\"leftover\",\"crlf\",\"lf\",\"cr\",\"nul\",\"delimiter\",\"u8\",\"u16\",\"u24\",\"u32\",\"u64\",\"u16le\",\"u32le\",\"varint\",\"none\","
             + "\"framing\",\"sent\",\"reset\",\"half-closed\",\"high-water\",\"discarded\",\"half-close\",\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"],\"lacks\":[\"frames\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {
             String error;
             try { error = perform(op); } catch (Exception failure) { error = "stopped"; }
-            String more = error == null ? "" : error.startsWith("port ") ? ",\"port\":" + error.substring(5) : ",\"error\":" + quoted(error);
+            String more = error == null ? "" : error.startsWith("port ") ? ",\"port\":" + error.substring(5)
+                : error.startsWith("machine ") ? ",\"error\":\"other\",\"machine\":" + quoted(error.substring(8)) : ",\"error\":" + quoted(error);
             say("{\"ev\":\"done\",\"id\":" + number(op, "id") + more + "}");
         }
         System.exit(0);

@@ -31,8 +31,18 @@ static void stopped(struct connection *c, const char *reason) {
     c->state = OVER;
 }
 
-static const char *reason(int code) {
-    return code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == ETIMEDOUT ? "timeout" : "other";
+// The errno by which the machine, and not the peer, was the reason.
+static const char *machine(int code) {
+    return code == EADDRNOTAVAIL ? "EADDRNOTAVAIL" : code == EMFILE ? "EMFILE" : code == ENFILE ? "ENFILE"
+        : code == ENOBUFS ? "ENOBUFS" : code == ENOMEM ? "ENOMEM" : NULL;
+}
+
+static void failed(struct connection *c, int code) {
+    const char *why = code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == ETIMEDOUT ? "timeout" : "other";
+    if (c->state == LIVE && machine(code))
+        printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"other\",\"machine\":\"%s\"}\n", (int)(c - connections), machine(code));
+    else stopped(c, why);
+    c->state = OVER;
 }
 
 // Tries the addresses of the host one after the other: the errno of the last one, 0 when it is connected.
@@ -43,8 +53,9 @@ static int dial(struct connection *c) {
         pthread_mutex_lock(&lock);
         if (c->fd > 0) close(c->fd);
         fd = c->fd = c->state == LIVE ? socket(each->ai_family, each->ai_socktype, 0) : -1;
+        code = fd < 0 ? errno : 0;
         pthread_mutex_unlock(&lock);
-        code = connect(fd, each->ai_addr, each->ai_addrlen) ? errno : 0;
+        if (fd >= 0) code = connect(fd, each->ai_addr, each->ai_addrlen) ? errno : 0;
     }
     if (found) freeaddrinfo(found);
     return code;
@@ -55,11 +66,19 @@ static void *serve(void *argument) {
     int code = dial(c);
     pthread_mutex_lock(&lock);
     if (code) {
-        stopped(c, reason(code));
+        failed(c, code);
     } else if (c->state == LIVE) {
         printf("{\"ev\":\"start\",\"conn\":%d}\n", (int)(c - connections));
         pthread_mutex_unlock(&lock);
         FILE *file = fdopen(dup(c->fd), "r");
+        if (!file) {
+            code = errno;
+            pthread_mutex_lock(&lock);
+            failed(c, code);
+            close(c->fd);
+            pthread_mutex_unlock(&lock);
+            return NULL;
+        }
         char *line = NULL;
         size_t space = 0;
         ssize_t count;
@@ -73,7 +92,8 @@ static void *serve(void *argument) {
         code = errno;
         free(line);
         pthread_mutex_lock(&lock);
-        stopped(c, ferror(file) ? reason(code) : "eof");
+        if (ferror(file)) failed(c, code);
+        else stopped(c, "eof");
         fclose(file);
     }
     if (c->fd > 0) close(c->fd);
@@ -141,7 +161,7 @@ static const char *perform(const char *op) {
 
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 1 << 16);
-    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"c-stdio\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"leftover\",\"half-close\",\"stop\"],\"lacks\":[\"frames\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"c-stdio\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"leftover\",\"half-close\",\"stop\"],\"lacks\":[\"frames\"]}");
     char *op = NULL;
     size_t space = 0;
     while (getline(&op, &space, stdin) > 0) {

@@ -75,6 +75,28 @@ func (c *connection) stop(why string) {
 	}
 }
 
+// With the lock.
+func (c *connection) fail(err error) {
+	if trouble := machine(err); trouble != "" && !c.over {
+		c.over = true
+		say(message{"ev": "stop", "conn": c.number, "reason": "other", "detail": err.Error(), "machine": trouble})
+		return
+	}
+	c.stop(reason(err))
+}
+
+// The errno by which the machine, and not the peer, was the reason.
+func machine(err error) string {
+	for code, name := range map[syscall.Errno]string{
+		syscall.EADDRNOTAVAIL: "EADDRNOTAVAIL", syscall.EMFILE: "EMFILE", syscall.ENFILE: "ENFILE",
+		syscall.ENOBUFS: "ENOBUFS", syscall.ENOMEM: "ENOMEM"} {
+		if errors.Is(err, code) {
+			return name
+		}
+	}
+	return ""
+}
+
 func reason(err error) string {
 	var timeout net.Error
 	switch {
@@ -100,7 +122,7 @@ func (c *connection) dial() {
 	lock.Lock()
 	defer lock.Unlock()
 	if err != nil {
-		c.stop(reason(err))
+		c.fail(err)
 	} else if c.over {
 		conn.Close()
 	} else {
@@ -162,7 +184,7 @@ func (c *connection) read() {
 	if scanner.Err() == nil && len(rest) > 0 && !c.over {
 		say(message{"ev": "leftover", "conn": c.number, "data": latin1(rest)})
 	}
-	c.stop(reason(scanner.Err()))
+	c.fail(scanner.Err())
 	c.conn.Close()
 	c.end()
 }
@@ -183,7 +205,7 @@ func (c *connection) write(unsent chan []byte) {
 			say(message{"ev": "sent", "conn": c.number, "bytes": n})
 		}
 		if err != nil && !c.stopping {
-			c.stop(reason(err))
+			c.fail(err)
 			c.conn.Close()
 		}
 		lock.Unlock()
@@ -200,6 +222,11 @@ func (c *connection) accept() {
 	for {
 		conn, err := c.listener.Accept()
 		if err != nil {
+			lock.Lock()
+			defer lock.Unlock()
+			if machine(err) != "" {
+				c.fail(err)
+			}
 			return
 		}
 		lock.Lock()
@@ -226,6 +253,9 @@ func perform(o op) message {
 		if o.Op == "listen" {
 			listener, err := net.Listen("tcp", net.JoinHostPort(o.Host, fmt.Sprint(o.Port)))
 			if err != nil {
+				if trouble := machine(err); trouble != "" {
+					return message{"error": err.Error(), "machine": trouble}
+				}
 				return message{"error": err.Error()}
 			}
 			c.listener = listener
@@ -280,7 +310,7 @@ func perform(o op) message {
 }
 
 func main() {
-	say(message{"ev": "hello", "proto": 1, "minor": 1, "name": "go-bufio", "version": runtime.Version(), "lacks": []string{"frames"}, "can": []string{
+	say(message{"ev": "hello", "proto": 1, "minor": 4, "name": "go-bufio", "version": runtime.Version(), "lacks": []string{"frames"}, "can": []string{
 		"connect", "listen", "send", "lines", "crlf", "sent", "leftover", "stop", "connect-timeout", "idle-timeout", "max-line"}})
 	ops := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {

@@ -46,9 +46,10 @@ static void print_bytes(const char *name, int conn, const char *bytes, size_t co
     puts("\"}");
 }
 
-static void stopped(struct connection *c, const char *reason) {
+static void stopped_by(struct connection *c, const char *reason, const char *machine) {
     if (c->state == OVER) return;
-    printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"%s\"}\n", c->number, c->state == STOPPING ? "stopped" : reason);
+    if (c->state != STOPPING && machine) printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"%s\",\"machine\":\"%s\"}\n", c->number, reason, machine);
+    else printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"%s\"}\n", c->number, c->state == STOPPING ? "stopped" : reason);
     c->state = OVER;
     if (c->timer) event_free(c->timer);
     if (c->is_secured) {
@@ -59,6 +60,14 @@ static void stopped(struct connection *c, const char *reason) {
     if (c->stream) bufferevent_free(c->stream);
     if (c->listener) evconnlistener_free(c->listener);
     c->timer = NULL, c->stream = NULL, c->listener = NULL;
+}
+
+static void stopped(struct connection *c, const char *reason) { stopped_by(c, reason, NULL); }
+
+// The errno by which the machine, and not the peer, was the reason.
+static const char *machine(int code) {
+    return code == EADDRNOTAVAIL ? "EADDRNOTAVAIL" : code == EMFILE ? "EMFILE" : code == ENFILE ? "ENFILE"
+        : code == ENOBUFS ? "ENOBUFS" : code == ENOMEM ? "ENOMEM" : NULL;
 }
 
 static const char *reason(int code) {
@@ -119,7 +128,8 @@ static void happened(struct bufferevent *stream, short what, void *argument) {
     } else if (what & BEV_EVENT_TIMEOUT) {
         stopped(c, "timeout");
     } else if (what & BEV_EVENT_ERROR) {
-        stopped(c, c->tls ? reason_of_tls(c, code) : reason(code));
+        const char *why = c->tls ? reason_of_tls(c, code) : reason(code);
+        stopped_by(c, why, strcmp(why, "other") ? NULL : machine(code));
     } else if (what & BEV_EVENT_EOF && c->tls && !c->is_secured) {
         stopped(c, "tls-failed");
     } else if (what & BEV_EVENT_EOF) {
@@ -222,6 +232,15 @@ static struct timeval milliseconds(const char *text) {
     return (struct timeval){count / 1000, count % 1000 * 1000};
 }
 
+static int listen_error; // of this op
+
+// A connection could not be accepted: it would be tried again at once.
+static void cannot_accept(struct evconnlistener *listener, void *argument) {
+    (void)listener;
+    int code = errno;
+    if (machine(code)) stopped_by(argument, "other", machine(code));
+}
+
 static const char *begin(struct connection *c, int number, const char *op, int *port) {
     char host[256] = "", service[8] = "";
     sscanf(field(op, "host"), "\"%255[^\"]", host);
@@ -244,7 +263,8 @@ static const char *begin(struct connection *c, int number, const char *op, int *
     if (getaddrinfo(host, service, &wanted, &found)) return "no such host";
     c->listener = evconnlistener_new_bind(base, accept_one, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE, -1, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
-    if (!c->listener) return strerror(errno);
+    if (!c->listener) return strerror(listen_error = errno);
+    evconnlistener_set_error_cb(c->listener, cannot_accept);
     c->state = LIVE;
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
@@ -289,8 +309,10 @@ static void take(struct bufferevent *console, void *argument) {
     (void)argument;
     while ((op = evbuffer_readln(bufferevent_get_input(console), NULL, EVBUFFER_EOL_LF))) {
         int id = atoi(field(op, "id")), port = 0;
+        listen_error = 0;
         const char *error = perform(op, &port);
-        if (error) printf("{\"ev\":\"done\",\"id\":%d,\"error\":\"%s\"}\n", id, error);
+        if (error && machine(listen_error)) printf("{\"ev\":\"done\",\"id\":%d,\"error\":\"%s\",\"machine\":\"%s\"}\n", id, error, machine(listen_error));
+        else if (error) printf("{\"ev\":\"done\",\"id\":%d,\"error\":\"%s\"}\n", id, error);
         else if (port) printf("{\"ev\":\"done\",\"id\":%d,\"port\":%d}\n", id, port);
         else printf("{\"ev\":\"done\",\"id\":%d}\n", id);
         free(op);
@@ -309,7 +331,7 @@ int main(void) {
     struct event_config *config = event_config_new();
     event_config_require_features(config, EV_FEATURE_FDS);
     base = event_base_new_with_config(config);
-    printf("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\","
+    printf("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\","
            "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\",\"tls\",\"start-tls\"],\"lacks\":[\"frames\"]}\n", event_get_version());
     struct bufferevent *console = bufferevent_socket_new(base, 0, 0);
     bufferevent_setcb(console, take, NULL, end, NULL);

@@ -3,6 +3,8 @@ const fs = require("fs"), net = require("net"), readline = require("readline"), 
 const sockets = new Map();
 let accepted = 999999;
 const say = message => process.stdout.write(JSON.stringify(message) + "\n");
+// Errors by which the machine, and not the peer, was the reason.
+const machine = error => ["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].find(code => code === error.code);
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
 
 // The options of `tls.connect`. It sends no SNI for an address, and would verify the host that it connects to.
@@ -20,19 +22,19 @@ const isOfTLS = (error, socket) => error.code?.startsWith("ERR_SSL") || error.co
   || socket.encrypted && !socket.isSecured && !(error.code in reasons && error.syscall);
 
 function serve(conn, socket) {
-  let reason = "eof", detail;
+  let reason = "eof", detail, trouble;
   sockets.set(conn, socket);
   const lines = readline.createInterface({ input: socket.setEncoding("latin1"), crlfDelay: Infinity });
   lines.on("line", data => socket.isStopping || say({ ev: "line", conn, data }));
   lines.on("error", () => {}); // It passes on the socket's errors, and an error that nobody hears ends the process.
   socket.lines = lines;
-  socket.tell = (reason, detail) => {
-    if (!socket.isOver) say({ ev: "stop", conn, reason, detail });
+  socket.tell = (reason, detail, machine) => {
+    if (!socket.isOver) say({ ev: "stop", conn, reason, detail, machine });
     socket.isOver = true;
   };
   socket.on("timeout", () => { reason = "timeout"; socket.destroy(); });
-  socket.on("error", error => { reason = isOfTLS(error, socket) ? "tls-failed" : reasons[error.code] ?? "other"; detail = error.message; });
-  socket.on("close", () => setImmediate(() => socket.tell(reason, detail)));
+  socket.on("error", error => { reason = isOfTLS(error, socket) ? "tls-failed" : reasons[error.code] ?? "other"; detail = error.message; trouble = machine(error); });
+  socket.on("close", () => setImmediate(() => socket.tell(reason, detail, trouble)));
 }
 
 function connect({ conn, host, port, ...options }) {
@@ -64,7 +66,11 @@ function listen({ conn: listener, host, port }, done) {
     serve(conn, socket);
   });
   sockets.set(listener, server);
-  server.tell = reason => { server.close(); server.isOver = true; say({ ev: "stop", conn: listener, reason }); };
+  server.tell = (reason, detail, machine) => { server.close(); server.isOver = true; say({ ev: "stop", conn: listener, reason, detail, machine }); };
+  server.on("error", error => {
+    if (!server.listening) return done({ error: error.message, machine: machine(error) });
+    if (!server.isOver && machine(error)) server.tell("other", error.message, machine(error)); // It can't accept.
+  });
   server.listen(port, host, () => done({ port: server.address().port }));
 }
 
@@ -98,7 +104,7 @@ function perform({ id, ...op }) {
   done();
 }
 
-say({ ev: "hello", proto: 1, minor: 2, name: "node-net", version: process.version,
+say({ ev: "hello", proto: 1, minor: 4, name: "node-net", version: process.version,
   can: ["connect", "listen", "send", "lines", "crlf", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout", "tls", "start-tls"],
   lacks: ["frames"] });
 readline.createInterface({ input: process.stdin }).on("line", line => perform(JSON.parse(line))).on("close", () => process.exit());

@@ -1,6 +1,6 @@
 """aiohttp's `ClientSession.ws_connect` and `web.WebSocketResponse`: `receive`, `send_str`, `send_bytes`, `ping`, `close`, and their
 `max_msg_size`. Needs the package `aiohttp`."""
-import asyncio, json, ssl, struct, sys
+import asyncio, errno, json, ssl, struct, sys
 
 import aiohttp
 from aiohttp import WSMsgType, web
@@ -78,12 +78,19 @@ def reason(error):
     return "other"
 
 
-def stop(conn, reason, detail="", code=None):
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
+def stop(conn, reason, detail="", code=None, error=None):
     if conn not in over:
         over.add(conn)
         # A close frame without a code has the code 0.
         code = {"code": code} if reason == "closed" and code and conn not in stopping else {}
-        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **code)
+        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **code,
+            **({} if conn in stopping else machine(error)))
 
 
 async def dial(conn, host, port, op):
@@ -94,7 +101,7 @@ async def dial(conn, host, port, op):
             ws = await session.ws_connect(
                 url, timeout=aiohttp.ClientWSTimeout(ws_close=0.5), max_msg_size=op.get("max-line", 1024), **secure(op.get("tls")))
         except (aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
-            return stop(conn, reason(error), repr(error))
+            return stop(conn, reason(error), repr(error), error=error)
         await read(conn, ws)
 
 
@@ -173,11 +180,23 @@ async def do(op, conn, host="", port=0, data="", **more):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(known.items()):
+        if sock and machine(error) and isinstance(it, web.AppRunner) and sock.getsockname() in it.addresses:
+            for site in list(it.sites):
+                asyncio.ensure_future(site.stop())
+            return stop(conn, "other", str(error), error=error)
+    loop.default_exception_handler(context)
+
+
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     # With `autoping`, as by default, it keeps pings and pongs to itself.
-    say(ev="hello", proto=1, minor=3, name="python-aiohttp", version=aiohttp.__version__, lacks=["pings"],
+    say(ev="hello", proto=1, minor=4, name="python-aiohttp", version=aiohttp.__version__, lacks=["pings"],
         can=["connect", "listen", "send", "websocket", "stop", "connect-timeout", "max-line", "tls"])
     while line := await stdin.readline():
         request = json.loads(line)
@@ -185,7 +204,7 @@ async def main():
         try:
             answer = await do(**request)
         except OSError as error:
-            answer = {"error": str(error)}
+            answer = {"error": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 
 

@@ -1,5 +1,5 @@
 """asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines, and `readexactly` behind a length."""
-import asyncio, json, socket, ssl, struct, sys
+import asyncio, errno, json, socket, ssl, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
@@ -87,7 +87,7 @@ async def start_tls(conn, context, **more):
         await writers[conn].start_tls(context, **more)
         secured(conn, writers[conn])
     except OSError as error:
-        stop(conn, reason(error), str(error))
+        stop(conn, reason(error), str(error), error)
 
 
 async def read(conn, reader, writer):
@@ -111,7 +111,7 @@ async def read(conn, reader, writer):
     except TooLong:
         stop(conn, "too-long")
     except OSError as error:
-        stop(conn, reason(error), str(error))
+        stop(conn, reason(error), str(error), error)
     writer.close()
 
 
@@ -122,10 +122,17 @@ def reason(error):
     return known.get(type(error), "other")
 
 
-def stop(conn, reason, detail=""):
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
+def stop(conn, reason, detail="", error=None):
     if conn not in over:
         over.add(conn)
-        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail)
+        trouble = {} if conn in stopping else machine(error)
+        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **trouble)
 
 
 async def connect(conn, host, port, limit, timeout, context=None, **more):
@@ -133,7 +140,7 @@ async def connect(conn, host, port, limit, timeout, context=None, **more):
         opening = asyncio.open_connection(host, port, limit=limit, ssl=context, **more)
         await read(conn, *await asyncio.wait_for(opening, timeout))
     except (OSError, asyncio.TimeoutError) as error:
-        stop(conn, reason(error), str(error))
+        stop(conn, reason(error), str(error), error)
 
 
 async def listen(listener, host, port, limit):
@@ -186,10 +193,21 @@ async def do(op, conn, host="", port=0, data="", **more):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(writers.items()):
+        if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:
+            it.close()
+            return stop(conn, "other", str(error), error)
+    loop.default_exception_handler(context)
+
+
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    say(ev="hello", proto=1, minor=2, name="python-asyncio",
+    say(ev="hello", proto=1, minor=4, name="python-asyncio",
         can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, "delimiter", *WIDTHS, "leftover", "half-close", "stop",
              "reset", "connect-timeout", "max-line", "discarded", "tls", "start-tls"], lacks=["frames"])
     while line := await stdin.readline():
@@ -200,7 +218,7 @@ async def main():
         except NotImplementedError:  # `write_eof` with TLS.
             answer = {"error": "unsupported"}
         except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
-            answer = {"error": "stopped", "detail": str(error)}
+            answer = {"error": "stopped", "detail": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 
 

@@ -1,5 +1,5 @@
 """asyncio streams, where the program says what it reads: `readexactly`, `readuntil` with its limit, `read`; also listens."""
-import asyncio, json, socket, struct, sys
+import asyncio, errno, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0", "none": b""}
 known, numbers = {}, iter(range(1_000_000, 10_000_000))
@@ -15,22 +15,28 @@ def reason(error):
     return known.get(type(error), "other")
 
 
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
 class Peer:
     def __init__(self, conn, limit, terminator):
         self.conn, self.limit, self.terminator, self.over, self.why = conn, limit, terminator, False, None
         self.reads = asyncio.Queue()
         self.writer = self.task = None
 
-    def stop(self, why, detail=""):
+    def stop(self, why, error=None):
         if not self.over:
             self.over = True
-            say(ev="stop", conn=self.conn, reason=self.why or why, detail=detail)
+            say(ev="stop", conn=self.conn, reason=self.why or why, detail=str(error or ""), **({} if self.why else machine(error)))
 
     async def connect(self, host, port, timeout):
         try:
             streams = await asyncio.wait_for(asyncio.open_connection(host, port, limit=self.limit), timeout)
         except (OSError, asyncio.TimeoutError) as error:
-            return self.stop(reason(error), str(error))
+            return self.stop(reason(error), error)
         await self.serve(*streams)
 
     async def serve(self, reader, writer):
@@ -53,7 +59,7 @@ class Peer:
                 say(ev="leftover", conn=self.conn, data=end.partial.decode("latin-1"))
             self.stop("eof")
         except (OSError, asyncio.TimeoutError, asyncio.LimitOverrunError) as error:
-            self.stop(reason(error), str(error))
+            self.stop(reason(error), error)
         except asyncio.CancelledError:
             pass
         writer.close()
@@ -98,10 +104,10 @@ class Listener:
         say(ev="accept", conn=peer.conn, listener=self.conn)
         await peer.serve(reader, writer)
 
-    def end(self, abort):
+    def end(self, abort, error=None):
         self.over = True
         self.server.close()
-        say(ev="stop", conn=self.conn, reason="stopped")
+        say(ev="stop", conn=self.conn, reason="other" if error else "stopped", **machine(error))
 
 
 async def do(op, conn, host="", port=0, data="", **more):
@@ -132,10 +138,21 @@ async def do(op, conn, host="", port=0, data="", **more):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(known.items()):
+        if sock and machine(error) and sock.fileno() in [each.fileno() for each in (it.server.sockets if isinstance(it, Listener) else ())]:
+            it.end(False, error)
+            return
+    loop.default_exception_handler(context)
+
+
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    say(ev="hello", proto=1, minor=1, name="python-asyncio-reads", lacks=["frames", "watches"],
+    say(ev="hello", proto=1, minor=4, name="python-asyncio-reads", lacks=["frames", "watches"],
         can=["connect", "listen", "send", "data", "reads", "leftover", "half-close", "stop", "reset", "connect-timeout",
              "max-line", *TERMINATORS])
     while line := await stdin.readline():
@@ -144,7 +161,7 @@ async def main():
         try:
             answer = await do(**request)
         except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
-            answer = {"error": "stopped", "detail": str(error)}
+            answer = {"error": "stopped", "detail": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 
 

@@ -1,7 +1,13 @@
 """Blocking sockets and `makefile`: what a Python script does first. One thread reads each connection."""
-import json, socket, ssl, sys, threading
+import errno, json, socket, ssl, sys, threading
 
 conns, lock = {}, threading.Lock()
+
+
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
 
 class Connection:
@@ -24,6 +30,7 @@ class Connection:
         return sock
 
     def serve(self, conn, host, port, timeout, tls):
+        trouble = {}
         try:
             sock = self.sock = socket.create_connection((host, port), timeout)
             if tls:
@@ -39,8 +46,9 @@ class Connection:
         except ssl.SSLError:
             reason = "tls-failed"
         except OSError as error:
+            trouble = machine(error)
             reason = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", TimeoutError: "timeout"}.get(type(error), "other")
-        self.tell(conn, "stop", reason=reason)
+        self.tell(conn, "stop", reason=reason, **trouble)
 
 
 def do(op, conn, host="", port=0, data="", **options):
@@ -70,7 +78,7 @@ def say(**message):
         print(json.dumps(message), flush=True)
 
 
-say(ev="hello", proto=1, minor=2, name="python-blocking",
+say(ev="hello", proto=1, minor=4, name="python-blocking",
     can=["connect", "send", "lines", "crlf", "leftover", "half-close", "stop", "connect-timeout", "tls"], lacks=["frames"])
 for request in map(json.loads, sys.stdin):
     id = request.pop("id")

@@ -1,5 +1,5 @@
 """asyncio protocols with heartbeats and reconnects, as chat and queue clients write them: `data_received`, `call_later` and one look at the clock."""
-import asyncio, json, socket, struct, sys
+import asyncio, errno, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8}
@@ -13,6 +13,12 @@ def say(**message):
 def reason(error):
     known = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", BrokenPipeError: "broken-pipe", TimeoutError: "timeout"}
     return known.get(type(error), "other")
+
+
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
 
 class Connection(asyncio.Protocol):
@@ -75,21 +81,22 @@ class Connection(asyncio.Protocol):
         self.end("eof")
 
     def connection_lost(self, error):
-        self.end(reason(error) if error else "eof", str(error or ""))
+        self.end(reason(error) if error else "eof", error)
 
-    def end(self, reason, detail=""):
+    def end(self, reason, error=None):
         if self.is_over:
             return
         self.is_over = True
+        why = {"detail": str(error or ""), **({} if self.is_stopping else machine(error))}
         if self.timer:
             self.timer.cancel()
         if self.transport:
             self.transport.close()
         if self.is_stopping or self.is_half_closed or reason in ("too-long", "stopped") or "reconnect-min-ms" not in self.op or self.listener is not None:
-            return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, detail=detail)
+            return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, **why)
         if self.transport:
             self.transport.abort()  # Nothing is written to it any more: what waits is lost.
-        say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, detail=detail)
+        say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, **why)
         successor = Connection(self.conn, self.op, waits=0 if self.transport else self.waits)
         successor.is_paused = self.is_paused
         successor.connect_later()
@@ -143,7 +150,7 @@ async def connect(connection, host, port, wait=0.0):
         await asyncio.sleep(wait)
         await asyncio.get_running_loop().create_connection(lambda: connection, host, port)
     except OSError as error:
-        connection.end(reason(error), str(error))
+        connection.end(reason(error), error)
 
 
 async def listen(conn, op):
@@ -203,15 +210,30 @@ async def do(conn, op):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(connections.items()):
+        if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:
+            it.close()
+            return say(ev="stop", conn=conn, reason="other", detail=str(error), **machine(error))
+    loop.default_exception_handler(context)
+
+
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    say(ev="hello", proto=1, minor=3, name="python-heartbeat",
+    say(ev="hello", proto=1, minor=4, name="python-heartbeat",
         can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, *WIDTHS, "leftover", "half-close", "stop", "reset",
              "stop-reading", "resume-reading", "max-line", "heartbeat", "reconnect"], lacks=["frames"])
     while line := await stdin.readline():
         op = json.loads(line)
-        say(ev="done", id=op["id"], **await do(op["conn"], op))
+        try:
+            answer = await do(op["conn"], op)
+        except OSError as error:
+            answer = {"error": str(error), **machine(error)}
+        say(ev="done", id=op["id"], **answer)
 
 
 asyncio.run(main())

@@ -1,5 +1,5 @@
 """`websockets` with its asyncio API, client and server: `recv`, `send`, `ping`, `close`, and its limit `max_size`. Needs the package `websockets`."""
-import asyncio, json, socket, ssl, struct, sys
+import asyncio, errno, json, socket, ssl, struct, sys
 
 import websockets
 from websockets.asyncio.client import connect
@@ -66,11 +66,18 @@ def reason(error):
     return "other"
 
 
-def stop(conn, reason, detail="", code=None):
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
+def stop(conn, reason, detail="", code=None, error=None):
     if conn not in over:
         over.add(conn)
         code = {"code": code} if code is not None and conn not in stopping else {}
-        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **code)
+        say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **code,
+            **({} if conn in stopping else machine(error)))
 
 
 async def dial(conn, host, port, op):
@@ -78,7 +85,7 @@ async def dial(conn, host, port, op):
     try:
         ws = await connect(url, proxy=None, **options(op), **secure(op.get("tls")))
     except (OSError, InvalidHandshake) as error:
-        return stop(conn, reason(error), f"{error} ({error.__cause__ or ''})")
+        return stop(conn, reason(error), f"{error} ({error.__cause__ or ''})", error=error)
     await read(conn, ws)
 
 
@@ -154,11 +161,22 @@ async def do(op, conn, host="", port=0, data="", **more):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(known.items()):
+        if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:
+            it.close(close_connections=False)
+            return stop(conn, "other", str(error), error=error)
+    loop.default_exception_handler(context)
+
+
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     # It tells no ping, and a pong only where it answers one of its own pings.
-    say(ev="hello", proto=1, minor=3, name="python-websockets", version=websockets.__version__, lacks=["pings"],
+    say(ev="hello", proto=1, minor=4, name="python-websockets", version=websockets.__version__, lacks=["pings"],
         can=["connect", "listen", "send", "websocket", "stop", "reset", "connect-timeout", "max-line", "tls"])
     while line := await stdin.readline():
         request = json.loads(line)
@@ -166,7 +184,7 @@ async def main():
         try:
             answer = await do(**request)
         except OSError as error:
-            answer = {"error": str(error)}
+            answer = {"error": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 
 

@@ -58,17 +58,29 @@ fn serve(conn: u32, shared: &Shared, host: (String, u16), timeout: Option<u64>) 
     Ok(())
 }
 
+// The errno by which the machine, and not the peer, was the reason; std has no names for the numbers of Linux.
+fn machine(error: &Error) -> Option<&'static str> {
+    match error.raw_os_error()? {
+        12 => Some("ENOMEM"),
+        23 => Some("ENFILE"),
+        24 => Some("EMFILE"),
+        99 => Some("EADDRNOTAVAIL"),
+        105 => Some("ENOBUFS"),
+        _ => None,
+    }
+}
+
 fn run(conn: u32, shared: Shared, host: (String, u16), timeout: Option<u64>) {
-    let reason = match serve(conn, &shared, host, timeout) {
-        Ok(()) => "eof",
-        Err(error) => match error.kind() {
-            ErrorKind::ConnectionRefused => "refused",
-            ErrorKind::ConnectionReset => "reset",
-            ErrorKind::TimedOut => "timeout",
-            _ => "other",
+    match serve(conn, &shared, host, timeout) {
+        Ok(()) => stopped(conn, &shared, "eof"),
+        Err(error) => match (error.kind(), machine(&error)) {
+            (_, Some(trouble)) => tell(conn, &shared, "stop", &format!(r#","reason":"other","machine":"{trouble}""#)),
+            (ErrorKind::ConnectionRefused, _) => stopped(conn, &shared, "refused"),
+            (ErrorKind::ConnectionReset, _) => stopped(conn, &shared, "reset"),
+            (ErrorKind::TimedOut, _) => stopped(conn, &shared, "timeout"),
+            _ => stopped(conn, &shared, "other"),
         },
     };
-    stopped(conn, &shared, reason);
     shared.lock().unwrap().stream = None;
 }
 
@@ -139,7 +151,7 @@ fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'sta
 
 fn main() {
     let can = r#"["connect","send","lines","crlf","half-close","stop","connect-timeout"]"#;
-    say(format!(r#"{{"ev":"hello","proto":1,"minor":1,"name":"rust-std","can":{can},"lacks":["frames"]}}"#));
+    say(format!(r#"{{"ev":"hello","proto":1,"minor":4,"name":"rust-std","can":{can},"lacks":["frames"]}}"#));
     let mut connections = HashMap::new();
     for op in std::io::stdin().lines().map_while(Result::ok) {
         let error = match perform(&op, &mut connections) {

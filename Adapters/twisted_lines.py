@@ -5,6 +5,7 @@ import errno, json, sys
 import twisted
 from twisted.internet import error, interfaces, reactor, stdio
 from twisted.internet.protocol import ClientFactory, ServerFactory
+from twisted.logger import globalLogPublisher
 from twisted.protocols import basic
 from twisted.protocols.basic import LineReceiver
 from twisted.protocols.policies import TimeoutMixin
@@ -31,10 +32,17 @@ def reason(failure):
     return "reset" if failure.check(error.ConnectionLost) else "other"
 
 
-def stop(conn, why, detail=""):
+def machine(problem):
+    """The errno by which the machine, and not the peer, was the reason. Twisted's errors have it, or the error below them."""
+    below = getattr(problem, "socketError", problem)
+    name = errno.errorcode.get(getattr(below, "osError", None) or getattr(below, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
+def stop(conn, why, detail="", **trouble):
     if conn not in over:
         over.add(conn)
-        say(ev="stop", conn=conn, reason=why, detail=detail)
+        say(ev="stop", conn=conn, reason=why, detail=detail, **trouble)
 
 
 class Peer(TimeoutMixin):
@@ -115,7 +123,7 @@ class Peer(TimeoutMixin):
 
     def lost(self, failure):
         self.setTimeout(None)
-        stop(self.conn, self.why or reason(failure), str(failure.value))
+        stop(self.conn, self.why or reason(failure), str(failure.value), **({} if self.why else machine(failure.value)))
 
     def send(self, data):
         self.resetTimeout()
@@ -270,7 +278,7 @@ class Dialer(ClientFactory):
         return None if self.conn in over else Peer(self.conn, self.op).protocol
 
     def clientConnectionFailed(self, connector, failure):
-        stop(self.conn, reason(failure), str(failure.value))
+        stop(self.conn, reason(failure), str(failure.value), **machine(failure.value))
 
 
 class Listener(ServerFactory):
@@ -283,6 +291,19 @@ class Listener(ServerFactory):
         conn = next(numbers)
         say(ev="accept", conn=conn, listener=self.conn)
         return Peer(conn, self.op).protocol
+
+
+def cannot_accept(event):
+    """Twisted tells its log alone of connections that it can't accept, or closes at once for want of a descriptor."""
+    what = event.get("log_format") or ""
+    name = event.get("acceptError") or ("EMFILE" if what.startswith("EMFILE encountered") else None)
+    if name not in ("EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"):
+        return
+    # It does not tell which listener it was; the next one would meet the same.
+    for conn, it in list(known.items()):
+        if conn not in over and hasattr(it, "stopListening"):
+            stop(conn, "other", what, machine=name)
+            it.stopListening()
 
 
 def do(op, conn, host="", port=0, data="", **more):
@@ -338,7 +359,7 @@ class Harness(LineReceiver):
     delimiter, MAX_LENGTH = b"\n", 1 << 24
 
     def connectionMade(self):
-        say(ev="hello", proto=1, minor=1, name="twisted", version=twisted.__version__, can=[
+        say(ev="hello", proto=1, minor=4, name="twisted", version=twisted.__version__, can=[
             "connect", "listen", "send", "lines", "messages", "data", "framing", *PROTOCOLS, "leftover", "half-close", "half-closed", "stop",
             "reset", "high-water", "stop-reading", "resume-reading", "connect-timeout", "idle-timeout", "max-line"])
 
@@ -348,7 +369,7 @@ class Harness(LineReceiver):
         try:
             answer = do(**request)
         except (OSError, error.CannotListenError) as problem:
-            answer = {"error": str(problem)}
+            answer = {"error": str(problem), **machine(problem)}
         say(ev="done", id=id, **answer)
 
     def connectionLost(self, failure):
@@ -356,6 +377,7 @@ class Harness(LineReceiver):
             reactor.stop()
 
 
+globalLogPublisher.addObserver(cannot_accept)
 console = Harness()
 stdio.StandardIO(console)
 reactor.run(installSignalHandlers=False)

@@ -1,5 +1,5 @@
 """protobuf of Python behind asyncio streams: a delimited stream of `Sample`, as docs/adapter-protocol.md has it (PyPI: protobuf)."""
-import asyncio, json, sys
+import asyncio, errno, json, sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
 
@@ -28,10 +28,16 @@ def say(**event):
     print(json.dumps(event), flush=True)
 
 
-def stop(conn, reason, detail=""):
+def machine(error):
+    """The errno by which the machine, and not the peer, was the reason."""
+    name = errno.errorcode.get(getattr(error, "errno", None))
+    return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
+
+
+def stop(conn, reason, detail="", error=None):
     if conn not in over:
         over.add(conn)
-        say(ev="stop", conn=conn, reason=reason, detail=detail)
+        say(ev="stop", conn=conn, reason=reason, detail=detail, **machine(error))
 
 
 def varint(number):
@@ -89,7 +95,7 @@ async def serve(conn, limit, reader, writer):
     except ConnectionResetError as error:
         stop(conn, "reset", str(error))
     except OSError as error:
-        stop(conn, "other", str(error))
+        stop(conn, "other", str(error), error)
     writer.close()
 
 
@@ -99,7 +105,7 @@ async def connect(conn, limit, host, port):
     except ConnectionRefusedError as error:
         return stop(conn, "refused", str(error))
     except OSError as error:
-        return stop(conn, "other", str(error))
+        return stop(conn, "other", str(error), error)
     if conn in over:
         return streams[1].close()
     await serve(conn, limit, *streams)
@@ -146,15 +152,30 @@ async def do(op, conn, **more):
     return {}
 
 
+def failed(loop, context):
+    """asyncio would try again each second to accept, while who has connected waits."""
+    error, sock = context.get("exception"), context.get("socket")
+    for conn, it in list(listeners.items()):
+        if sock and machine(error) and sock.fileno() in [each.fileno() for each in it.sockets]:
+            it.close()
+            return stop(conn, "other", str(error), error)
+    loop.default_exception_handler(context)
+
+
 async def main():
-    say(ev="hello", proto=1, minor=3, name="python-protobuf", can="connect listen send messages varint protobuf stop leftover max-line".split())
+    say(ev="hello", proto=1, minor=4, name="python-protobuf", can="connect listen send messages varint protobuf stop leftover max-line".split())
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(failed)
     stdin = asyncio.StreamReader(limit=64 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     while line := await stdin.readline():
         op = json.loads(line)
         id = op.pop("id")
-        say(ev="done", id=id, **await do(**op))
+        try:
+            answer = await do(**op)
+        except OSError as error:
+            answer = {"error": str(error), **machine(error)}
+        say(ev="done", id=id, **answer)
 
 
 tasks = set()

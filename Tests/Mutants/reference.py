@@ -27,6 +27,8 @@ TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
     errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
+# What the machine, and not the peer, is the reason of.
+SHORTAGES = (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
 # Seconds: between two attempts to connect; without a byte written, before what was sent is given up; for the peer's FIN behind ours.
@@ -36,6 +38,12 @@ CLOSE_TIME, WAIT_TIME = 1.0, 0.5
 CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
 ENDING, LINGERING, OVER, AWAY = "ending", "lingering", "over", "away"
 RECORD_SIZE = 16 * 1024
+
+
+def machine(error):
+    """The field of an event that tells of trouble of the machine; none for other errors."""
+    number = getattr(error, "errno", None)
+    return {"machine": errno.errorcode[number]} if number in SHORTAGES else {}
 
 
 class Refused(Exception):
@@ -419,6 +427,8 @@ class Connection:
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
         # Why a write failed, or the connection between connect and the first look at it.
         self.failure = None
+        # Trouble of the machine, as the event that it ends with tells of it.
+        self.trouble = {}
         # `full` was told, and no `drained` behind it.
         self.full = False
         # Of ending.
@@ -432,7 +442,8 @@ class Connection:
         self.unsent, self.waits, self.has_half_closed = Unsent(), 0, False
 
     def say(self, event, **fields):
-        self.adapter.say(ev=event, conn=self.number, **fields)
+        trouble = self.trouble if fields.get("reason") == "other" else {}
+        self.adapter.say(ev=event, conn=self.number, **fields, **trouble)
 
     # MARK: Connecting
 
@@ -985,6 +996,7 @@ class Connection:
             self.say("stop", reason=reason, detail=detail)
 
     def reason_of(self, error):
+        self.trouble = machine(error)
         if isinstance(error, ssl.SSLError):
             return "tls-failed"
         return REASONS.get(getattr(error, "errno", None), "other")
@@ -1397,24 +1409,23 @@ class Listener:
         try:
             sock = self.sock.accept()[0]
         except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-                # The loop would say at once that somebody waits.
-                self.loop.remove_reader(self.sock)
-                self.loop.call_later(0.1, lambda: self.sock and self.loop.add_reader(self.sock, self.waiting))
+            if error.errno in SHORTAGES:
+                # Who waits to be accepted would wait for nothing.
+                self.stop(reason="other", detail=str(error), **machine(error))
             return
         self.accepted(sock)
 
     def accepted(self, sock):
         self.adapter.new_connection(self.settings).accepted(sock, self)
 
-    def stop(self):
+    def stop(self, reason="stopped", **more):
         if self.sock:
             self.loop.remove_reader(self.sock)
             self.sock.close()
             self.sock = None
             if "path" in self.settings:
                 os.unlink(self.settings["path"])
-            self.adapter.say(ev="stop", conn=self.number, reason="stopped")
+            self.adapter.say(ev="stop", conn=self.number, reason=reason, **more)
 
 
 class Adapter:
@@ -1507,13 +1518,13 @@ class Adapter:
         except Refused as error:
             return {"error": str(error)}
         except OSError as error:
-            return {"error": error.strerror or "other"}
+            return {"error": error.strerror or "other", **machine(error)}
 
     async def serve(self):
         stdin = asyncio.StreamReader(limit=1 << 24)
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-        self.say(ev="hello", proto=1, minor=3, name=self.name, can=self.can)
+        self.say(ev="hello", proto=1, minor=4, name=self.name, can=self.can)
         while line := await stdin.readline():
             request = json.loads(line)
             self.say(ev="done", id=request["id"], **self.answer(request))
