@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeSystem
 import Testing
 
 @testable import ProbeNetwork
@@ -59,10 +60,13 @@ struct CrowdOrderTests {
         snapshot.latencies[.line]?.failed = 2
         snapshot.latencies[.line]?.addRunning(nanoseconds: 7, count: 1)
         snapshot.latencies[.line]?.open = 3
+        snapshot.standstills.add(from: MonotonicTime(nanoseconds: 5), to: MonotonicTime(nanoseconds: 9))
         let text = snapshot.json.encoded()
         let read = try #require(CrowdSnapshot(json: try JSONParser.parse(text.span)))
         #expect(read.json.encoded() == text)
         #expect(read.latencies == snapshot.latencies)
+        let stood = read.standstills.all(from: MonotonicTime(nanoseconds: 0))
+        #expect(stood.map { [$0.from.nanoseconds, $0.to.nanoseconds] } == [[5, 9]])
     }
 
     @Test func snapshotsAddUp() {
