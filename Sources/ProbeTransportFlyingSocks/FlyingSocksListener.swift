@@ -44,9 +44,14 @@ final class FlyingSocksListener: TransportListener {
             } catch {
                 if !Task.isCancelled { failure = FlyingSocksFailure(error) }
             }
+            func report() {
+                if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
+            }
+            // Who is refused for a failure must be able to know of it.
+            if failure.reason != .stopped { report() }
             // Fails only if the socket is closed already.
             try? socket.close()
-            if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
+            if failure.reason == .stopped { report() }
         }
     }
 

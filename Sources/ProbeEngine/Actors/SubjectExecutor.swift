@@ -295,6 +295,9 @@ final class SubjectExecutor {
 extension Finding {
     /// A subject's program that does not do its part makes the case an error.
     init(_ failure: SubjectFailure) {
-        self.init(failure.isUnsupported ? .unsupported : .error, failure.summary, details: failure.details)
+        self.init(
+            failure.isUnsupported ? .unsupported : .error, failure.summary,
+            details: failure.details + failure.resourcesLeft,
+            hints: failure.machine.map { [$0.advice] } ?? [])
     }
 }

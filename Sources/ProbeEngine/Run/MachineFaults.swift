@@ -45,7 +45,9 @@ struct MachineFaults {
         }
 
         init(_ failure: SubjectFailure) {
-            (text, details, hints) = (failure.summary, failure.details, failure.machine.map { [$0.advice] } ?? [])
+            (text, details, hints) = (
+                failure.summary, failure.details + failure.resourcesLeft, failure.machine.map { [$0.advice] } ?? []
+            )
         }
 
         init(_ text: String, advice: String) { (self.text, hints) = (text, [advice]) }

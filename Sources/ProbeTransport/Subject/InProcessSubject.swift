@@ -1,6 +1,5 @@
 package import ProbeBase
 import Dispatch
-import Glibc
 package import ProbeSystem
 import Synchronization
 
@@ -242,7 +241,7 @@ package final class InProcessSubject: SubjectDriver {
         guard let fault = MachineError(text: text),
             state.withLock({ $0.provocable[connection]?.contains(fault) }) != true
         else { return nil }
-        return SubjectFailure("the subject", met: fault, detail: text, pids: [getpid()])
+        return SubjectFailure("the subject", met: fault, detail: text, pids: nil)
     }
 
     /// The number of a listener's next connection; its handler and its `accepted` event share it.

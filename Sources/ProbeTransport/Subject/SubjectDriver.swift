@@ -1,5 +1,4 @@
 package import ProbeBase
-import Glibc
 package import ProbeSystem
 
 /// A transport under test as the engine uses it, in this process or behind an adapter: operations go in, reports come
@@ -155,6 +154,7 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     package var isUnsupported: Bool
     /// The trouble of the machine that it met; nil: it is something else.
     package var machine: MachineError?
+    private var pids: [Int32]?
 
     package init(_ summary: String, details: [String] = [], isUnsupported: Bool = false) {
         self.summary = summary
@@ -165,14 +165,19 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     /// What was met is trouble of the machine, which says nothing about who met it.
     ///
     /// - Parameter subject: who met it, as a noun.
-    /// - Parameter pids: the processes whose resources are told.
-    init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]) {
+    /// - Parameter pids: the processes of the subject; nil: this one.
+    init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]?) {
         self.init(
             "\(subject) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
-            details: (detail.map { [Escaped.text($0.utf8)] } ?? [])
-                + (pids == [getpid()] ? ResourcesLeft.here() : ResourcesLeft.of(pids))
-                + [fault.advice])
+            details: detail.map { [Escaped.text($0.utf8)] } ?? [])
         machine = fault
+        self.pids = pids
+    }
+
+    /// What the machine has left of what it was out of. It is counted when it is asked for, as that takes time.
+    package var resourcesLeft: [String] {
+        if machine == nil { return [] }
+        return pids.map(ResourcesLeft.of) ?? ResourcesLeft.here()
     }
 
     /// All of it in one line; what a detail that ends in a colon announces follows it.
