@@ -76,8 +76,6 @@ extension Inspection {
         var pass = own.takePass()
         let others = other.takePass()
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
-        // Which copies are recognized depends on the packets of all flows; if no share has one, one analysis alone has none either.
-        guard pass.analysis.copyCount == 0, others.analysis.copyCount == 0 else { return nil }
         pass.merge(others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,

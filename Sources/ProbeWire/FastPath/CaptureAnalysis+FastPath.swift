@@ -37,7 +37,7 @@ extension CaptureAnalysis {
         else { return false }
         packetCount += 1
         tcpPacketCount += 1
-        recent.note(segment, time: time)
+        recent.note(segment, time: time, index: index)
         return true
     }
 

@@ -38,11 +38,10 @@ package struct CaptureAnalysis: Sendable {
         packetCount += 1
         guard follows(tcp) else { return nil }
         let payload = bytes.extracting(tcp.payload)
-        if let certainty = recent.note(tcp, time: time),
+        if let certainty = recent.note(tcp, time: time, index: index),
             let copy = table.takeCopy(tcp, certainty, payload: payload, time: time, index: index)
         {
             copyCount += 1
-            recent.expectMore()
             return copy
         }
         return table.add(tcp, payload: payload, time: time, index: index)

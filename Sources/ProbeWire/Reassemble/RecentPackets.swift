@@ -4,23 +4,27 @@ import ProbeBase
 /// all interfaces at once, or on a mirror port.
 ///
 /// A copy has everything of its packet; a router lowers the hop limit by one. Each entry replaces an older one, so that a packet costs the
-/// same however many there are; the more packets there are at once, the fewer copies are recognized. Once one has been, more are kept.
+/// same however many there are; the more packets there are at once, the fewer copies are recognized.
 struct RecentPackets: Sendable {
+    /// Small, because one is written for each packet.
     private struct Entry: Sendable {
         var numbers: UInt64 = 0
+        /// IP identification, checksum, window and length.
         var header: UInt64 = 0
-        var ends: UInt64 = 0
-        var time: UInt64 = 0
+        /// A hash of the endpoints.
+        var ends: UInt32 = 0
         /// Of the timestamp and the SACK blocks.
         var mark: UInt32 = 0
-        var order: UInt32 = 0
+        /// In units of 1024 ns, from the lowest bits of the time.
+        var ticks: UInt32 = 0
+        /// From the lowest bits of the packet's number.
+        var order: UInt16 = 0
         var hopLimit: UInt8 = 0
         var flags: UInt8 = 0
-        var isUsed = false
 
         @inline(__always)
         func isSamePacket(as other: Entry) -> Bool {
-            isUsed && numbers == other.numbers && header == other.header && ends == other.ends && mark == other.mark
+            numbers == other.numbers && header == other.header && ends == other.ends && mark == other.mark
                 && flags == other.flags
         }
     }
@@ -35,96 +39,88 @@ struct RecentPackets: Sendable {
 
     /// How many packets with the same hash are kept.
     private static let ways = 4
-    /// How many of the last packets are looked through for what a sender does.
-    private static let lastCount: UInt32 = 64
+    /// Of the number of hashes in each half.
+    private static let bits: UInt64 = 7
+    /// Each half of the connections has its own entries, so that what is recognized in one does not depend on whether the other is read.
+    private static let half = ConnectionShare(0, of: 2)
+    /// How many packets may lie between a packet without a number and its copy.
+    private static let mostBetween: UInt16 = 64
     /// A router, which lowers the hop limit, may hold a packet for this long.
-    private static let routerNanoseconds: UInt64 = 100_000_000
+    private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
     /// Some systems keep the number of what they send again: the copy of a bridge or an interface comes sooner than that.
-    private static let numberedNanoseconds: UInt64 = 2_000_000
-    private static let equalNanoseconds: UInt64 = 500_000
+    private static let numberedTicks: UInt32 = 2_000_000 >> 10 + 1
+    private static let equalTicks: UInt32 = 500_000 >> 10 + 1
 
-    private var bits: UInt64 = 6
-    private var entries = [Entry](repeating: Entry(), count: ways << 6)
-    /// The last packets that are no copies, each at its order.
-    private var last = [Entry](repeating: Entry(), count: Int(lastCount))
-    private var order: UInt32 = 0
+    private var entries = [Entry](repeating: Entry(), count: 2 * ways << Int(bits))
 
     init() {}
 
     /// A packet that is none of those that were there before.
     @inline(__always)
-    mutating func note(_ segment: FastPathSegment, time: UInt64) {
-        insert(
-            Entry(
-                numbers: Self.pair(segment.sequence, segment.acknowledgment),
-                header: Self.header(
-                    segment.identification, segment.checksum, window: segment.window, length: segment.payload.count),
-                ends: Self.ends(segment.source, segment.destination), time: time, mark: segment.stamp ?? 0,
-                hopLimit: segment.hopLimit, flags: segment.flags, isUsed: true))
+    mutating func note(_ segment: FastPathSegment, time: UInt64, index: Int) {
+        let entry = Entry(
+            numbers: Self.pair(segment.sequence, segment.acknowledgment),
+            header: Self.header(
+                segment.identification, segment.checksum, window: segment.window, length: segment.payload.count),
+            ends: Self.ends(segment.source, segment.destination), mark: segment.stamp ?? 0,
+            ticks: UInt32(truncatingIfNeeded: time >> 10), order: UInt16(truncatingIfNeeded: index),
+            hopLimit: segment.hopLimit, flags: segment.flags)
+        insert(entry, at: Self.set(of: entry, segment.source, segment.destination))
     }
 
     /// Notes a packet; not nil if it may be a copy of one that was noted before.
-    mutating func note(_ tcp: DecodedTCP, time: UInt64) -> Certainty? {
+    mutating func note(_ tcp: DecodedTCP, time: UInt64, index: Int) -> Certainty? {
         let (source, destination) = (Self.word(tcp.source), Self.word(tcp.destination))
         let entry = Entry(
             numbers: Self.pair(tcp.sequence, tcp.acknowledgment),
             header: Self.header(tcp.identification, tcp.checksum, window: tcp.window, length: tcp.payloadLength),
-            ends: Self.ends(source, destination), time: time, mark: Self.mark(tcp.options), hopLimit: tcp.hopLimit,
-            flags: UInt8(truncatingIfNeeded: tcp.flags.rawValue), isUsed: true)
-        let start = place(entry)
-        for known in entries[start..<start + Self.ways] where known.isSamePacket(as: entry) {
-            if let certainty = certainty(of: entry, known, answers: Self.ends(destination, source)) { return certainty }
+            ends: Self.ends(source, destination), mark: Self.mark(tcp.options),
+            ticks: UInt32(truncatingIfNeeded: time >> 10), order: UInt16(truncatingIfNeeded: index),
+            hopLimit: tcp.hopLimit, flags: UInt8(truncatingIfNeeded: tcp.flags.rawValue))
+        let set = Self.set(of: entry, source, destination)
+        for known in entries[set..<set + Self.ways] where known.isSamePacket(as: entry) {
+            let half = entries[set < entries.count / 2 ? 0..<entries.count / 2 : entries.count / 2..<entries.count]
+            let answers = Self.ends(destination, source)
+            if let certainty = Self.certainty(of: entry, known, among: half, answers: answers) { return certainty }
         }
-        insert(entry)
+        insert(entry, at: set)
         return nil
     }
 
-    /// A copy was found: more packets are kept from now on, because all that come may be there twice.
-    mutating func expectMore() {
-        guard bits == 6 else { return }
-        bits = 10
-        let known = entries
-        entries = [Entry](repeating: Entry(), count: Self.ways << Int(bits))
-        for entry in known where entry.isUsed { entries[place(entry) + Int(entry.order) % Self.ways] = entry }
-    }
-
+    /// In the place of the oldest one with the same hash.
     @inline(__always)
-    private mutating func insert(_ entry: Entry) {
-        var entry = entry
-        entry.order = order
-        entries[place(entry) &+ Int(order) % Self.ways] = entry
-        last[Int(order % Self.lastCount)] = entry
-        order &+= 1
+    private mutating func insert(_ entry: Entry, at set: Int) {
+        for way in stride(from: Self.ways &- 1, to: 0, by: -1) { entries[set &+ way] = entries[set &+ way &- 1] }
+        entries[set] = entry
     }
 
-    private func certainty(of entry: Entry, _ known: Entry, answers: UInt64) -> Certainty? {
-        let isBehindRouter = entry.hopLimit &+ 1 == known.hopLimit
-        guard isBehindRouter || entry.hopLimit == known.hopLimit else { return nil }
+    private static func certainty(
+        of entry: Entry, _ known: Entry, among entries: ArraySlice<Entry>, answers: UInt32
+    ) -> Certainty? {
+        let isAfterRouter = entry.hopLimit &+ 1 == known.hopLimit
+        guard isAfterRouter || entry.hopLimit == known.hopLimit else { return nil }
         // The clocks of two interfaces may differ.
-        let distance = entry.time > known.time ? entry.time - known.time : known.time - entry.time
+        let distance = min(entry.ticks &- known.ticks, known.ticks &- entry.ticks)
         if entry.header >> 48 != 0 {
-            let longest = isBehindRouter ? Self.routerNanoseconds : Self.numberedNanoseconds
-            return distance <= longest && isNumbering(entry) ? .numbered : nil
+            guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
+            // Some write the same number into all packets.
+            let isNumbering = !entries.contains {
+                $0.ends == entry.ends && $0.header >> 48 == entry.header >> 48 && !$0.isSamePacket(as: entry)
+            }
+            return isNumbering ? .numbered : nil
         }
+        let count = entry.order &- known.order
+        guard distance <= equalTicks, count <= mostBetween else { return nil }
         // What a sender sends again so soon is the answer to something.
-        let count = order &- known.order
-        guard distance <= Self.equalNanoseconds, count <= Self.lastCount,
-            !(1..<max(count, 1)).contains(where: { last[Int((known.order &+ $0) % Self.lastCount)].ends == answers })
-        else { return nil }
-        return .equal
+        return entries.contains { $0.ends == answers && $0.order &- known.order < count } ? nil : .equal
     }
 
-    /// Whether the sender gives each packet a number of its own; some write the same one into all.
-    private func isNumbering(_ entry: Entry) -> Bool {
-        !last.contains {
-            $0.isUsed && $0.ends == entry.ends && $0.header >> 48 == entry.header >> 48 && !$0.isSamePacket(as: entry)
-        }
-    }
-
+    /// The place of the first entry with the same hash.
     @inline(__always)
-    private func place(_ entry: Entry) -> Int {
+    private static func set(of entry: Entry, _ source: UInt64, _ destination: UInt64) -> Int {
         let mixed = (entry.numbers ^ entry.header &* 0x9e37_79b9_7f4a_7c15) &* 0xd6e8_feb8_6659_fd93
-        return Int(truncatingIfNeeded: mixed &>> (64 &- bits)) &* Self.ways
+        let number = Int(truncatingIfNeeded: mixed &>> (64 &- bits))
+        return (half.contains(source, destination) ? number : number &+ 1 << Int(bits)) &* ways
     }
 
     private static func mark(_ options: TCPOptions) -> UInt32 {
@@ -147,8 +143,8 @@ struct RecentPackets: Sendable {
 
     /// The two are not interchangeable.
     @inline(__always)
-    private static func ends(_ source: UInt64, _ destination: UInt64) -> UInt64 {
-        source &* 31 &+ destination
+    private static func ends(_ source: UInt64, _ destination: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: ((source &* 31 &+ destination) &* 0x9e37_79b9_7f4a_7c15) >> 32)
     }
 
     /// Of IPv4 as in `FastPathSegment`.

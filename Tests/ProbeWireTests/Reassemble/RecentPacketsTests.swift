@@ -198,4 +198,30 @@ struct RecentPacketsTests {
             ], fast: false)
         #expect(found.copyCount == 1)
     }
+
+    /// Many connections at once, so that copies replace one another: two analyses with a share each recognize the same ones.
+    @Test func sharesRecognizeTheSameCopies() {
+        func analysis(_ share: ConnectionShare) -> CaptureAnalysis {
+            var analysis = CaptureAnalysis(share: share)
+            for round in 0..<3 as Range<UInt32> {
+                for copy in [false, true] {
+                    for port in 0..<900 as Range<UInt16> {
+                        var packet = frame(
+                            100 + round, ack: 200, flags: round == 0 ? 0x02 : 0x18, round == 0 ? "" : "a",
+                            number: port + UInt16(round) * 1_000 + 1, hops: copy ? 63 : 64)
+                        (packet[34], packet[35]) = (UInt8(port >> 8) + 128, UInt8(port & 255))
+                        let time = UInt64(round) * 100_000_000 + UInt64(port) * 10_000 + (copy ? 20_000_000 : 0)
+                        analysis.pass(
+                            packet.span, linkType: .ethernet, originalLength: packet.count, time: time, index: Int(port)
+                        )
+                    }
+                }
+            }
+            analysis.finish()
+            return analysis
+        }
+        let all = analysis(.all).copyCount
+        #expect(all > 1_000 && all < 2_700)
+        #expect(analysis(ConnectionShare(0, of: 2)).copyCount + analysis(ConnectionShare(1, of: 2)).copyCount == all)
+    }
 }
