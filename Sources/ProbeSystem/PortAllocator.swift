@@ -82,6 +82,16 @@ package final class PortAllocator: Sendable {
         throw last
     }
 
+    /// Whether a socket listens on the port of 127.0.0.1 or of all addresses.
+    package static func isListenedOn(_ port: UInt16) -> Bool {
+        let address = SocketAddress.loopback(port: port)
+        // Without a descriptor nothing is known.
+        guard let probe = try? openSocket(for: address) else { return false }
+        var on: Int32 = 1
+        setsockopt(probe.raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        return address.withSystemAddress { bind(probe.raw, $0, $1) } != 0 && errno == EADDRINUSE
+    }
+
     /// The lower end of `net.ipv4.ip_local_port_range`; Linux's default if it can't be read.
     package static func firstOutgoingPort() -> UInt16 {
         let text = SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []

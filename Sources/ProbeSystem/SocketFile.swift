@@ -46,6 +46,13 @@ package struct SocketFile: Sendable, Hashable {
         return FileStatus(status).identity
     }
 
+    /// Whether a socket is there on which somebody listens.
+    package var isListenedOn: Bool {
+        // What can't be found out is not waited for.
+        guard Self.socket(at: path) != nil, (try? Self.removeAbandoned(path)) != nil else { return false }
+        return Self.socket(at: path) != nil
+    }
+
     /// Removes a socket on which nobody listens. Another file, or the socket of a program that runs, is left alone.
     ///
     /// - Throws: no descriptor is left to find out.

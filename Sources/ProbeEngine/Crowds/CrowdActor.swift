@@ -48,6 +48,8 @@ final class CrowdActor {
     var samples: CrowdSamples?
     /// How many members may have failed when the crowd ends, by the steps since the last start that say so; nil: there is none.
     var toleratedFailures: Int?
+    /// A step since the last start has said how many members may fail: steps about others don't change that.
+    var hasFailureBound = false
     /// The crowd did not say how its members were when it ended.
     var isSilent = false
     /// Of the first start before the last one whose failures no step has looked at.

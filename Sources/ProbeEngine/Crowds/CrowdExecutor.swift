@@ -32,6 +32,7 @@ struct CrowdExecutor {
         let compiled = try CrowdCompiler(context: context).compile(script)
         crowd.unjudged = CrowdEnd(context: context).unjudged(of: crowd)
         (crowd.script, crowd.toleratedFailures, crowd.isSilent) = (compiled, nil, false)
+        crowd.hasFailureBound = false
         StepContext.attempt?.add(crowd)
         let role = try role(of: crowd)
         if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
@@ -165,7 +166,9 @@ struct CrowdExecutor {
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
             // The crowd may have been started again meanwhile: what is met is of the last start.
-            if judges {
+            let isBound = pending.wanted.countsFailures
+            if judges, isBound || !crowd.hasFailureBound {
+                crowd.hasFailureBound = isBound
                 crowd.toleratedFailures = pending.wanted.toleratedFailures(
                     of: crowd.count, seen: snapshot.failed, before: crowd.toleratedFailures)
             }
@@ -219,6 +222,8 @@ extension ResolvedCrowdExpectation {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)
     }
+
+    fileprivate var countsFailures: Bool { if case .count(.failed, _, _) = self { true } else { false } }
 
     /// How many members may have failed when the crowd ends, after a step that was met.
     ///

@@ -13,10 +13,19 @@ struct CaseResources {
     enum Resource: Hashable {
         case socket(SocketFile)
         case port(UInt16)
+
+        fileprivate var isListenedOn: Bool {
+            switch self {
+            case .socket(let file): file.isListenedOn
+            case .port(let port): PortAllocator.isListenedOn(port)
+            }
+        }
     }
 
     private(set) var sockets: [SocketFile] = []
     private var ports: [UInt16] = []
+    /// Those on which a subject of the case listens: its transport closes them in its own time.
+    private(set) var ofSubjects: Set<Resource> = []
 
     var all: Set<Resource> { Set(sockets.map(Resource.socket) + ports.map(Resource.port)) }
 
@@ -38,13 +47,26 @@ struct CaseResources {
                 // A path or port that a step makes is not known yet; one that can't be computed fails the case when it is used.
                 guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
-                sockets.append(SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)"))
+                let file = SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)")
+                sockets.append(file)
+                if case .subject = actor.kind, isListener { ofSubjects.insert(.socket(file)) }
             case nil:
                 // As above: what is not known before the case runs is not waited for.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
                 ports.append(valid)
+                if case .subject = actor.kind { ofSubjects.insert(.port(valid)) }
+            }
+        }
+    }
+
+    /// Waits until nobody listens on what the subjects of an ended case listened on, at most for a second: the next case listens there.
+    static func wait(until isFree: Set<Resource>, on reactor: Reactor) async {
+        let deadline = MonotonicTime.now + .seconds(1)
+        while isFree.contains(where: \.isListenedOn), MonotonicTime.now < deadline {
+            await withCheckedContinuation { continuation in
+                _ = reactor.schedule(at: .now + .milliseconds(2)) { continuation.resume() }
             }
         }
     }

@@ -97,7 +97,11 @@ package struct Runner: Sendable {
         emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))
         var result = await run.run()
         control.leave(ticket)
-        if let after = await run.servedBefore { result.alone = await runAlone(job, result, after: after, on: reactor) }
+        await CaseResources.wait(until: resources.ofSubjects, on: reactor)
+        if let after = await run.servedBefore {
+            result.alone = await runAlone(job, result, after: after, on: reactor)
+            await CaseResources.wait(until: resources.ofSubjects, on: reactor)
+        }
         return (result, await run.aftermath)
     }
 
