@@ -37,7 +37,7 @@ struct RecentPackets: Sendable {
         case equal
     }
 
-    /// How many packets with the same hash are kept.
+    /// How many packets with the same hash are kept: ``insert(_:at:)`` names each.
     private static let ways = 4
     /// Of the number of hashes in each half.
     private static let bits: UInt64 = 7
@@ -90,8 +90,13 @@ struct RecentPackets: Sendable {
     /// In the place of the oldest one with the same hash.
     @inline(__always)
     private mutating func insert(_ entry: Entry, at set: Int) {
-        for way in stride(from: Self.ways &- 1, to: 0, by: -1) { entries[set &+ way] = entries[set &+ way &- 1] }
-        entries[set] = entry
+        // Without bounds checks, because this runs for each packet: `set` is one of `Self.set`.
+        entries.withUnsafeMutableBufferPointer { entries in
+            entries[set &+ 3] = entries[set &+ 2]
+            entries[set &+ 2] = entries[set &+ 1]
+            entries[set &+ 1] = entries[set]
+            entries[set] = entry
+        }
     }
 
     private static func certainty(
