@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeScenario
 
 /// Why a case did not pass: sentences and bytes, without a layout.
@@ -22,6 +23,8 @@ package struct Finding: Error, Sendable {
     package var unexpectedEnd: UnexpectedEnd?
     /// By how much a latency is too long, where the finding is about one.
     package var excess: Excess?
+    /// When what was known by then showed it; nil: when it was found.
+    package var decided: MonotonicTime?
 
     package init(
         _ verdict: Verdict, at span: SourceSpan? = nil, _ summary: String, expected: [UInt8]? = nil,

@@ -26,7 +26,10 @@ extension CaseContext {
             let window = window(from: start, until: deadline, measuresProgress: expectation.measuresProgress)
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
-            case .impossible(let why): return .impossible(why)
+            case .impossible(var why):
+                // What the evaluation itself takes is no cause of its result.
+                why.finding.decided = window.now
+                return .impossible(why)
             case .pending(let next):
                 if !isAnnounced { actors.waits[name] = expectation.description }
                 isAnnounced = true

@@ -143,7 +143,9 @@ extension ConnectionExecutor {
             if more != nil, case .impossible(let clearer) = again.evaluate(context.window(from: time, until: deadline)),
                 !clearer.isMissed
             {
-                return clearer.finding
+                var finding = clearer.finding
+                finding.decided = why.finding.decided
+                return finding
             }
         }
         guard why.isMissed else { return why.finding }

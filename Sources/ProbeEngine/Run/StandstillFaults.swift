@@ -26,7 +26,7 @@ struct StandstillFaults {
         record(places, limits)
         guard hasFailed else { return findings }
         return findings.enumerated().map { index, finding in
-            let end = index < ofSteps.count ? ofSteps.end : now
+            let end = finding.decided ?? (index < ofSteps.count ? ofSteps.end : now)
             let latency = finding.excess.map { [StandstillLimit.latency($0, in: context.scenario)] } ?? []
             return Self.excused(
                 finding, Self.cause(in: places, from: context.time.start, to: end, limits + latency))
