@@ -2,7 +2,7 @@
 package struct CapturePorts: Sendable, Equatable {
     /// Ascending, disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
-    /// What is left out all the same.
+    /// The traffic that is left out although its ports are let through.
     private(set) var crowds: [CrowdTraffic] = []
 
     package init(range: ClosedRange<UInt16>? = nil, extra: [UInt16] = []) {
@@ -40,7 +40,7 @@ package struct CapturePorts: Sendable, Equatable {
 
     /// libpcap compiles a filter in time that grows faster than its length: 16 ranges take 0.4 ms, 256 more than a second.
     private static let filterRangeLimit = 16
-    /// Of more crowds the packets pass the filter, and are dropped then.
+    /// The packets of further crowds pass the filter and are dropped afterwards.
     private static let filterCrowdLimit = 4
 
     /// The filter in libpcap's language (pcap-filter(7)). Of many ranges the nearest are joined: what lies between them then

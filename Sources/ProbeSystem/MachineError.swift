@@ -56,8 +56,8 @@ package enum MachineError: String, Sendable, CaseIterable {
 
 /// What is left of the resources that a program can exhaust, in words.
 package enum ResourcesLeft {
-    /// Of this process, and of the network of this thread. It needs no descriptor, as there may be none; what can't be found out then is left
-    /// out.
+    /// What is left to this process, and in the network of this thread. It needs no descriptor, because there may be none, and leaves out
+    /// what it can't find out.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -69,7 +69,7 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// Of processes, each against its own limit, and of the network that they are in.
+    /// What is left to each of these processes by its own limit, and in their network.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {

@@ -85,7 +85,7 @@ package final class PortAllocator: Sendable {
     /// Whether a socket listens on the port of 127.0.0.1 or of all addresses.
     package static func isListenedOn(_ port: UInt16) -> Bool {
         let address = SocketAddress.loopback(port: port)
-        // Without a descriptor nothing is known.
+        // `try?`: without a descriptor nothing is known, and nothing is waited for.
         guard let probe = try? openSocket(for: address) else { return false }
         var on: Int32 = 1
         setsockopt(probe.raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)

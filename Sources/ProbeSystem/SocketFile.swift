@@ -48,7 +48,7 @@ package struct SocketFile: Sendable, Hashable {
 
     /// Whether a socket is there on which somebody listens.
     package var isListenedOn: Bool {
-        // What can't be found out is not waited for.
+        // `try?`: if no descriptor is left to find out, nothing is waited for.
         guard Self.socket(at: path) != nil, (try? Self.removeAbandoned(path)) != nil else { return false }
         return Self.socket(at: path) != nil
     }

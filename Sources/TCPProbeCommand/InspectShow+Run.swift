@@ -79,7 +79,15 @@ extension InspectShow {
             }
             if inspection.problem?.isWrongUse == true { return end(inspection) }
             let filter = criteria.applied(to: filter, in: inspection)
-            lazy var arrived = arrivals(of: scope, notes)
+            var problem: CaptureSourceError?
+            lazy var arrived: Inspection? = {
+                do throws(CaptureSourceError) {
+                    return try arrivals(of: scope, notes)
+                } catch {
+                    problem = error
+                    return nil
+                }
+            }()
             for (index, check) in checks.enumerated() {
                 for task in run.tasks(check) where task.scope == scope {
                     if let step = task.step { steps.insert(step) }
@@ -89,6 +97,7 @@ extension InspectShow {
                     }
                 }
             }
+            if let problem { return report(.source(problem)) }
             flows = max(flows, inspection.count(filter))
             guard position == scopes.count - 1 else { continue }
             for text in texts { output.write(text) }
@@ -107,12 +116,11 @@ extension InspectShow {
         return "judged as the run did at \(shown)\(more): on the packets that it had seen by then (`--whole`: on all)"
     }
 
-    /// Of what was sent on the links of a scope, that which arrived; nil without links, or for one end of them.
-    private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) -> Inspection? {
-        guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty,
-            let source = try? CaptureSource(path: file)
-        else { return nil }
-        return Inspection.of(source, limits: .live, accepts: accepts(scope, notes), view: .received)
+    /// The packets of a scope that arrived over links; nil without links, or for one end of them.
+    private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) throws(CaptureSourceError) -> Inspection? {
+        guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty else { return nil }
+        return Inspection.of(
+            try CaptureSource(path: file), limits: .live, accepts: accepts(scope, notes), view: .received)
     }
 
     /// The packets of a scope; nil for all.

@@ -31,7 +31,7 @@ struct CrowdWorker {
     private let taken: UnsafeMutableRawPointer?
     private var armed: Int64?
     private var watch = StandstillWatch(ignoresWork: true)
-    /// Standstills up to here were told.
+    /// Standstills up to this moment have been reported.
     private var told = MonotonicTime.now
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
@@ -197,7 +197,7 @@ struct CrowdWorker {
         listener = -1
     }
 
-    /// Those that were not told yet.
+    /// The standstills that have not been reported yet.
     private mutating func standstills() -> Standstills {
         var new = Standstills()
         for (from, to) in watch.standstills.all(from: told) { new.add(from: from, to: to) }

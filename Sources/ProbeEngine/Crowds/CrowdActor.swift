@@ -26,7 +26,7 @@ final class CrowdActor {
     var ports = SourceAddresses.ports
     /// `from`: what its members connect from.
     var sources: ClosedRange<UInt32>?
-    /// Of the last start: the ends of its members, nil as the system chooses them, and others where those have no free port.
+    /// Where the members of the last start connect from, and where from once that has no free port. Nil: the system chooses.
     var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
     /// Of a crowd of servers: where its members are connected to.

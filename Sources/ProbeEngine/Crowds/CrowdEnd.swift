@@ -135,7 +135,7 @@ struct CrowdEnd {
             ])
     }
 
-    /// Of members that failed for something that says nothing about who served them.
+    /// Why members failed, if the reason says nothing about the program that served them.
     func obstacle(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> Finding? {
         switch snapshot.obstacle {
         case .limitOfHarness:

@@ -26,7 +26,7 @@ package struct CrowdSnapshot: Sendable {
     package var failures: [Failure] = []
     /// Only where it was asked for.
     package var latencies: [MemberWait: LatencyRecord] = [:]
-    /// Of the worker's process, since it was last asked.
+    /// When the worker's process stood still since it was last asked.
     package var standstills = Standstills()
 
     package struct Failure: Sendable, Equatable {

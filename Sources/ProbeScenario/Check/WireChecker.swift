@@ -45,7 +45,7 @@ struct WireChecker {
         let isClear = [left, right].contains {
             switch $0.kind {
             case .connection: true
-            // Of the names of a proxy only one that an `accept as` gave is one connection.
+            // A proxy's own name means all of its connections; a name from `accept as` means one.
             case .proxy: $0.parent != nil
             case .process: false
             default: $0.connections == 1

@@ -12,7 +12,7 @@ package enum ConnectionExpectation: LanguageElement {
     case integer(IntegerFormat, as: Name?)
     case urgent(Expression)
     case message(Pattern, as: Name?)
-    /// Of WebSocket.
+    /// A text or a binary message of WebSocket.
     case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
     /// Control frames of WebSocket.
     case ping(Expression?)

@@ -32,7 +32,7 @@ package struct DecodedTCP: Sendable, Hashable {
     /// The payload's length on the wire.
     package var payloadLength: Int
     package var checksum: UInt16 = 0
-    /// Of IPv4; 0 if there is none.
+    /// IPv4's field; 0 if there is none.
     package var identification: UInt16 = 0
     /// How many routers may still pass it on.
     package var hopLimit: UInt8 = 0

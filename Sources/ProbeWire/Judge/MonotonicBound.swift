@@ -3,7 +3,7 @@ import ProbeBase
 /// Judges a number that can only grow while the connection goes on.
 enum MonotonicBound {
     case holds
-    /// Of any greater number as well.
+    /// It holds for any greater number as well.
     case holdsForGood
     /// Not yet; it still may.
     case open

@@ -215,7 +215,7 @@ package struct Conversation: Sendable {
         let isBare = tcp.payloadLength == 0 && tcp.flags.isDisjoint(with: [.syn, .fin, .rst])
         let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
         let reportsGap = receiver.reportsGap(tcp, acknowledged: acknowledged)
-        // Of a side that is not in the capture it is not known what it has sent; a SACK block shows that there is something.
+        // If a side is not in the capture, what it sent is unknown, but a SACK block shows that it sent something.
         let isOutstanding = receiver.sentEnd > (acknowledged ?? 0) || (receiver.packetCount == 0 && reportsGap)
         let isDuplicate = repeatsAck && before == window && isOutstanding && window > 0
         if isDuplicate {

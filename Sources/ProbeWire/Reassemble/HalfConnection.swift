@@ -168,7 +168,7 @@ package struct HalfConnection: Sendable {
         set { events.value.copies = newValue }
     }
 
-    /// Of these the acknowledgments that may have been sent twice all the same.
+    /// The copies that are bare acknowledgments, which may really have been sent twice.
     var unsureCopyCount: Int {
         get { events.value.unsureCopies }
         set { events.value.unsureCopies = newValue }

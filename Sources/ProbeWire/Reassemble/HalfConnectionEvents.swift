@@ -10,7 +10,7 @@ struct RetransmissionRecovery: Sendable {
     var probes = 0
     /// Repeats that are a retransmission or a probe.
     var undecided = 0
-    /// Of these and of the probes those of which it is not known whether they replaced a segment that was lost.
+    /// Probes and undecided repeats that may or may not have replaced a lost segment.
     var doubtful = 0
 }
 

@@ -13,7 +13,7 @@ struct RecentPackets: Sendable {
         var header: UInt64 = 0
         /// A hash of the endpoints.
         var ends: UInt32 = 0
-        /// Of the timestamp and the SACK blocks.
+        /// A hash of the timestamp and the SACK blocks.
         var mark: UInt32 = 0
         /// In units of 1024 ns, from the lowest bits of the time.
         var ticks: UInt32 = 0
@@ -39,7 +39,7 @@ struct RecentPackets: Sendable {
 
     /// How many packets with the same hash are kept: ``insert(_:at:)`` names each.
     private static let ways = 4
-    /// Of the number of hashes in each half.
+    /// The base-2 logarithm of the number of hashes in each half.
     private static let bits: UInt64 = 7
     /// Each half of the connections has its own entries, so that what is recognized in one does not depend on whether the other is read.
     private static let half = ConnectionShare(0, of: 2)
@@ -152,7 +152,7 @@ struct RecentPackets: Sendable {
         UInt32(truncatingIfNeeded: ((source &* 31 &+ destination) &* 0x9e37_79b9_7f4a_7c15) >> 32)
     }
 
-    /// Of IPv4 as in `FastPathSegment`.
+    /// An endpoint as one word, for IPv4 the same as in `FastPathSegment`.
     private static func word(_ endpoint: SocketEndpoint) -> UInt64 {
         switch endpoint.address.family {
         case .v4: endpoint.address.low << 16 | UInt64(endpoint.port)

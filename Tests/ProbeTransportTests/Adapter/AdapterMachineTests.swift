@@ -48,7 +48,7 @@ struct AdapterMachineTests {
         }
     }
 
-    /// A case may test what comes of a host that can't be reached, or of an address that this machine does not have; a shortage it can't.
+    /// A case may test an unreachable host or an address that this machine does not have, but no case can test a shortage.
     @Test(arguments: MachineError.allCases)
     func whatACaseMayHaveProvokedStaysAnEvent(_ fault: MachineError) throws {
         let places: [(host: String, local: String?, isProvoked: Bool)] = [

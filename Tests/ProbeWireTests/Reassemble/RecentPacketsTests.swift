@@ -81,7 +81,7 @@ struct RecentPacketsTests {
     func copiesAreNoPacketsOfTheFlow(hops: UInt8, fast: Bool) throws {
         for burst in [1, 3, 20] {
             for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
-            // Without a number, what comes after an answer may have been sent again.
+            // Without a number, a packet after an answer may have been sent again.
             where numbered || burst == 1 {
                 let found = analysis(
                     doubled(hopsOfCopy: hops, numbered: numbered, delay: delay, burst: burst), fast: fast)
