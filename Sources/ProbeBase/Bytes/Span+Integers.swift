@@ -8,22 +8,19 @@ extension Span<UInt8> {
     @inlinable @inline(__always)
     package func big16(at offset: Int) -> UInt16? {
         guard offset >= 0, offset <= count - 2 else { return nil }
-        return UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
+        return UInt16(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
     }
 
     @inlinable @inline(__always)
     package func big32(at offset: Int) -> UInt32? {
         guard offset >= 0, offset <= count - 4 else { return nil }
-        let high = UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16
-        return high | UInt32(self[offset + 2]) << 8 | UInt32(self[offset + 3])
+        return UInt32(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
     }
 
     @inlinable @inline(__always)
     package func big64(at offset: Int) -> UInt64? {
-        guard offset >= 0, offset <= count - 8, let high = big32(at: offset), let low = big32(at: offset + 4) else {
-            return nil
-        }
-        return UInt64(high) << 32 | UInt64(low)
+        guard offset >= 0, offset <= count - 8 else { return nil }
+        return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
     @inlinable @inline(__always)

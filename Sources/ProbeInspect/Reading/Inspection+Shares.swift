@@ -76,7 +76,8 @@ extension Inspection {
         var pass = own.takePass()
         let others = other.takePass()
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
-        pass.merge(others)
+        // Moved on: with two owners, all connections would be copied.
+        pass.merge(consume others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,
             keyLog: own.reader.keyLog, packetCount: own.reader.packetCount - own.reader.leftOutCount, excludedCount: 0,

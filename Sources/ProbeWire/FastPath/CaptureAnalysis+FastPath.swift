@@ -5,8 +5,9 @@ extension CaptureAnalysis {
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
+        let rings = recent.rings()
         try reader.feed(chunk) { record, linkType, index, bytes in
-            takeOnFastPath(bytes, linkType: linkType, time: record.time, index: index)
+            takeOnFastPath(bytes, linkType: linkType, time: record.time, index: index, rings)
         } _: { record, bytes in
             let summary = pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
@@ -22,22 +23,24 @@ extension CaptureAnalysis {
     package mutating func pass(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
-        if takeOnFastPath(bytes, linkType: linkType, time: time, index: index) { return nil }
+        if takeOnFastPath(bytes, linkType: linkType, time: time, index: index, recent.rings()) { return nil }
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
 
     /// Takes a packet that is ordinary by itself and for its connection, and passes over one that is another share's; false, and
     /// nothing is changed, for every other one.
     @inline(__always)
-    private mutating func takeOnFastPath(_ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int) -> Bool {
+    private mutating func takeOnFastPath(
+        _ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int, _ rings: RecentPackets.Rings
+    ) -> Bool {
         guard let ends = FastPathSegment.Ends(bytes, linkType: linkType) else { return false }
-        guard share.contains(ends.source, ends.destination) else { return true }
+        guard share.count == 1 || share.contains(hash: ends.hash) else { return true }
         guard let segment = FastPathSegment(bytes, ends),
             table.takeOnFastPath(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
         else { return false }
         packetCount += 1
         tcpPacketCount += 1
-        recent.note(segment, time: time, index: index)
+        rings.note(segment, ends, bytes, time: time)
         return true
     }
 
@@ -58,7 +61,8 @@ extension CaptureAnalysis {
         copyCount += other.copyCount
         var otherTable = ConversationTable()
         swap(&otherTable, &other.table)
-        let numbers = table.merge(otherTable)
+        // Moved on: with two owners, all connections would be copied.
+        let numbers = table.merge(consume otherTable)
         icmpErrors.merge(other.icmpErrors, numbers)
         return numbers
     }

@@ -19,9 +19,16 @@ package struct ConnectionShare: Sendable, Hashable {
     /// Both are endpoints of IPv4: address, then 16 bits of port.
     @inline(__always)
     func contains(_ a: UInt64, _ b: UInt64) -> Bool {
-        if count == 1 { return true }
-        let mixed = ((a &+ b) ^ (a &* b)) &* 0x9e37_79b9_7f4a_7c15
-        return Int(truncatingIfNeeded: (mixed >> 32).multipliedFullWidth(by: UInt64(count) << 32).high) == number
+        count == 1 || contains(hash: Self.hash(a, b))
+    }
+
+    /// The same for both directions; each share has the hashes of a range.
+    @inline(__always)
+    static func hash(_ a: UInt64, _ b: UInt64) -> UInt64 { ((a &+ b) ^ (a &* b)) &* 0x9e37_79b9_7f4a_7c15 }
+
+    @inline(__always)
+    func contains(hash: UInt64) -> Bool {
+        Int(truncatingIfNeeded: ((hash >> 32) &* UInt64(truncatingIfNeeded: count)) >> 32) == number
     }
 
     func contains(_ a: SocketEndpoint, _ b: SocketEndpoint) -> Bool {

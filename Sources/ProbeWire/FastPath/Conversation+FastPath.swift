@@ -26,9 +26,8 @@ extension Conversation {
         to receiver: inout HalfConnection,
         _ shift: UInt8?, _ time: UInt64, _ index: Int
     ) -> Bool {
-        guard let base = sender.base, let peerBase = receiver.base, !receiver.isProbing, !sender.hasRST,
-            !receiver.hasRST,
-            !receiver.isBaseGuessed, !sender.isBaseGuessed,
+        guard let base = sender.base, let peerBase = receiver.base,
+            sender.conditions.union(receiver.conditions).isEmpty,
             segment.sequence == base + Int(truncatingIfNeeded: sender.sentEnd), segment.window != 0,
             sender.window.isOpen
         else { return false }
@@ -37,7 +36,7 @@ extension Conversation {
         let acknowledged = receiver.sentEnd + Int64(ahead)
         if payload.count == 0 {
             // One that repeats the last is a duplicate or changes the window; an older one may be a copy.
-            guard acknowledged > receiver.acknowledgedEnd ?? Int64.min else { return false }
+            guard acknowledged > receiver.acknowledged else { return false }
         } else {
             guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {
                 return false

@@ -12,15 +12,11 @@ struct FastPathSegment {
     let window: UInt16
     /// The timestamp's value (RFC 7323 3), where there is one.
     let stamp: UInt32?
-    let identification: UInt16
-    let hopLimit: UInt8
-    let flags: UInt8
-    let checksum: UInt16
     /// In the packet's bytes; all of it was captured.
     let payload: Range<Int>
 
     /// Ethernet's, IPv4's and TCP's headers without options.
-    fileprivate static let shortest = 14 + 20 + 20
+    static let shortest = 14 + 20 + 20
     /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
@@ -28,6 +24,8 @@ struct FastPathSegment {
     struct Ends {
         let source: UInt64
         let destination: UInt64
+        /// As `ConnectionShare.hash`.
+        let hash: UInt64
 
         /// nil for any other packet.
         @inline(__always)
@@ -35,12 +33,15 @@ struct FastPathSegment {
             guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }
             // Of a known length: the bounds are checked once.
             let header = bytes.extracting(0..<FastPathSegment.shortest)
-            guard header.big16(at: 12) == 0x0800, header[14] == 0x45, let fragmentation = header.big16(at: 20),
-                fragmentation & 0x3fff == 0, header[23] == 6, let source = header.big32(at: 26),
-                let destination = header.big32(at: 30), let ports = header.big32(at: 34)
+            // A word each: Ethernet's type, version and header length; fragmentation, hop limit and protocol.
+            guard let type = header.big32(at: 12), type & 0xffff_ff00 == 0x0800_4500,
+                let transport = header.big32(at: 20), transport & 0x3fff_00ff == 0x0000_0006,
+                let source = header.big32(at: 26), let destination = header.big32(at: 30),
+                let sourcePort = header.big16(at: 34), let destinationPort = header.big16(at: 36)
             else { return nil }
-            self.source = UInt64(source) << 16 | UInt64(ports >> 16)
-            self.destination = UInt64(destination) << 16 | UInt64(ports & 0xffff)
+            self.source = UInt64(source) << 16 | UInt64(sourcePort)
+            self.destination = UInt64(destination) << 16 | UInt64(destinationPort)
+            hash = ConnectionShare.hash(self.source, self.destination)
         }
     }
 
@@ -51,8 +52,7 @@ struct FastPathSegment {
         let header = bytes.extracting(0..<Self.shortest)
         guard let totalLength = header.big16(at: 16), let sequence = header.big32(at: 38),
             let acknowledgment = header.big32(at: 42), let offsetAndFlags = header.big16(at: 46),
-            let window = header.big16(at: 48), let identification = header.big16(at: 18),
-            let checksum = header.big16(at: 50)
+            let window = header.big16(at: 48)
         else { return nil }
         let end = 14 &+ Int(totalLength)
         guard end <= bytes.count else { return nil }
@@ -74,10 +74,6 @@ struct FastPathSegment {
         self.sequence = SequenceNumber(sequence)
         self.acknowledgment = SequenceNumber(acknowledgment)
         self.window = window
-        self.identification = identification
-        hopLimit = header[22]
-        flags = UInt8(truncatingIfNeeded: offsetAndFlags)
-        self.checksum = checksum
         payload = start..<end
     }
 }

@@ -79,12 +79,14 @@ package struct CaptureFileReader: Sendable {
             let start = position
             do throws(CaptureFileError.Reason) {
                 while let record = try decoder.record(chunk, at: position) {
-                    let bytes = chunk.extracting(record.packet)
+                    // A record's packet is within these bytes.
+                    let bytes = unsafe chunk.extracting(unchecked: record.packet)
                     if !ordinary(record, decoder.linkType, packetCount, bytes) {
                         packet(
                             CaptureRecord(
                                 index: packetCount, time: record.time, hasTime: true,
-                                originalLength: record.originalLength, linkType: decoder.linkType, interface: 0,
+                                originalLength: decoder.originalLength(record), linkType: decoder.linkType,
+                                interface: 0,
                                 comments: []),
                             bytes)
                     }

@@ -38,7 +38,7 @@ struct PcapDecoder: Sendable {
     private let mayHaveSwapped: Bool
     /// In nanoseconds.
     private let fractionUnit: UInt64
-    private let longestRecord: Int
+    private let longestRecord: UInt32
 
     var interface: CaptureInterface {
         CaptureInterface(
@@ -67,14 +67,15 @@ struct PcapDecoder: Sendable {
         linkType = LinkType(rawValue: link & 0x03ff_ffff)
         // The upper bits: whether the length of the frame check sequence is given, and that length in words of 16 bits.
         checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
-        longestRecord = min(max(Int(snapLength), 262_144), CaptureFileReader.longestRecord)
+        longestRecord = min(max(snapLength, 262_144), UInt32(CaptureFileReader.longestRecord))
     }
 
     /// What a record's header says, and where its packet lies.
     struct Record {
         var time: UInt64
-        /// On the wire, without a frame check sequence.
-        var originalLength: Int
+        /// On the wire, with a frame check sequence.
+        fileprivate var original: UInt32
+        /// Within the bytes that it was read from.
         var packet: Range<Int>
     }
 
@@ -82,8 +83,8 @@ struct PcapDecoder: Sendable {
     @inline(__always)
     func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
         guard bytes.count &- offset >= variant.recordHeaderLength else { return nil }
-        // Of a known length: the bounds are checked once.
-        let header = bytes.extracting(offset..<offset &+ 16)
+        // The bounds are those checked above; no header is shorter than 16 bytes.
+        let header = unsafe bytes.extracting(unchecked: offset..<offset &+ 16)
         guard let seconds = word(header, 0), let fraction = word(header, 4), var captured = word(header, 8),
             var original = word(header, 12)
         else { return nil }
@@ -91,16 +92,19 @@ struct PcapDecoder: Sendable {
             // In 2.3 it depends on who wrote it, as libpcap found.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
-        guard captured <= UInt32(longestRecord) else {
-            throw .recordTooLong(length: Int(captured), limit: longestRecord)
+        guard captured <= longestRecord else {
+            throw .recordTooLong(length: Int(captured), limit: Int(longestRecord))
         }
         let start = offset &+ variant.recordHeaderLength
         let end = start &+ Int(captured)
         guard end <= bytes.count else { return nil }
         return Record(
             time: UInt64(seconds) &* 1_000_000_000 &+ UInt64(fraction) &* fractionUnit,
-            originalLength: max(0, Int(original) &- checkLength), packet: start..<end)
+            original: original, packet: Range(uncheckedBounds: (start, end)))
     }
+
+    /// A record's length on the wire, without a frame check sequence.
+    func originalLength(_ record: Record) -> Int { max(0, Int(record.original) - checkLength) }
 
     func step(
         _ bytes: Span<UInt8>, at offset: Int, index: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
@@ -108,7 +112,7 @@ struct PcapDecoder: Sendable {
         guard let record = try record(bytes, at: offset) else { return .needs(needed(bytes, at: offset)) }
         packet(
             CaptureRecord(
-                index: index, time: record.time, hasTime: true, originalLength: record.originalLength,
+                index: index, time: record.time, hasTime: true, originalLength: originalLength(record),
                 linkType: linkType, interface: 0, comments: []),
             bytes.extracting(record.packet))
         return .consumed(record.packet.upperBound - offset)

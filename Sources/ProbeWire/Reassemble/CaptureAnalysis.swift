@@ -38,7 +38,7 @@ package struct CaptureAnalysis: Sendable {
         packetCount += 1
         guard follows(tcp) else { return nil }
         let payload = bytes.extracting(tcp.payload)
-        if let certainty = recent.note(tcp, time: time, index: index),
+        if let certainty = recent.note(tcp, time: time),
             let copy = table.takeCopy(tcp, certainty, payload: payload, time: time, index: index)
         {
             copyCount += 1
@@ -54,7 +54,7 @@ package struct CaptureAnalysis: Sendable {
     ) -> PacketSummary? {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
-            isOwn = share.contains(ends.source, ends.destination)
+            isOwn = share.contains(hash: ends.hash)
             // As on the fast path: another share counts this packet, and its error.
             if !isOwn { return nil }
         }

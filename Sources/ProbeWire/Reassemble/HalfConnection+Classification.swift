@@ -62,7 +62,7 @@ extension HalfConnection {
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
         let known = Int(roundTripUnits)
-        roundTripUnits = UInt16(truncatingIfNeeded: known == 0 ? units : max(1, known &+ (units &- known) / 8))
+        roundTripUnits = UInt16(truncatingIfNeeded: known == 0 ? units : max(1, known &+ (units &- known) >> 3))
     }
 
     /// The peer acknowledged up to `offset`; `duplicate` is the range that it reports as received twice (RFC 2883).

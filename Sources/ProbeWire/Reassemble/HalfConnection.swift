@@ -8,22 +8,19 @@ package struct HalfConnection: Sendable {
 
     /// Behind the highest sequence number sent, SYN and FIN counted.
     var sentEnd: Int64 = 0
-    private var acknowledged = Int64.min
+    /// `acknowledgedEnd`; the least value for nil.
+    private(set) var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
     /// The sequence number of offset 0.
     var base: SequenceNumber?
     /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
     var hasProbedTail = false
-    /// A probe's answer is still to come or may still be corrected.
-    private(set) var isProbing = false
-    /// The other side was the only one to say where the stream is: its own packets replace that.
-    var isBaseGuessed = false
+    /// Any of them takes a packet off the fast path.
+    private(set) var conditions = Conditions()
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
     /// A segment among the first transmissions was cut short by the capture.
     package internal(set) var hasCutSegment = false
-    /// One that counts; `rst` has it.
-    private(set) var hasRST = false
     /// The smoothed time from a segment to its acknowledgment, in units of 2^16 nanoseconds; 0 if it is not known.
     var roundTripUnits: UInt16 = 0
     /// When, and with which first offset, the packet left that moved `sentEnd` last.
@@ -47,6 +44,30 @@ package struct HalfConnection: Sendable {
     private(set) var synAbilities: SYNAbilities?
     package internal(set) var fin: CloseMark?
     package internal(set) var retransmissionCount = 0
+
+    struct Conditions: OptionSet {
+        let rawValue: UInt8
+        /// A probe's answer is still to come or may still be corrected.
+        static let probing = Conditions(rawValue: 1)
+        /// The other side was the only one to say where the stream is: its own packets replace that.
+        static let baseGuessed = Conditions(rawValue: 2)
+        /// There was an RST that counts; `rst` has it.
+        static let reset = Conditions(rawValue: 4)
+
+        subscript(condition: Conditions) -> Bool {
+            get { contains(condition) }
+            set {
+                if newValue { insert(condition) } else { remove(condition) }
+            }
+        }
+    }
+
+    var isBaseGuessed: Bool {
+        get { conditions[.baseGuessed] }
+        set { conditions[.baseGuessed] = newValue }
+    }
+
+    var hasRST: Bool { conditions[.reset] }
 
     struct SYNAbilities: Sendable {
         let isSACKPermitted: Bool
@@ -108,11 +129,11 @@ package struct HalfConnection: Sendable {
     }
 
     var tailProbe: TailProbe? {
-        get { isProbing ? events.value.tailProbe : nil }
+        get { conditions[.probing] ? events.value.tailProbe : nil }
         set {
-            guard isProbing || newValue != nil else { return }
+            guard conditions[.probing] || newValue != nil else { return }
             events.value.tailProbe = newValue
-            isProbing = newValue != nil
+            conditions[.probing] = newValue != nil
         }
     }
 
@@ -133,7 +154,7 @@ package struct HalfConnection: Sendable {
         set {
             guard hasRST || newValue != nil else { return }
             events.value.rst = newValue
-            hasRST = newValue != nil
+            conditions[.reset] = newValue != nil
         }
     }
 

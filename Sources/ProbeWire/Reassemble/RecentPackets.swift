@@ -3,30 +3,54 @@ import ProbeBase
 /// The packets of the last milliseconds, to recognize those that a capture holds twice: it was made on both sides of a router or bridge, on
 /// all interfaces at once, or on a mirror port.
 ///
-/// A copy has everything of its packet; a router lowers the hop limit by one. Each entry replaces an older one, so that a packet costs the
-/// same however many there are; the more packets there are at once, the fewer copies are recognized.
+/// A copy has everything of its packet; a router lowers the hop limit by one. Each packet replaces the oldest, so that it costs the same
+/// however many there are; a copy that comes after too many others is not recognized.
 struct RecentPackets: Sendable {
-    /// Small, because one is written for each packet.
-    private struct Entry: Sendable {
-        var numbers: UInt64 = 0
-        /// IP identification, checksum, window and length.
-        var header: UInt64 = 0
-        /// A hash of the endpoints.
-        var ends: UInt32 = 0
-        /// A hash of the timestamp and the SACK blocks.
-        var mark: UInt32 = 0
-        /// In units of 1024 ns, from the lowest bits of the time.
-        var ticks: UInt32 = 0
-        /// From the lowest bits of the packet's number.
-        var order: UInt16 = 0
-        var hopLimit: UInt8 = 0
-        var flags: UInt8 = 0
+    /// Whole words: one of these is written for each packet, straight from registers.
+    fileprivate struct Entry {
+        /// Sequence and acknowledgment numbers.
+        var numbers: UInt64
+        /// From the top: window, checksum, IP identification, and length of the payload, 16 bits each.
+        var header: UInt64
+        /// Hashes: in the upper half of the endpoints, in the lower half of the timestamp and the SACK blocks.
+        var endsAndMark: UInt64
+        /// From the top: 32 bits of the time in units of 1024 ns, 16 for ``distanceToNext``, the hop limit, the flags.
+        private var rest: UInt64
 
         @inline(__always)
-        func isSamePacket(as other: Entry) -> Bool {
-            numbers == other.numbers && header == other.header && ends == other.ends && mark == other.mark
-                && flags == other.flags
+        init(
+            numbers: UInt64, windowAndChecksum: UInt32, identification: UInt16, length: Int, ends: UInt32, mark: UInt32,
+            time: UInt64, hopLimit: UInt8, flags: UInt8
+        ) {
+            self.numbers = numbers
+            header =
+                UInt64(windowAndChecksum) << 32 | UInt64(identification) << 16
+                | UInt64(UInt16(truncatingIfNeeded: length))
+            endsAndMark = UInt64(ends) << 32 | UInt64(mark)
+            rest = (time >> 10) << 32 | UInt64(hopLimit) << 8 | UInt64(flags)
         }
+
+        var identification: UInt16 { UInt16(truncatingIfNeeded: header >> 16) }
+        var ends: UInt32 { UInt32(truncatingIfNeeded: endsAndMark >> 32) }
+        var ticks: UInt32 { UInt32(truncatingIfNeeded: rest >> 32) }
+        var hopLimit: UInt8 { UInt8(truncatingIfNeeded: rest >> 8) }
+
+        /// How many packets before this one the next older one with the same ``hash`` came.
+        var distanceToNext: UInt16 {
+            @inline(__always) get { UInt16(truncatingIfNeeded: rest >> 16) }
+            @inline(__always) set { rest = rest & ~0xffff_0000 | UInt64(newValue) << 16 }
+        }
+
+        @inline(__always)
+        var hash: Int { Int(truncatingIfNeeded: ((numbers &+ header) &* 0x9e37_79b9_7f4a_7c15) >> 55) }
+
+        func isSamePacket(as other: Entry) -> Bool {
+            numbers == other.numbers && header == other.header && endsAndMark == other.endsAndMark
+                && (rest ^ other.rest) & 0xff == 0
+        }
+
+        /// The clocks of two interfaces may differ.
+        func distance(to other: Entry) -> UInt32 { min(ticks &- other.ticks, other.ticks &- ticks) }
     }
 
     /// How sure it is that a packet is a copy.
@@ -37,95 +61,176 @@ struct RecentPackets: Sendable {
         case equal
     }
 
-    /// How many packets with the same hash are kept: ``insert(_:at:)`` names each.
-    private static let ways = 4
-    /// The base-2 logarithm of the number of hashes in each half.
-    private static let bits: UInt64 = 7
-    /// Each half of the connections has its own entries, so that what is recognized in one does not depend on whether the other is read.
-    private static let half = ConnectionShare(0, of: 2)
+    /// How many packets of each half of the connections are kept, and how many values ``Entry/hash`` has.
+    private static let depth = 512
     /// How many packets may lie between a packet without a number and its copy.
-    private static let mostBetween: UInt16 = 64
+    private static let mostBetween = 64
     /// A router, which lowers the hop limit, may hold a packet for this long.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
     /// Some systems keep the number of what they send again: the copy of a bridge or an interface comes sooner than that.
     private static let numberedTicks: UInt32 = 2_000_000 >> 10 + 1
     private static let equalTicks: UInt32 = 500_000 >> 10 + 1
 
-    private var entries = [Entry](repeating: Entry(), count: 2 * ways << Int(bits))
+    /// The packets of one half.
+    fileprivate struct Ring {
+        private static let latest = 8
+        private static let entries = latest + depth * MemoryLayout<UInt16>.stride
+        static let size = entries + depth * MemoryLayout<Entry>.stride
+
+        /// `count` in the first word, a number of 16 bits for each hash, then the entries.
+        let memory: UnsafeMutableRawPointer
+
+        /// How many packets there were; only the lower bits matter.
+        var count: UInt16 {
+            @inline(__always) get { memory.load(as: UInt16.self) }
+            @inline(__always) nonmutating set { memory.storeBytes(of: newValue, as: UInt16.self) }
+        }
+
+        /// What `count` was when the latest packet with a hash came.
+        subscript(latest hash: Int) -> UInt16 {
+            @inline(__always) get { memory.load(fromByteOffset: Self.latest &+ hash &* 2, as: UInt16.self) }
+            @inline(__always) nonmutating set {
+                memory.storeBytes(of: newValue, toByteOffset: Self.latest &+ hash &* 2, as: UInt16.self)
+            }
+        }
+
+        /// The packet that came when `count` was this.
+        subscript(count: UInt16) -> Entry {
+            @inline(__always) get { memory.load(fromByteOffset: Self.offset(count), as: Entry.self) }
+            @inline(__always) nonmutating set {
+                memory.storeBytes(of: newValue, toByteOffset: Self.offset(count), as: Entry.self)
+            }
+        }
+
+        @inline(__always)
+        private static func offset(_ count: UInt16) -> Int {
+            entries &+ (Int(count) & (depth &- 1)) &* MemoryLayout<Entry>.stride
+        }
+
+        /// In the place of the oldest one.
+        @inline(__always)
+        func insert(_ new: Entry) {
+            let (count, hash) = (count, new.hash)
+            var new = new
+            new.distanceToNext = count &- self[latest: hash]
+            self[count] = new
+            self[latest: hash] = count
+            self.count = count &+ 1
+        }
+    }
+
+    /// Both rings. Each half of the connections has its own, so that what is recognized in one does not depend on whether the other is read.
+    ///
+    /// Refers to the memory of the ``RecentPackets`` that it came from, for as long as nothing else has access to that.
+    struct Rings {
+        fileprivate let memory: UnsafeMutableRawPointer
+
+        /// - Parameter hash: as `ConnectionShare.hash`.
+        @inline(__always)
+        fileprivate subscript(hash: UInt64) -> Ring {
+            Ring(memory: memory + Int(truncatingIfNeeded: hash >> 63) &* Ring.size)
+        }
+
+        /// A packet that is none of those that were there before.
+        /// - Parameters:
+        ///   - ends: those of `segment`.
+        ///   - bytes: the packet from which both were read.
+        @inline(__always)
+        func note(_ segment: FastPathSegment, _ ends: FastPathSegment.Ends, _ bytes: Span<UInt8>, time: UInt64) {
+            let header = bytes.extracting(0..<FastPathSegment.shortest)
+            guard let identification = header.big16(at: 18), let numbers = header.big64(at: 38),
+                let windowAndChecksum = header.big32(at: 48)
+            else { return }
+            self[ends.hash].insert(
+                Entry(
+                    numbers: numbers, windowAndChecksum: windowAndChecksum, identification: identification,
+                    length: segment.payload.count, ends: RecentPackets.ends(ends.hash, from: ends.source),
+                    mark: segment.stamp ?? 0, time: time, hopLimit: header[22], flags: header[47]))
+        }
+    }
+
+    // @unchecked: it changes only through the one `RecentPackets` that alone refers to it then (`rings`).
+    private final class Memory: @unchecked Sendable {
+        let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+        private static let size = 2 * Ring.size
+
+        /// All zero, which is an entry that equals no packet.
+        init() { start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size) }
+
+        init(_ other: Memory) { start.copyMemory(from: other.start, byteCount: Self.size) }
+
+        deinit { start.deallocate() }
+    }
+
+    /// Nil until the first packet.
+    private var memory: Memory?
 
     init() {}
 
-    /// A packet that is none of those that were there before.
-    @inline(__always)
-    mutating func note(_ segment: FastPathSegment, time: UInt64, index: Int) {
-        let entry = Entry(
-            numbers: Self.pair(segment.sequence, segment.acknowledgment),
-            header: Self.header(
-                segment.identification, segment.checksum, window: segment.window, length: segment.payload.count),
-            ends: Self.ends(segment.source, segment.destination), mark: segment.stamp ?? 0,
-            ticks: UInt32(truncatingIfNeeded: time >> 10), order: UInt16(truncatingIfNeeded: index),
-            hopLimit: segment.hopLimit, flags: segment.flags)
-        insert(entry, at: Self.set(of: entry, segment.source, segment.destination))
+    /// The rings, for as many packets as come before anything else has access to this value: a copy gets memory of its own here.
+    mutating func rings() -> Rings {
+        if memory == nil {
+            memory = Memory()
+        } else if !isKnownUniquelyReferenced(&memory), let shared = memory {
+            memory = Memory(shared)
+        }
+        guard let memory else { preconditionFailure("The memory has been made.") }
+        return Rings(memory: memory.start)
     }
 
     /// Notes a packet; not nil if it may be a copy of one that was noted before.
-    mutating func note(_ tcp: DecodedTCP, time: UInt64, index: Int) -> Certainty? {
+    mutating func note(_ tcp: DecodedTCP, time: UInt64) -> Certainty? {
         let (source, destination) = (Self.word(tcp.source), Self.word(tcp.destination))
+        let hash = ConnectionShare.hash(source, destination)
         let entry = Entry(
-            numbers: Self.pair(tcp.sequence, tcp.acknowledgment),
-            header: Self.header(tcp.identification, tcp.checksum, window: tcp.window, length: tcp.payloadLength),
-            ends: Self.ends(source, destination), mark: Self.mark(tcp.options),
-            ticks: UInt32(truncatingIfNeeded: time >> 10), order: UInt16(truncatingIfNeeded: index),
+            numbers: UInt64(tcp.sequence.value) << 32 | UInt64(tcp.acknowledgment.value),
+            windowAndChecksum: UInt32(tcp.window) << 16 | UInt32(tcp.checksum), identification: tcp.identification,
+            length: tcp.payloadLength, ends: Self.ends(hash, from: source), mark: Self.mark(tcp.options), time: time,
             hopLimit: tcp.hopLimit, flags: UInt8(truncatingIfNeeded: tcp.flags.rawValue))
-        let set = Self.set(of: entry, source, destination)
-        for known in entries[set..<set + Self.ways] where known.isSamePacket(as: entry) {
-            let half = entries[set < entries.count / 2 ? 0..<entries.count / 2 : entries.count / 2..<entries.count]
-            let answers = Self.ends(destination, source)
-            if let certainty = Self.certainty(of: entry, known, among: half, answers: answers) { return certainty }
-        }
-        insert(entry, at: set)
+        let answers = Self.ends(hash, from: destination)
+        let ring = rings()[hash]
+        if let certainty = Self.certainty(of: entry, in: ring, answers: answers) { return certainty }
+        ring.insert(entry)
         return nil
     }
 
-    /// In the place of the oldest one with the same hash.
-    @inline(__always)
-    private mutating func insert(_ entry: Entry, at set: Int) {
-        // Without bounds checks, because this runs for each packet: `set` is one of `Self.set`.
-        entries.withUnsafeMutableBufferPointer { entries in
-            entries[set &+ 3] = entries[set &+ 2]
-            entries[set &+ 2] = entries[set &+ 1]
-            entries[set &+ 1] = entries[set]
-            entries[set] = entry
+    private static func certainty(of entry: Entry, in ring: Ring, answers: UInt32) -> Certainty? {
+        let count = ring.count
+        var age = Int(count &- ring[latest: entry.hash])
+        while (1...depth).contains(age) {
+            let known = ring[count &- UInt16(age)]
+            if known.isSamePacket(as: entry),
+                let certainty = certainty(of: entry, known, age: age, in: ring, answers: answers)
+            {
+                return certainty
+            }
+            // One that has been replaced was the last.
+            guard known.distanceToNext > 0 else { break }
+            age += Int(known.distanceToNext)
         }
+        return nil
     }
 
     private static func certainty(
-        of entry: Entry, _ known: Entry, among entries: ArraySlice<Entry>, answers: UInt32
+        of entry: Entry, _ known: Entry, age: Int, in ring: Ring, answers: UInt32
     ) -> Certainty? {
         let isAfterRouter = entry.hopLimit &+ 1 == known.hopLimit
         guard isAfterRouter || entry.hopLimit == known.hopLimit else { return nil }
-        // The clocks of two interfaces may differ.
-        let distance = min(entry.ticks &- known.ticks, known.ticks &- entry.ticks)
-        if entry.header >> 48 != 0 {
+        let distance = entry.distance(to: known)
+        if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
             // Some write the same number into all packets.
-            let isNumbering = !entries.contains {
-                $0.ends == entry.ends && $0.header >> 48 == entry.header >> 48 && !$0.isSamePacket(as: entry)
+            let isNumbering = !(0..<UInt16(depth)).contains {
+                let other = ring[$0]
+                return other.ends == entry.ends && other.identification == entry.identification
+                    && !other.isSamePacket(as: entry)
             }
             return isNumbering ? .numbered : nil
         }
-        let count = entry.order &- known.order
-        guard distance <= equalTicks, count <= mostBetween else { return nil }
+        guard distance <= equalTicks, age <= mostBetween else { return nil }
         // What a sender sends again so soon is the answer to something.
-        return entries.contains { $0.ends == answers && $0.order &- known.order < count } ? nil : .equal
-    }
-
-    /// The place of the first entry with the same hash.
-    @inline(__always)
-    private static func set(of entry: Entry, _ source: UInt64, _ destination: UInt64) -> Int {
-        let mixed = (entry.numbers ^ entry.header &* 0x9e37_79b9_7f4a_7c15) &* 0xd6e8_feb8_6659_fd93
-        let number = Int(truncatingIfNeeded: mixed &>> (64 &- bits))
-        return (half.contains(source, destination) ? number : number &+ 1 << Int(bits)) &* ways
+        let isAnswered = (1..<age).contains { ring[ring.count &- UInt16($0)].ends == answers }
+        return isAnswered ? nil : .equal
     }
 
     private static func mark(_ options: TCPOptions) -> UInt32 {
@@ -135,21 +240,10 @@ struct RecentPackets: Sendable {
         return mark
     }
 
+    /// A connection's hash with its sender: it differs for the two directions.
     @inline(__always)
-    private static func pair(_ sequence: SequenceNumber, _ acknowledgment: SequenceNumber) -> UInt64 {
-        UInt64(sequence.value) << 32 | UInt64(acknowledgment.value)
-    }
-
-    @inline(__always)
-    private static func header(_ identification: UInt16, _ checksum: UInt16, window: UInt16, length: Int) -> UInt64 {
-        UInt64(identification) << 48 | UInt64(checksum) << 32 | UInt64(window) << 16
-            | UInt64(UInt16(truncatingIfNeeded: length))
-    }
-
-    /// The two are not interchangeable.
-    @inline(__always)
-    private static func ends(_ source: UInt64, _ destination: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: ((source &* 31 &+ destination) &* 0x9e37_79b9_7f4a_7c15) >> 32)
+    private static func ends(_ hash: UInt64, from source: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: (hash >> 32) &+ source ^ source >> 32)
     }
 
     /// An endpoint as one word, for IPv4 the same as in `FastPathSegment`.
