@@ -131,7 +131,7 @@ struct InspectCommand: ParsableCommand {
         let criteria = try connections.criteria
         let packetFilter = try packets.filter()
         let output = OutputBuffer()
-        let notes = check.isEmpty && checks.isEmpty ? [] : files.map { RunNotes(path: $0) }
+        let notes = check.isEmpty && checks.isEmpty ? [] : try files.map(notes)
         let statements = try statements(notes)
         let protobufText = try protobuf.text()
         for list in statements.first ?? [] where !list.warnings.isEmpty {
@@ -175,6 +175,17 @@ struct InspectCommand: ParsableCommand {
     private func worse(_ left: Int32, _ right: Int32) -> Int32 {
         let order: [Int32] = [0, 3, 1, 2]
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
+    }
+
+    /// A file that can't be read is reported before the statements: the actors that they name are in its notes.
+    private func notes(_ file: String) throws -> RunNotes {
+        do throws(CaptureSourceError) {
+            return try RunNotes(path: file)
+        } catch {
+            let problem = InspectionProblem.source(error)
+            Console.standardError.write("error: \(Escaped.text(file)): \(problem)\n")
+            throw ExitCode(problem.isWrongUse ? 2 : 3)
+        }
     }
 
     /// The statements for each file, as its notes let them be read.

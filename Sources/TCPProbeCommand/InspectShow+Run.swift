@@ -13,18 +13,14 @@ struct RunNotes {
 
     var hasLinks: Bool { !linkEnds.isEmpty }
 
-    /// - Parameter path: of a file; what can't be read twice has no notes, and what can't be read is reported when it is shown.
-    init(path: String) {
-        do throws(CaptureSourceError) {
-            var source = try CaptureSource(path: path)
-            guard source.isRegular else { return }
-            let head = try Self.head(of: &source).get()
-            notes = CaptureNotes(comments: head.comments)
-            for (number, interface) in head.interfaces.enumerated() where interface.linkEnd != nil {
-                linkEnds.insert(number)
-            }
-        } catch {
-            return
+    /// - Parameter path: of a file; what can't be read twice has no notes.
+    init(path: String) throws(CaptureSourceError) {
+        var source = try CaptureSource(path: path)
+        guard source.isRegular else { return }
+        let head = try Self.head(of: &source).get()
+        notes = CaptureNotes(comments: head.comments)
+        for (number, interface) in head.interfaces.enumerated() where interface.linkEnd != nil {
+            linkEnds.insert(number)
         }
     }
 
