@@ -113,7 +113,7 @@ final class SubjectActor {
             .failed, "\(name) stopped (\(word)), and no later step expects that", details: SubjectText.words(detail),
             hints: [
                 reports.isStopping
-                    ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
+                    ? "after it is told to stop, its reason is `stopped`, whatever else it meets"
                     : "where that is right, `\(name) expect stopped \(word)` says so"
             ])
     }

@@ -147,10 +147,26 @@ extension SubjectExecutor {
         for subject in context.actors.subjects {
             if let refusal = subject.reports.refusal { throw subject.refused(refusal.code, at: refusal.step) }
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
+                try await hearEnd(of: subject)
+                if subject.stopped != nil { continue }
                 subject.reports.isStopping = true
                 try await operate(.stop, subject, nil)
                 try await awaitStop(of: subject)
             }
+        }
+    }
+
+    /// How long a subject has to report a stop after the script has ended its connections.
+    private static let endTime = Duration.milliseconds(100)
+
+    /// If the script has just ended the subject's connection, the subject may be about to report its stop. Without this wait, the machine's
+    /// speed would decide whether that report is the unexpected stop that fails the case, or the answer to being told to stop.
+    private func hearEnd(of subject: SubjectActor) async throws(Finding) {
+        guard context.actors.hasEndedAllConnections else { return }
+        let begun = MonotonicTime.now
+        let _: Bool? = try await context.wait(until: begun + context.scaled(Self.endTime), from: begun) {
+            () throws(Finding) -> Bool? in
+            subject.stopped != nil ? true : nil
         }
     }
 
