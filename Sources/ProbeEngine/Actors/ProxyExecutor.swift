@@ -122,6 +122,10 @@ struct ProxyExecutor {
         case .replace(let wanted, let replacement, let side):
             let (old, new) = (try context.bytes(of: wanted), try context.bytes(of: replacement))
             if old.isEmpty { throw Finding(.error, at: wanted.span, "nothing can't be replaced: the value is empty") }
+            if old == new {
+                throw Finding(
+                    .error, at: wanted.span, "the replacement is the same as what it replaces: nothing would change")
+            }
             return Change(action: .replace(.init(side))) { (connection) throws(Finding) in
                 connection.replace(old, with: new, to: .init(side), by: number)
             }

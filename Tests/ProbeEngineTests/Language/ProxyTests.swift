@@ -116,6 +116,9 @@ struct ProxyTests {
             proxied(
                 "C close\nS expect eof\nS close\nX expect eof from server\nwait 50ms\nX insert \"x\" to client #!")),
         Scene(
+            "replaced by the same", .error,
+            proxied("X replace \"ab\" with \"a\" + \"b\" to server\nC send \"ab\"\nS expect \"ab\"")),
+        Scene(
             "half of what is replaced, at the end", .passed,
             proxied(
                 "X replace \"ab\" with \"X\" to client if needed\nS send \"1a\"\nC expect \"1\"\nX half-close to client\nC expect \"a\"\nC expect eof"
