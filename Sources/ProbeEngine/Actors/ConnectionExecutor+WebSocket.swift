@@ -6,7 +6,11 @@ import ProbeScenario
 extension ConnectionExecutor {
     /// Of `expect message ws.text("x")`: exactly this frame, whatever its key is, unless the script says one. Nil for another value.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedInput? {
-        guard case .value(let expression) = pattern, case .webSocket(let value) = expression.kind else { return nil }
+        guard case .value(let expression) = pattern else { return nil }
+        guard case .webSocket(let value) = expression.kind else {
+            try context.refuseFrame(expression)
+            return nil
+        }
         let bytes = try context.bytes(of: expression)
         guard case .frame(var frame, bytes.count) = WebSocketFrame.scan(bytes.span, limit: WebSocketMatcher.limit)
         else {
@@ -53,5 +57,22 @@ extension ConnectionExecutor {
         throw Finding(
             .error, "\(actor.name)'s framing is \(actor.framing.rawValue), which has no \(what)",
             hints: ["write `\(actor.name) framing websocket` before this step"])
+    }
+}
+
+extension CaseContext {
+    /// A frame that comes from a variable, say, would be compared with the content of a message. No text begins with the first byte of a
+    /// frame that is whole.
+    func refuseFrame(_ expression: Expression) throws(Finding) {
+        let value = try bytes(of: expression)
+        guard let first = value.first, first & 0x80 != 0,
+            case .frame(_, value.count) = WebSocketFrame.scan(value.span, limit: WebSocketMatcher.limit)
+        else { return }
+        throw Finding(
+            .error, at: expression.span, "this value is a frame, and would be compared with the content of a message",
+            hints: [
+                "write the frame in this step: `expect message ws.text(…)`",
+                "`expect` and the value takes the frame's bytes as they are",
+            ])
     }
 }

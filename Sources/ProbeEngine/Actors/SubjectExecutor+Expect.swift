@@ -32,6 +32,16 @@ extension SubjectExecutor {
         }
     }
 
+    /// With WebSocket, what is compared is text, unless it says otherwise: as on a connection.
+    private func message(
+        _ pattern: Pattern, _ name: Name?, _ subject: SubjectActor
+    ) throws(Finding) -> ResolvedSubjectExpectation {
+        let text = try context.text(of: pattern)
+        let isText = if case .any = text { false } else { framing(of: subject) == .websocket }
+        if isText, case .value(let expression) = pattern { try context.refuseFrame(expression) }
+        return .message(text, name: name?.value, kind: isText ? .text : nil)
+    }
+
     /// Computes the values of an expectation.
     func resolve(
         _ expectation: SubjectExpectation, _ subject: SubjectActor
@@ -40,7 +50,7 @@ extension SubjectExecutor {
         case .started: .started
         case .secured: .secured
         case .line(let pattern, let name): .line(try context.text(of: pattern), name: name?.value)
-        case .message(let pattern, let name): .message(try context.text(of: pattern), name: name?.value, kind: nil)
+        case .message(let pattern, let name): try message(pattern, name, subject)
         case .messageOfKind(let kind, let pattern, let name):
             .message(try context.text(of: pattern), name: name?.value, kind: kind)
         case .ping(let payload): .control(isPing: true, try context.payload(of: payload))

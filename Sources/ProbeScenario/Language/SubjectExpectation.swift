@@ -61,7 +61,8 @@ extension SubjectExpectation {
         ) { .line($0, as: $1) },
         Phrase.pattern(
             LanguageEntry(
-                "message", ["expect message V"], "the same for a message; takes a line too",
+                "message", ["expect message V"],
+                "the same for a message; takes a line too. With `framing websocket`, V is the content of a text message",
                 example: "expect message \"text\"", timing: .both, needs: .messages)
         ) { .message($0, as: $1) },
         kind(.text, "text"),

@@ -65,6 +65,9 @@ struct WebSocketTests {
             "a frame as it is, masked as it must", .passed,
             "C send ws.binary(hex(00 ff), mask: yes)\nS expect message ws.binary(hex(00 ff))"),
         scene(
+            "a frame from a variable", .error, says: ["would be compared with the content of a message"],
+            "let m = ws.text(\"a\")\nS send m\nC expect message m #!"),
+        scene(
             "a frame with its key", .passed,
             "C send ws.text(\"a\", mask: hex(01 02 03 04))\nS expect message ws.text(\"a\", mask: hex(01 02 03 04))"),
         scene(
