@@ -81,7 +81,8 @@ package enum PacketDecoder {
     /// A type field up to this is the length of what follows (IEEE 802.3 3.2.6).
     private static let longestLength: UInt16 = 1500
 
-    /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
+    /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath and VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516)
+    /// and SNAP (RFC 1042).
     @inline(__always)
     static func decode(
         _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: PacketExtent
@@ -106,11 +107,28 @@ package enum PacketDecoder {
                 extent = extent.bounded(by: offset + Int(type))
                 type = inner
                 offset += 8
+            case 0x88e7, 0x8903, 0x8926:
+                let length = bridgeTagLength(type)
+                guard let inner = bytes.big16(at: offset + length - 2) else {
+                    throw .endsInside(.vlan, offset: bytes.count)
+                }
+                type = inner
+                offset += length
             default:
                 return .notIP(etherType: type)
             }
         }
         throw .tooManyHeaders(offset: offset)
+    }
+
+    /// The bytes from a tag to the end of the type that follows it.
+    private static func bridgeTagLength(_ type: UInt16) -> Int {
+        let addresses = 12
+        return switch type {
+        case 0x88e7: 4 + addresses + 2  // a service instance (IEEE 802.1Q 9.7), then the frame that it carries
+        case 0x8903: 2 + addresses + 2  // Cisco's FabricPath, likewise
+        default: 4 + 2  // a virtual interface (VN-Tag)
+        }
     }
 
     static func decodeMPLS(

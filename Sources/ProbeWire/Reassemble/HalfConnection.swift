@@ -8,14 +8,14 @@ package struct HalfConnection: Sendable {
 
     /// Behind the highest sequence number sent, SYN and FIN counted.
     var sentEnd: Int64 = 0
-    /// `acknowledgedEnd`; the least value for nil.
+    /// `acknowledgedEnd`, or the least value if it is nil.
     private(set) var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
     /// The sequence number of offset 0.
     var base: SequenceNumber?
     /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
     var hasProbedTail = false
-    /// Any of them takes a packet off the fast path.
+    /// While there is any of them, `add` takes the packets: none takes the fast path.
     private(set) var conditions = Conditions()
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0

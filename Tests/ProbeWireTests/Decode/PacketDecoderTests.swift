@@ -55,8 +55,11 @@ struct PacketDecoderTests {
         arguments: [
             [0x81, 0x00, 0x00, 0x05], [0x88, 0xa8, 0x00, 0x05, 0x81, 0x00, 0x00, 0x06],
             [0x91, 0x00, 0, 1, 0x81, 0x00, 0, 2, 0x81, 0x00, 0, 3],
+            // A provider's bridge and FabricPath put a whole frame behind their tags, here with a VLAN; VN-Tag does not.
+            .joined([0x88, 0xa8, 0, 1, 0x88, 0xe7, 0, 0, 0, 7], .zeros(12), [0x81, 0x00, 0, 2]),
+            .joined([0x89, 0x03, 0x80, 0x20], .zeros(12), [0x81, 0x00, 0, 2]), [0x89, 0x26, 0, 0, 0, 9],
         ] as [[UInt8]])
-    func vlanTagsAreSkipped(tags: [UInt8]) throws {
+    func tagsAreSkipped(tags: [UInt8]) throws {
         #expect(try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decodedTCP()?.payloadLength == 5)
     }
 
