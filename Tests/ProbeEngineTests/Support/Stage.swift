@@ -44,10 +44,29 @@ enum Stage {
         return plan
     }
 
-    /// All cases of a script, one after the other.
+    /// All cases of a script, one after the other, of a run in which no verdict depends on a time in which this process stood still.
+    ///
+    /// Such a verdict is inconclusive, which is right, but says nothing about what the script tests. The script is then run again, with a
+    /// warning. After a few such runs the test cancels itself.
     static func run(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
-        interruptAfter: Duration? = nil, crowdProgram: [String]? = nil
+        interruptAfter: Duration? = nil, crowdProgram: [String]? = nil,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
+    ) async throws -> [CaseResult] {
+        for _ in 0..<5 {
+            let results = try await runOnce(
+                text, subject: subject, usesCapture: usesCapture, timeScale: timeScale, interruptAfter: interruptAfter,
+                crowdProgram: crowdProgram)
+            guard let doubt = results.lazy.compactMap(standstill).first else { return results }
+            Issue.record("run again: \(doubt)", severity: .warning, sourceLocation: sourceLocation)
+        }
+        try Test.cancel(
+            "this machine is too busy: the harness stood still in each of 5 runs", sourceLocation: sourceLocation)
+    }
+
+    private static func runOnce(
+        _ text: String, subject: (any SubjectSource)?, usesCapture: Bool, timeScale: Double, interruptAfter: Duration?,
+        crowdProgram: [String]?
     ) async throws -> [CaseResult] {
         let plan = try plan(text)
         let reactor = try #require(Reactor.onThread())
@@ -76,23 +95,15 @@ enum Stage {
         return results
     }
 
-    /// The first case's result, of a run whose verdict does not depend on a time in which this process stood still.
-    ///
-    /// Such a verdict is inconclusive, which is right and says nothing of what the script is about. The script is run again then, with a
-    /// warning. After a few such runs the test cancels itself.
+    /// The first case's result, as of `run`.
     static func firstResult(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
         crowdProgram: [String]? = nil, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws -> CaseResult {
-        for _ in 0..<5 {
-            let results = try await run(
-                text, subject: subject, usesCapture: usesCapture, timeScale: timeScale, crowdProgram: crowdProgram)
-            let result = try #require(results.first, sourceLocation: sourceLocation)
-            guard let doubt = standstill(result) else { return result }
-            Issue.record("run again: \(doubt)", severity: .warning, sourceLocation: sourceLocation)
-        }
-        try Test.cancel(
-            "this machine is too busy: the harness stood still in each of 5 runs", sourceLocation: sourceLocation)
+        let results = try await run(
+            text, subject: subject, usesCapture: usesCapture, timeScale: timeScale, crowdProgram: crowdProgram,
+            sourceLocation: sourceLocation)
+        return try #require(results.first, sourceLocation: sourceLocation)
     }
 
     /// What a result says if it is inconclusive because the harness stood still.
