@@ -130,6 +130,7 @@ package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
     case gre = "GRE"
     case erspan = "ERSPAN"
     case vxlan = "VXLAN"
+    case gtp = "GTP-U"
     case geneve = "Geneve"
     case ipInIP = "IP-in-IP"
 }

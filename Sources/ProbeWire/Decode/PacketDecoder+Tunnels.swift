@@ -6,6 +6,8 @@ extension PacketDecoder {
     /// The ports of VXLAN: IANA's (RFC 7348), that of Linux before it, and that of VXLAN-GPE.
     static let vxlanPorts: [UInt16] = [4789, 8472, 4790]
     static let genevePort: UInt16 = 6081
+    /// The user plane of mobile networks (3GPP TS 29.281 4.4.2).
+    static let gtpPort: UInt16 = 2152
 
     /// The extent of what a tunnel carries; nil if tunnels are not opened.
     private static func inner(_ extent: PacketExtent, end: Int, offset: Int) throws(PacketError) -> PacketExtent? {
@@ -95,7 +97,9 @@ extension PacketDecoder {
 
     /// Whether a datagram to this port may be a tunnel: only then it is looked at again.
     @inline(__always)
-    static func mayBeTunnel(port: UInt16) -> Bool { port == genevePort || vxlanPorts.contains(port) }
+    static func mayBeTunnel(port: UInt16) -> Bool {
+        port == genevePort || port == gtpPort || vxlanPorts.contains(port)
+    }
 
     /// What a datagram to a tunnel's port carries; nil for one that has none of a tunnel's headers.
     static func decodeTunnel(
@@ -103,6 +107,7 @@ extension PacketDecoder {
     ) throws(PacketError) -> DecodedPacket? {
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         if port == genevePort { return try decodeGeneve(bytes, at: start, end: end, extent) }
+        if port == gtpPort { return try decodeGTP(bytes, at: start, end: end, extent) }
         // RFC 7348 5: of the flags, one is set, and what is reserved is 0; the last byte as well. Extensions have more flags.
         guard let flags = bytes.byte(at: start), flags & 0x08 != 0, let reserved = bytes.big32(at: start),
             bytes.byte(at: start + 7) != nil
@@ -133,5 +138,25 @@ extension PacketDecoder {
         if type == 0x6558 { return try decodeLink(bytes, .ethernet, at: offset, inner) }
         guard type == 0x0800 || type == 0x86dd || type == 0x8847 else { return nil }
         return try decode(bytes, etherType: type, at: offset, inner)
+    }
+
+    /// 3GPP TS 29.281 5.1: version 1 with a datagram of a user. One of the flags E, S and PN adds four bytes, and E extension headers.
+    private static func decodeGTP(
+        _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
+    ) throws(PacketError) -> DecodedPacket? {
+        guard let head = bytes.big16(at: start), head & 0xf0ff == 0x30ff else { return nil }
+        var offset = start + 8
+        if head & 0x0700 != 0 { offset += 4 }
+        var hasExtension = head & 0x0400 != 0
+        while hasExtension {
+            guard let next = bytes.byte(at: offset - 1) else { return nil }
+            if next == 0 { break }
+            guard let words = bytes.byte(at: offset), words > 0 else { return nil }
+            offset += Int(words) * 4
+            hasExtension = offset < end
+        }
+        guard let first = bytes.byte(at: offset), first >> 4 == 4 || first >> 4 == 6 else { return nil }
+        guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.gtp)) }
+        return try decodeIP(bytes, at: offset, inner)
     }
 }

@@ -81,7 +81,7 @@ package enum PacketDecoder {
     /// A type field up to this is the length of what follows (IEEE 802.3 3.2.6).
     private static let longestLength: UInt16 = 1500
 
-    /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath and VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516)
+    /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath, E-TAG and VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516)
     /// and SNAP (RFC 1042).
     @inline(__always)
     static func decode(
@@ -107,7 +107,7 @@ package enum PacketDecoder {
                 extent = extent.bounded(by: offset + Int(type))
                 type = inner
                 offset += 8
-            case 0x88e7, 0x8903, 0x8926:
+            case 0x88e7, 0x8903, 0x8926, 0x893f:
                 let length = bridgeTagLength(type)
                 guard let inner = bytes.big16(at: offset + length - 2) else {
                     throw .endsInside(.vlan, offset: bytes.count)
@@ -127,7 +127,8 @@ package enum PacketDecoder {
         return switch type {
         case 0x88e7: 4 + addresses + 2  // a service instance (IEEE 802.1Q 9.7), then the frame that it carries
         case 0x8903: 2 + addresses + 2  // Cisco's FabricPath, likewise
-        default: 4 + 2  // a virtual interface (VN-Tag)
+        case 0x893f: 6 + 2  // E-TAG (IEEE 802.1BR 7.5)
+        default: 4 + 2  // VN-Tag
         }
     }
 
@@ -150,11 +151,8 @@ package enum PacketDecoder {
     static func decodePPPoE(
         _ bytes: Span<UInt8>, at offset: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
-        guard let length = bytes.big16(at: offset + 4), let pppProtocol = bytes.big16(at: offset + 6) else {
-            throw .endsInside(.pppoe, offset: bytes.count)
-        }
-        guard pppProtocol == 0x0021 || pppProtocol == 0x0057 else { return .notIP(etherType: 0x8864) }
-        return try decodeIP(bytes, at: offset + 8, extent.bounded(by: offset + 6 + Int(length)))
+        guard let length = bytes.big16(at: offset + 4) else { throw .endsInside(.pppoe, offset: bytes.count) }
+        return try decodePPP(bytes, at: offset + 6, extent.bounded(by: offset + 6 + Int(length)))
     }
 
     // MARK: IP

@@ -58,6 +58,7 @@ struct PacketDecoderTests {
             // A provider's bridge and FabricPath put a whole frame behind their tags, here with a VLAN; VN-Tag does not.
             .joined([0x88, 0xa8, 0, 1, 0x88, 0xe7, 0, 0, 0, 7], .zeros(12), [0x81, 0x00, 0, 2]),
             .joined([0x89, 0x03, 0x80, 0x20], .zeros(12), [0x81, 0x00, 0, 2]), [0x89, 0x26, 0, 0, 0, 9],
+            [0x89, 0x3f, 0, 0, 0, 9, 0, 0],
         ] as [[UInt8]])
     func tagsAreSkipped(tags: [UInt8]) throws {
         #expect(try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decodedTCP()?.payloadLength == 5)
@@ -69,6 +70,9 @@ struct PacketDecoderTests {
         let ip = segment.ipv4()
         let pppoe: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 2)) + [0x00, 0x21]
         #expect(try PacketBuilder.ethernet(pppoe + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
+        // PPP's protocol in one byte (RFC 1661 6.5).
+        let compressed: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 1)) + [0x21]
+        #expect(try PacketBuilder.ethernet(compressed + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
         let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
         #expect(
             try PacketBuilder.ethernet(snap + ip, type: UInt16(ip.count + 8)).decodedTCP()?.payloadLength == 5)

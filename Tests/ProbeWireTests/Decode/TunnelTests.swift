@@ -38,6 +38,9 @@ struct TunnelTests {
             (.vxlan, 4790, .joined([0x0c, 0, 0, 3, 0, 0, 42, 0], frame)),
             (.geneve, 6081, .joined([0, 0, 0x65, 0x58, 0, 0, 42, 0], frame)),
             (.geneve, 6081, .joined([2, 0, 8, 0, 0, 0, 42, 0], .zeros(8), ip)),
+            (.gtp, 2152, .joined([0x30, 255, 0, 40], .zeros(4), ip)),
+            (.gtp, 2152, .joined([0x32, 255, 0, 40], .zeros(8), ip)),
+            (.gtp, 2152, .joined([0x34, 255, 0, 40], .zeros(7), [0x85, 1, 1, 1, 0x40], [1, 0, 0, 0], ip)),
         ]
         return [(.ipInIP, 4, ip)] + gre.map { (.gre, 47, $0) } + erspan.map { (.erspan, 47, $0) }
             + overUDP.map { ($0.0, 17, udp(port: $0.1, $0.2)) }
@@ -111,6 +114,8 @@ struct TunnelTests {
         arguments: [
             (4789, [0, 0, 0, 0, 0, 0, 0, 0]), (4789, [8, 0, 0]), (8472, [8, 1, 0, 0, 0, 0, 0, 0]),
             (6081, [0xc0, 0, 8, 0, 0, 0, 0, 0, 1]), (6081, [0, 0, 0x12, 0x34, 0, 0, 0, 0, 1]), (6081, []),
+            (2152, [0x30, 1, 0, 0, 0, 0, 0, 0]), (2152, [0x10, 255, 0, 0, 0, 0, 0, 0, 0x45]), (2152, [0x34, 255]),
+            (2152, [0x34, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]),
         ] as [(UInt16, [UInt8])])
     func otherDatagramsRemainUDP(port: UInt16, content: [UInt8]) throws {
         guard case .udp = try Self.read(Self.outer(17, Self.udp(port: port, content), isV6: false)) else {
