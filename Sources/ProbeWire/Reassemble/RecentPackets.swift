@@ -42,7 +42,7 @@ struct RecentPackets: Sendable {
         }
 
         @inline(__always)
-        var hash: Int { Int(truncatingIfNeeded: ((numbers &+ header) &* 0x9e37_79b9_7f4a_7c15) >> 55) }
+        var hash: Int { Int(truncatingIfNeeded: ((numbers &+ header) &* 0x9e37_79b9_7f4a_7c15) >> 52) }
 
         func isSamePacket(as other: Entry) -> Bool {
             numbers == other.numbers && header == other.header && endsAndMark == other.endsAndMark
@@ -62,9 +62,11 @@ struct RecentPackets: Sendable {
     }
 
     /// How many packets of each half of the connections are kept, and how many values ``Entry/hash`` has.
-    private static let depth = 512
+    private static let depth = 4096
+    /// In how many packets before a copy the sender's numbers are looked at.
+    private static let numbering = 1...UInt16(512)
     /// How many packets may lie between a packet without a number and its copy.
-    private static let mostBetween = 64
+    private static let mostBetween = 512
     /// A router, which lowers the hop limit, may hold a packet for this long.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
     /// Some systems keep the number of what they send again: the copy of a bridge or an interface comes sooner than that.
@@ -220,8 +222,8 @@ struct RecentPackets: Sendable {
         if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
             // Some write the same number into all packets.
-            let isNumbering = !(0..<UInt16(depth)).contains {
-                let other = ring[$0]
+            let isNumbering = !numbering.contains {
+                let other = ring[ring.count &- $0]
                 return other.ends == entry.ends && other.identification == entry.identification
                     && !other.isSamePacket(as: entry)
             }

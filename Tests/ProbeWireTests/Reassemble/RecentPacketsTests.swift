@@ -95,6 +95,21 @@ struct RecentPacketsTests {
         }
     }
 
+    /// A router that holds its packets for 50 ms, at 40,000 packets a second.
+    @Test(arguments: [true, false])
+    func copiesAreRecognizedBehindManyPackets(fast: Bool) throws {
+        let count = 2_000 as UInt32
+        let packets = [false, true].flatMap { copy in
+            (0..<count).map { number in
+                Packet(
+                    bytes: frame(100 + number, ack: 200, "a", number: UInt16(number) + 1, hops: copy ? 63 : 64),
+                    time: UInt64(number) * 25_000 + (copy ? 50_000_000 : 0))
+            }
+        }
+        let flow = try #require(analysis(packets, fast: fast).table.conversations.first)
+        #expect(flow.fromClient.copyCount == 2_000 && flow.fromClient.retransmissionCount == 0)
+    }
+
     /// Another number, too late, more hops left, other bytes: sent twice.
     @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
     func whatWasSentTwiceIsNoCopy(difference: String, fast: Bool) throws {
@@ -200,7 +215,7 @@ struct RecentPacketsTests {
         }
         take(&one, number: 1, payload: "a")
         var other = one
-        for number in 2..<600 as Range<UInt16> { take(&other, number: number, payload: "other") }
+        for number in 2..<9_000 as Range<UInt16> { take(&other, number: number, payload: "other") }
         take(&one, number: 1, payload: "a")
         take(&other, number: 1, payload: "a")
         #expect(one.copyCount == 1 && other.copyCount == 0)
@@ -222,10 +237,10 @@ struct RecentPacketsTests {
             var analysis = CaptureAnalysis(share: share)
             for round in 0..<3 as Range<UInt32> {
                 for copy in [false, true] {
-                    for port in 0..<(round == 1 ? 2_000 : 900) as Range<UInt16> {
+                    for port in 0..<(round == 1 ? 9_000 : 900) as Range<UInt16> {
                         var packet = frame(
                             100 + round, ack: 200, flags: round == 0 ? 0x02 : 0x18, round == 0 ? "" : "a",
-                            number: port + UInt16(round) * 2_000 + 1, hops: copy ? 63 : 64)
+                            number: port + UInt16(round) * 9_000 + 1, hops: copy ? 63 : 64)
                         (packet[34], packet[35]) = (UInt8(port >> 8) + 128, UInt8(port & 255))
                         let time = UInt64(round) * 100_000_000 + UInt64(port) * 10_000 + (copy ? 30_000_000 : 0)
                         analysis.pass(
