@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// What is expected of frames of WebSocket.
 extension ConnectionExecutor {
-    /// Of `expect message ws.text("x")`: exactly this frame, whatever its key is, unless the script says one. Nil for another value.
+    /// The frame that `expect message ws.text("x")` accepts, with any key unless the script states one; nil for another value.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedInput? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {
@@ -61,11 +61,13 @@ extension ConnectionExecutor {
 }
 
 extension CaseContext {
-    /// A frame that comes from a variable, say, would be compared with the content of a message. No text begins with the first byte of a
-    /// frame that is whole.
+    /// Refuses a value that is a whole frame, from a variable for example: it would be compared with the content of a message.
+    ///
+    /// Only frames without reserved bits are recognized. Their first byte continues a character of UTF-8, so that no text begins with it;
+    /// with reserved bits, some text of the right length would be a frame, too.
     func refuseFrame(_ expression: Expression) throws(Finding) {
         let value = try bytes(of: expression)
-        guard let first = value.first, first & 0x80 != 0,
+        guard let first = value.first, first & 0xf0 == 0x80,
             case .frame(_, value.count) = WebSocketFrame.scan(value.span, limit: WebSocketMatcher.limit)
         else { return }
         throw Finding(

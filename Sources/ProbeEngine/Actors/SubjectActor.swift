@@ -113,7 +113,7 @@ final class SubjectActor {
             .failed, "\(name) stopped (\(word)), and no later step expects that", details: SubjectText.words(detail),
             hints: [
                 reports.isStopping
-                    ? "after it is told to stop, its reason is `stopped`, whatever else it meets"
+                    ? "a stop was requested: from then on the reason is `stopped`, whatever else happens"
                     : "where that is right, `\(name) expect stopped \(word)` says so"
             ])
     }

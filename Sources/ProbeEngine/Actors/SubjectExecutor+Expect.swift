@@ -32,7 +32,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// With WebSocket, what is compared is text, unless it says otherwise: as on a connection.
+    /// With WebSocket, a value is compared with a text message only, as on a connection.
     private func message(
         _ pattern: Pattern, _ name: Name?, _ subject: SubjectActor
     ) throws(Finding) -> ResolvedSubjectExpectation {

@@ -15,7 +15,7 @@ package struct HalfConnection: Sendable {
     var base: SequenceNumber?
     /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
     var hasProbedTail = false
-    /// While there is any of them, `add` takes the packets: none takes the fast path.
+    /// While any of them holds, no packet takes the fast path.
     private(set) var conditions = Conditions()
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0

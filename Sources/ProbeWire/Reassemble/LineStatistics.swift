@@ -67,7 +67,6 @@ package struct LineStatistics: Sendable {
         bytes.forEachLineEnds { position, isLF, isCR in
             let followsCR = isCR &<< 1 | carried
             carried = isCR &>> 63
-            if isLF == followsCR { return endLines(at: position, isLF, &start) }
             // Each of these bytes ends a line, or shows that the CR before it stands alone, or both.
             var ends = isLF | followsCR
             while ends != 0 {
@@ -108,25 +107,6 @@ package struct LineStatistics: Sendable {
         followsGap = true
         endsWithCR = false
         unfinishedLength = 0
-    }
-
-    /// Ends a line at each bit of `ends`; all of them are CRLF.
-    @inline(__always)
-    private mutating func endLines(at position: Int, _ ends: UInt64, _ start: inout Int) {
-        guard ends != 0 else { return }
-        var ends = ends
-        followsGap = false
-        repeat {
-            let hit = position &+ ends.trailingZeroBitCount
-            ends &= ends &- 1
-            crlfCount &+= 1
-            let content = Int64(truncatingIfNeeded: hit &- start &- 1)
-            start = hit &+ 1
-            if content > longestContent || longestLine == 0 {
-                longestContent = content
-                longestLine = lineCount
-            }
-        } while ends != 0
     }
 
     @inline(__always)

@@ -151,8 +151,7 @@ struct RecentPackets: Sendable {
         }
     }
 
-    // @unchecked: it changes only through the one `RecentPackets` that alone refers to it then (`rings`).
-    private final class Memory: @unchecked Sendable {
+    private final class Memory: @unchecked Sendable {  // changed only by its sole owner: see `rings()`
         let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
         private static let size = 2 * Ring.size
 

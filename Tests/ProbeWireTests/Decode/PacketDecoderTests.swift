@@ -55,7 +55,7 @@ struct PacketDecoderTests {
         arguments: [
             [0x81, 0x00, 0x00, 0x05], [0x88, 0xa8, 0x00, 0x05, 0x81, 0x00, 0x00, 0x06],
             [0x91, 0x00, 0, 1, 0x81, 0x00, 0, 2, 0x81, 0x00, 0, 3],
-            // A provider's bridge and FabricPath put a whole frame behind their tags, here with a VLAN; VN-Tag does not.
+            // A provider's bridge and FabricPath have a whole frame after their tags, here one with a VLAN; VN-Tag has not.
             .joined([0x88, 0xa8, 0, 1, 0x88, 0xe7, 0, 0, 0, 7], .zeros(12), [0x81, 0x00, 0, 2]),
             .joined([0x89, 0x03, 0x80, 0x20], .zeros(12), [0x81, 0x00, 0, 2]), [0x89, 0x26, 0, 0, 0, 9],
             [0x89, 0x3f, 0, 0, 0, 9, 0, 0],

@@ -97,7 +97,7 @@ struct RecentPacketsTests {
 
     /// A router that holds its packets for 50 ms, at 40,000 packets a second.
     @Test(arguments: [true, false])
-    func copiesAreRecognizedBehindManyPackets(fast: Bool) throws {
+    func copiesAreRecognizedAfterManyPackets(fast: Bool) throws {
         let count = 2_000 as UInt32
         let packets = [false, true].flatMap { copy in
             (0..<count).map { number in
