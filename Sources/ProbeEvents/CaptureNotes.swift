@@ -7,6 +7,14 @@ package import ProbeWire
 /// The notes are comments of the file, one JSON object each. They come from a file that anyone may have written: what can't be read is
 /// skipped.
 package struct CaptureNotes: Sendable, Equatable {
+    /// A name that was connected again.
+    package struct EarlierName: Sendable, Equatable {
+        package var name: String
+        package var side: ConversationSide
+
+        package init(name: String, side: ConversationSide) { (self.name, self.side) = (name, side) }
+    }
+
     /// A connection, and the actors at its ends.
     package struct Connection: Sendable, Equatable {
         package var client: SocketEndpoint
@@ -19,6 +27,8 @@ package struct CaptureNotes: Sendable, Equatable {
         /// The names that may mean its client or another one.
         package var clientCandidates: [String] = []
         package var serverCandidates: [String] = []
+        /// The names that meant an end of it, and mean a newer connection at the end of the case.
+        package var earlierNames: [EarlierName] = []
         /// Why a failure on it says nothing about any actor.
         package var doubt: String?
         /// It was an attempt of a `retry` that failed: no statement is about it.
@@ -31,6 +41,10 @@ package struct CaptureNotes: Sendable, Equatable {
         }
 
         package func names(at side: ConversationSide) -> [String] { side == .client ? clientNames : serverNames }
+
+        package func earlier(at side: ConversationSide) -> [String] {
+            earlierNames.filter { $0.side == side }.map(\.name)
+        }
 
         package func candidates(at side: ConversationSide) -> [String] {
             side == .client ? clientCandidates : serverCandidates
@@ -82,6 +96,8 @@ package struct CaptureNotes: Sendable, Equatable {
     package var framing: Framing?
     /// The actors of the case.
     package var actors: [String] = []
+    /// Those that mean every connection from or to a place, and not one connection.
+    package var places: [String] = []
 
     package init() {}
 
@@ -119,7 +135,10 @@ extension CaptureNotes {
     package var comments: [String] {
         guard let framing else { return [] }
         let head: [JSONValue] = [
-            .object([("framing", .string(framing.rawValue)), ("actors", .array(actors.map { .string($0) }))])
+            .object([
+                ("framing", .string(framing.rawValue)), ("actors", .array(actors.map { .string($0) })),
+                ("places", .array(places.map { .string($0) })),
+            ])
         ]
         let all =
             head + connections.prefix(Self.mostConnections).map { .object([("connection", $0.json)]) }
@@ -138,6 +157,7 @@ extension CaptureNotes {
             if let text = value["framing"]?.text {
                 framing = Framing(rawValue: text)
                 actors = (value["actors"]?.elements ?? []).compactMap(\.text)
+                places = (value["places"]?.elements ?? []).compactMap(\.text)
             }
             if let connection = value["connection"].flatMap(Connection.init(json:)) { connections.append(connection) }
             if let step = value["step"].flatMap({ Step(json: $0) }) { steps.append(step) }
@@ -157,7 +177,8 @@ extension CaptureNotes.Connection {
         ]
         for (key, names) in [
             ("clientNames", clientNames), ("serverNames", serverNames), ("clientCandidates", clientCandidates),
-            ("serverCandidates", serverCandidates),
+            ("serverCandidates", serverCandidates), ("clientEarlier", earlier(at: .client)),
+            ("serverEarlier", earlier(at: .server)),
         ] where !names.isEmpty {
             members.append((key, .array(names.map { .string($0) })))
         }
@@ -177,6 +198,9 @@ extension CaptureNotes.Connection {
         serverNames = names("serverNames")
         clientCandidates = names("clientCandidates")
         serverCandidates = names("serverCandidates")
+        earlierNames =
+            names("clientEarlier").map { .init(name: $0, side: .client) }
+            + names("serverEarlier").map { .init(name: $0, side: .server) }
         doubt = json["doubt"]?.text
         if case .boolean(true)? = json["discarded"] { isDiscarded = true }
     }

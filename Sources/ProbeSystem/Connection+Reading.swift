@@ -67,11 +67,12 @@ extension Connection {
                 let count = recv(raw, buffer.baseAddress, buffer.count, 0)
                 if count > 0 {
                     let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<count])
+                    let now = MonotonicTime.now
+                    lastRead = now
                     if let layer {
-                        let now = MonotonicTime.now
                         layer.receive(bytes, at: now) { receiveBuffer.append($0, at: now) }
                     } else {
-                        receiveBuffer.append(bytes, at: .now)
+                        receiveBuffer.append(bytes, at: now)
                     }
                     if receiveBuffer.count + (layer?.held ?? 0) > Connection.receiveLimit { hasOverflowed = true }
                     return count
@@ -106,6 +107,9 @@ extension Connection {
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
         return poll(&poller, 1, 0) > 0
     }
+
+    /// Whether `recv` would return bytes or an end.
+    package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
     /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow. TLS reads them first.
     package var unreadAtClose: Int {

@@ -63,7 +63,7 @@ extension Connection {
         }
         operation.state = .done(.now)
         if operation.carriesFIN {
-            isHalfClosed = true
+            (isHalfClosed, endedAt) = (true, .now)
             if shutdown(raw, Int32(SHUT_WR)) < 0 { operation.state = .failed(SystemError("shutdown"), .now) }
         }
         return true
@@ -111,6 +111,7 @@ extension Connection {
                 operation.taken += count
                 bytesSent += count
                 operation.lastProgress = .now
+                lastSent = operation.lastProgress
                 continue
             }
             switch errno {

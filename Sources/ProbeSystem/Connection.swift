@@ -52,6 +52,12 @@ package final class Connection {
     package internal(set) var openedAt: MonotonicTime?
     /// When `connect` failed.
     package internal(set) var failedAt: MonotonicTime?
+    /// When the kernel last took bytes of this side, or the connection was made.
+    package internal(set) var lastSent: MonotonicTime?
+    /// When this side last read bytes.
+    package internal(set) var lastRead: MonotonicTime?
+    /// When this side ended it with a FIN or an RST.
+    package internal(set) var endedAt: MonotonicTime?
 
     package var receiveBuffer = ReceiveBuffer()
     /// Out-of-band bytes, which are not part of the stream.
@@ -284,7 +290,8 @@ package final class Connection {
 
     private func opened() {
         phase = .open
-        openedAt = .now
+        let now = MonotonicTime.now
+        (openedAt, lastSent) = (now, now)
         local = SocketAddress.local(of: raw) ?? local
         if case .slowly(let bytes, let interval) = reading { tick(bytes: bytes, every: interval) }
     }
@@ -313,6 +320,7 @@ package final class Connection {
             if unread > 0 { return unread }
             // FIN is sent first: bytes that arrive after this would cause an RST, and no step can expect them.
             shutdown(raw, Int32(SHUT_WR))
+            endedAt = .now
             if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
                 phase = .closed
                 lingering = LingeringSocket(rest, layer, on: reactor)
@@ -336,7 +344,7 @@ package final class Connection {
     /// Sends RST, whatever is unread or unsent.
     package func abort() {
         guard raw >= 0 else { return }
-        wasAborted = true
+        (wasAborted, endedAt) = (true, .now)
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(raw, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         release()
@@ -344,7 +352,7 @@ package final class Connection {
 
     /// Sends FIN after all that was sent; reading continues.
     package func halfClose() throws(SystemError) {
-        isHalfClosed = true
+        (isHalfClosed, endedAt) = (true, .now)
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
     }
 

@@ -21,6 +21,7 @@ package struct SendShortcut {
             if count < 0, errno == ECONNRESET { connection.resetWasTaken = true }
             guard count > 0 else { return 0 }
             connection.bytesSent += count
+            connection.lastSent = .now
             connection.lastWasCut = false
             return count
         }

@@ -117,6 +117,11 @@ final class WheneverRule {
         self.regex = regex
         self.block = block
     }
+
+    /// Whether it comes from the same statement and answers the same lines.
+    func isSame(_ other: WheneverRule) -> Bool {
+        stepID == other.stepID && regex.source == other.regex.source && regex.ignoresCase == other.regex.ignoresCase
+    }
 }
 
 /// How connections are read from their beginning: `stop reading` and `read … every` before `connect` or `accept`.

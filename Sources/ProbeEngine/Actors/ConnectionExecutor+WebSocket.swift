@@ -61,15 +61,19 @@ extension ConnectionExecutor {
 }
 
 extension CaseContext {
-    /// Refuses a value that is a whole frame, from a variable for example: it would be compared with the content of a message.
+    /// Refuses a value that consists of whole frames, from a variable for example: it would be compared with the content of a message.
     ///
     /// Only frames without reserved bits are recognized. Their first byte continues a character of UTF-8, so that no text begins with it;
     /// with reserved bits, some text of the right length would be a frame, too.
     func refuseFrame(_ expression: Expression) throws(Finding) {
         let value = try bytes(of: expression)
-        guard let first = value.first, first & 0xf0 == 0x80,
-            case .frame(_, value.count) = WebSocketFrame.scan(value.span, limit: WebSocketMatcher.limit)
-        else { return }
+        guard let first = value.first, first & 0xf0 == 0x80 else { return }
+        var position = 0
+        while position < value.count {
+            let rest = value.span.extracting(droppingFirst: position)
+            guard case .frame(_, let length) = WebSocketFrame.scan(rest, limit: WebSocketMatcher.limit) else { return }
+            position += length
+        }
         throw Finding(
             .error, at: expression.span, "this value is a frame, and would be compared with the content of a message",
             hints: [

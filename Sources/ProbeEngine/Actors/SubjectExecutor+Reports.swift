@@ -57,6 +57,7 @@ extension SubjectExecutor {
             return
         }
         subject.reports.add(report)
+        subject.reports.lastReport = report.time
         switch report.event {
         case .line, .message, .data: subject.delivered()
         case .started: context.noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
@@ -89,6 +90,7 @@ extension SubjectExecutor {
 
     /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
     func conclude() async throws(Finding) {
+        try await hear(context.actors.subjects)
         try await stopSubjects()
         try await settleSubject()
         for subject in context.actors.subjects {
@@ -147,8 +149,6 @@ extension SubjectExecutor {
         for subject in context.actors.subjects {
             if let refusal = subject.reports.refusal { throw subject.refused(refusal.code, at: refusal.step) }
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
-                try await hearEnd(of: subject)
-                if subject.stopped != nil { continue }
                 subject.reports.isStopping = true
                 try await operate(.stop, subject, nil)
                 try await awaitStop(of: subject)
@@ -156,17 +156,27 @@ extension SubjectExecutor {
         }
     }
 
-    /// How long a subject has to report a stop after the script has ended its connections.
-    private static let endTime = Duration.milliseconds(100)
+    /// How long a subject has to report what the script has just done to it.
+    private static let reportTime = Duration.milliseconds(100)
 
-    /// If the script has just ended the subject's connection, the subject may be about to report its stop. Without this wait, the machine's
-    /// speed would decide whether that report is the unexpected stop that fails the case, or the answer to being told to stop.
-    private func hearEnd(of subject: SubjectActor) async throws(Finding) {
-        guard context.actors.hasEndedAllConnections else { return }
+    /// Waits until subjects have had the time to report what the last steps did to them. Without this wait, the machine's speed would decide
+    /// whether an unexpected line or stop fails the case, or comes too late to count.
+    func hear(_ subjects: [SubjectActor]) async throws(Finding) {
+        let connections = context.connections.entries.map(\.connection)
+        let ended = connections.lazy.filter { !$0.hasVanished }.compactMap(\.endedAt).max()
+        let sent = (connections.map(\.lastSent) + [context.links.lastStep]).compactMap { $0 }.max()
         let begun = MonotonicTime.now
-        let _: Bool? = try await context.wait(until: begun + context.scaled(Self.endTime), from: begun) {
-            () throws(Finding) -> Bool? in
-            subject.stopped != nil ? true : nil
+        let ends = subjects.map { subject in
+            let moment = subject.reports.lastStimulus(sent: sent, ended: ended)
+            return moment.map { $0 + context.scaled(Self.reportTime) }
+        }
+        guard let last = ends.compactMap({ $0 }).max(), last > begun else { return }
+        let _: Void? = try await context.wait(until: last, from: begun) { () throws(Finding) -> Void? in
+            let now = MonotonicTime.now
+            let isHeard = zip(subjects, ends).allSatisfy { subject, end in
+                subject.stopped != nil || end.map { $0 <= now } ?? true
+            }
+            return isHeard ? () : nil
         }
     }
 

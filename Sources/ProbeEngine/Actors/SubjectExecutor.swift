@@ -107,6 +107,7 @@ final class SubjectExecutor {
         switch action {
         case .start: try await start(try await renewed(subject, step), step)
         case .stop:
+            try await hear([subject])
             subject.reports.isStopping = true
             context.annotations.add(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
@@ -121,14 +122,17 @@ final class SubjectExecutor {
             guard let operation = try SubjectWebSocket(context: context).operation(action) else { return }
             try await settle(subject)
             context.annotations.add(step, "\(subject.name) \(operation.text)", .subjectData)
+            subject.reports.lastSend = .now
             try await operate(operation.value, subject, step)
         case .operate(let operation):
             if operation.ends {
+                try await hear([subject])
                 subject.reports.isStopping = true
             } else {
                 try await settle(subject)
             }
             if operation.sends {
+                subject.reports.lastSend = .now
                 let spelling = Action.subject(action).entry.spelling
                 context.annotations.add(step, "\(subject.name) \(spelling)", .anySubjectPacket)
             }
@@ -184,6 +188,7 @@ final class SubjectExecutor {
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.reports.wasStarted = true
+        if !subject.isListener { subject.reports.toldToStart = .now }
         let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
         try await operate(operation, subject, step)
         if subject.reports.refusal != nil {
@@ -214,6 +219,7 @@ final class SubjectExecutor {
     ) async throws(Finding) {
         context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
         let isWebSocket = framing(of: subject) == .websocket
+        subject.reports.lastSend = .now
         try await operate(.send(message, as: isWebSocket ? kind : nil), subject, step)
         if subject.reports.refusal == nil {
             subject.reports.toldToSend += framing(of: subject).length(of: message)

@@ -97,8 +97,8 @@ final class BlockInterpreter {
             let rule = WheneverRule(
                 stepID: step.id, span: step.span, regex: try context.regex(regex), block: block,
                 loop: StepContext.loop?.snapshot())
-            // In a loop the same statement comes again: it is one rule, with its regex as of now.
-            if let index = connection.whenevers.firstIndex(where: { $0.stepID == step.id }) {
+            // A loop runs the statement again: it is the same rule if its regex is.
+            if let index = connection.whenevers.firstIndex(where: rule.isSame) {
                 rule.uses = connection.whenevers[index].uses
                 connection.whenevers[index] = rule
             } else {
@@ -107,19 +107,21 @@ final class BlockInterpreter {
                 connection.wheneverProgress = WheneverEvaluation.Progress()
             }
             let line = context.text(of: step.span)
-            context.conditions.add(at: step.span, isOptional: step.isOptional, key: connection.name) {
-                let isUsed = connection.whenevers.contains { $0.stepID == step.id && $0.uses > 0 }
+            let key = "\(connection.name) \(rule.regex.source)"
+            context.conditions.add(at: step.span, isOptional: step.isOptional, key: key) {
+                let isUsed = connection.whenevers.contains { rule.isSame($0) && $0.uses > 0 }
                 return isUsed
                     ? nil
                     : Condition.Shortfall(
-                        "this whenever was never used: \(connection.name) received no line that it answers",
+                        "this whenever was never used: \(connection.name) received no line that matches "
+                            + "/\(rule.regex.source)/",
                         hints: ["if perhaps no such line is received, end `\(line) … }` with `if needed`"])
             }
             context.serveWhenevers(of: connection)
         case .wire(let statement, let timing):
             try await WireExecutor(context: context).judge(statement, timing, step, from: time)
         case .name(let statement): try NameExecutor(context: context).set(statement)
-        case .link(let statement): try LinkExecutor(context: context).act(statement, step)
+        case .link(let statement): try await LinkExecutor(context: context).act(statement, step)
         case .act(let name, let action, let timing):
             try await act(name, action, timing, step, from: time)
         }

@@ -52,12 +52,6 @@ struct ActorTable {
         }
     }
 
-    /// The script has closed or reset all of its connections, and there was one.
-    var hasEndedAllConnections: Bool {
-        let connections = order.compactMap { connection($0)?.connection }
-        return !connections.isEmpty && connections.allSatisfy { $0.phase == .closed && !$0.hasVanished }
-    }
-
     /// The subject that the driver knows by a number.
     func subject(number: Int) -> SubjectActor? {
         for case .subject(let subject) in actors.values where subject.number == number { return subject }

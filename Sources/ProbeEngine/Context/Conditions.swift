@@ -19,7 +19,7 @@ struct Condition {
         }
     }
 
-    /// Which `whenever` of a connection it is: a loop says it again.
+    /// Tells apart what one statement sets up when it runs again in a loop; nil if each run counts by itself.
     var key: String?
     var span: SourceSpan
     /// The attempt of a `retry` that set it up. One that failed is not what the case is about.

@@ -9,6 +9,12 @@ struct SubjectReports {
 
     /// `T start` was taken.
     var wasStarted = false
+    /// When it was told to start.
+    var toldToStart: MonotonicTime?
+    /// When it was last told to send anything.
+    var lastSend: MonotonicTime?
+    /// When it last reported anything.
+    var lastReport: MonotonicTime?
     /// When it was connected: when it said so, or when it was accepted.
     var startedAt: MonotonicTime?
     /// It said so; a connection that it accepted has started without a word.
@@ -102,6 +108,18 @@ struct SubjectReports {
         (startedAt, reportedStarted) = (nil, false)
         (isHalfClosed, isFull, pressures) = (false, false, [])
         if security != .none { security = isSecuredAtStart ? .due : .none }
+    }
+
+    /// The moment from which a subject's next report may still be on its way; nil if it has answered, or has nothing to answer.
+    ///
+    /// - Parameters:
+    ///   - sent: when the script last sent anything.
+    ///   - ended: when the script last ended a connection. The report of that is the subject's last.
+    func lastStimulus(sent: MonotonicTime?, ended: MonotonicTime?) -> MonotonicTime? {
+        guard wasStarted, stopped == nil else { return nil }
+        let toStart = hasStarted ? nil : toldToStart
+        let unanswered = sent.flatMap { sent in lastReport.map { $0 > sent } ?? false ? nil : sent }
+        return [toStart, unanswered, ended].compactMap { $0 }.max()
     }
 
     /// It has said that it sent more than it was told to.

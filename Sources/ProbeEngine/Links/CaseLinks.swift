@@ -28,6 +28,8 @@ struct CaseLinks {
     private var ends: [IPAddress: Place] = [:]
     /// A fault's number is its place here.
     private(set) var faults: [Fault] = []
+    /// When a step last changed a link.
+    private(set) var lastStep: MonotonicTime?
     /// How many of each link's records were taken.
     private var taken: [Int] = []
 
@@ -111,6 +113,7 @@ struct CaseLinks {
     /// The number of a fault that a step is about to put on a link.
     mutating func add(_ fault: Fault) -> Int {
         faults.append(fault)
+        lastStep = .now
         return faults.count - 1
     }
 
@@ -181,12 +184,13 @@ extension CaseLinks {
     /// - Returns: whether they have.
     func catchUp() async -> Bool {
         var isComplete = true
-        for link in links {
-            let isReached = await withCheckedContinuation { continuation in
-                link.fence(timeout: .seconds(2)) { continuation.resume(returning: $0) }
-            }
-            isComplete = isComplete && isReached
-        }
+        for index in links.indices { isComplete = await catchUp(index) && isComplete }
         return isComplete
+    }
+
+    func catchUp(_ index: Int) async -> Bool {
+        await withCheckedContinuation { continuation in
+            links[index].fence(timeout: .seconds(2)) { continuation.resume(returning: $0) }
+        }
     }
 }

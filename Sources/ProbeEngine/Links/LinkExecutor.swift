@@ -8,7 +8,7 @@ import ProbeSystem
 struct LinkExecutor {
     let context: CaseContext
 
-    func act(_ statement: LinkStep, _ step: Step) throws(Finding) {
+    func act(_ statement: LinkStep, _ step: Step) async throws(Finding) {
         let from = try place(of: statement.from)
         let to = try place(of: statement.to)
         guard from.index == to.index, from.side != to.side else {
@@ -18,6 +18,8 @@ struct LinkExecutor {
         }
         let text = context.text(of: step.span)
         let command = try command(for: statement.action)
+        // What was sent before this step meets what was in force then.
+        if context.links.faults.contains(where: { $0.link == from.index }) { _ = await context.links.catchUp(from.index) }
         let number = context.links.add(CaseLinks.Fault(span: step.span, text: text, link: from.index))
         do throws(LinkError) {
             try context.links.links[from.index].apply(

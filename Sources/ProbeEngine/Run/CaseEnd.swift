@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
@@ -7,6 +8,48 @@ import ProbeSystem
 /// the wire does not show, conditions that never took effect.
 struct CaseEnd {
     let context: CaseContext
+
+    /// The longest wait for bytes on their way.
+    private static let longestTransit = Duration.seconds(1)
+    /// How long a link has to carry what was sent, and its acknowledgment.
+    private static let linkTransit = Duration.milliseconds(500)
+    /// How long a subject has to send what it was told to send.
+    private static let sendTime = Duration.milliseconds(100)
+
+    /// Waits for what the last steps have sent: a subject, a proxy or a link takes a moment to bring it where its arrival is judged.
+    func awaitArrival() async throws(Finding) {
+        let end = MonotonicTime.now + context.scaled(Self.longestTransit)
+        while isUnderWay, MonotonicTime.now < end {
+            try context.checkFault()
+            await context.pause(until: .now + .microseconds(500))
+        }
+    }
+
+    private var isUnderWay: Bool {
+        let isForwarding = context.actors.values.contains { actor in
+            if case .proxy(let proxy) = actor { proxy.proxy?.isForwarding() ?? false } else { false }
+        }
+        return isForwarding || isOnLink || context.actors.subjects.contains(where: isSending)
+    }
+
+    private var isOnLink: Bool {
+        guard !context.links.isEmpty else { return false }
+        let (now, patience) = (MonotonicTime.now, context.scaled(Self.linkTransit))
+        return context.connections.entries.contains { _, connection in
+            let last = [connection.lastSent, connection.endedAt].compactMap { $0 }.max()
+            return connection.isOpen && last.map { now < $0 + patience } ?? false
+                && Vanishing(of: connection).unacknowledged > 0
+        }
+    }
+
+    /// It was told to send just now, and nothing has come since on any connection.
+    private func isSending(_ subject: SubjectActor) -> Bool {
+        guard let told = subject.reports.lastSend, MonotonicTime.now < told + context.scaled(Self.sendTime) else {
+            return false
+        }
+        let open = context.connections.entries.map(\.connection).filter { $0.isOpen && $0.readEnd == nil }
+        return !open.isEmpty && !open.contains { $0.hasUnread || $0.lastRead.map { $0 > told } ?? false }
+    }
 
     /// Waits for the last fence where packets are judged, shown or kept.
     func catchUp(hasFailed: Bool) async {
@@ -55,9 +98,9 @@ struct CaseEnd {
             if unread == 0 && inKernel == 0 { continue }
             var shown = Array(connection.receiveBuffer.unread.prefix(4096))
             if shown.isEmpty { shown = Array(connection.urgent.unread.prefix(4096)) }
-            let kind = connection.receiveBuffer.isEmpty && connection.urgent.count > 0 ? "urgent bytes" : "bytes"
+            let kind = connection.receiveBuffer.isEmpty && connection.urgent.count > 0 ? "urgent byte" : "byte"
             return Finding(
-                .failed, "\(owner.name) got \(unread + inKernel) \(kind) that no step took",
+                .failed, "\(owner.name) got \(ByteText.count(unread + inKernel, kind)) that no step took",
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
                 details: inKernel > 0
                     ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],

@@ -49,6 +49,7 @@ package actor CaseRun {
         if findings.isEmpty {
             do throws(Finding) {
                 try await WebSocketExecutor(context: context).finishOpenings()
+                try await CaseEnd(context: context).awaitArrival()
                 try await subjects.conclude()
             } catch { findings.append(context.withActors(error)) }
         }

@@ -31,6 +31,7 @@ struct JudgedSteps {
         var notes = CaptureNotes()
         notes.framing = context.scenario.framing
         notes.actors = context.actors.order
+        notes.places = notes.actors.filter { !names.isConnection($0) }
         let all = names.traffic.openings.indices.filter {
             !names.binding.others.contains($0) && !names.binding.perhapsOthers.contains($0)
         }
@@ -83,6 +84,10 @@ struct JudgedSteps {
                 case (.client, false): connections[number].clientCandidates.append(name)
                 case (.server, false): connections[number].serverCandidates.append(name)
                 }
+            }
+            for end in names.earlierEnds(of: name) where !certain.contains(end) {
+                guard let number = numbers[end.index] else { continue }
+                connections[number].earlierNames.append(.init(name: name, side: end.side))
             }
         }
         return connections

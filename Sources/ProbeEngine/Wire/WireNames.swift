@@ -89,7 +89,7 @@ struct WireNames {
     }
 
     /// Whether a name means one connection, and not all those that go to or come from an actor.
-    private func isConnection(_ name: String) -> Bool {
+    func isConnection(_ name: String) -> Bool {
         switch actors[name] {
         case .connection, .proxied: true
         case .server(let server): server.plain?.connection != nil
@@ -106,7 +106,7 @@ struct WireNames {
     }
 
     /// The ends of the connections that a name meant before the newest one.
-    private func earlierEnds(of name: String) -> [WireEnd] {
+    func earlierEnds(of name: String) -> [WireEnd] {
         switch actors[name] {
         case .connection(let actor): actor.earlier.compactMap(end(of:))
         case .server(let server): server.plain?.earlier.compactMap(end(of:)) ?? []

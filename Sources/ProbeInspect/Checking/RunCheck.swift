@@ -88,10 +88,28 @@ package struct RunCheck {
         if certain.count > 1 {
             return .inconclusive("\(certain.count) connections \(between) were captured: the statement must name one")
         }
+        if let earlier = earlierEnd(of: names) { return earlier }
         let possible = ends { $0.names(at: $1).contains($2) || $0.candidates(at: $1).contains($2) }
         return possible.isEmpty
             ? .nothing("no connection \(between) was seen on the wire")
             : .inconclusive("which connection is the one \(between) is not known")
+    }
+
+    /// A name that was connected again means an earlier connection if the other name is still bound to that one.
+    private func earlierEnd(of names: [String]) -> CaptureNotes.Target? {
+        guard names.count > 1 else { return nil }
+        for number in notes.connections.indices.reversed() {
+            let connection = notes.connections[number]
+            func binds(_ bound: String, _ side: ConversationSide, again: String) -> Bool {
+                !notes.places.contains(bound) && connection.names(at: side).contains(bound)
+                    && connection.earlier(at: side.opposite).contains(again)
+            }
+            for side in ConversationSide.allCases
+            where binds(names[0], side, again: names[1]) || binds(names[1], side.opposite, again: names[0]) {
+                return .end(number, side)
+            }
+        }
+        return nil
     }
 
     // MARK: Judging

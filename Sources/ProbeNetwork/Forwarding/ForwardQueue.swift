@@ -80,6 +80,9 @@ package struct ForwardQueue {
             && end == nil && !hasEnded && styleID == 0
     }
 
+    /// Something is on its way: it waits for its time or for the receiver, and no step holds it.
+    package var isMoving: Bool { !hasEnded && (!inserted.isEmpty || gate != .held && (waiting > 0 || end != nil)) }
+
     /// Its sender has reset it, and nothing keeps that back.
     package var isCutOff: Bool {
         end?.0 == .reset && gate == .open && allowance == nil && style == .plain && !hasEnded

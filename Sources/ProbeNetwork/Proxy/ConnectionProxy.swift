@@ -70,6 +70,12 @@ package final class ConnectionProxy {
     /// The socket, for another process that takes its connections, too.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
+    /// Takes what waits, and tells whether anything is on its way through it.
+    package func isForwarding() -> Bool {
+        acceptAll()
+        return connections.contains(where: \.isForwarding)
+    }
+
     /// Takes no more.
     package func stopListening() {
         listener?.stopWatching(on: reactor)

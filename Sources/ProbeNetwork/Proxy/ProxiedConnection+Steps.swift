@@ -75,5 +75,15 @@ extension ProxiedConnection {
     /// Bytes that came from the other side and have not gone on to this one.
     package func waiting(to side: Side) -> Int { (queues[side]?.waiting ?? 0) + self[side].untaken }
 
+    /// Whether bytes or an end are on their way, in a kernel or here, and no step holds them.
+    package var isForwarding: Bool {
+        Side.allCases.contains { side in
+            let leg = self[side]
+            if leg.raw < 0 { return false }
+            let mayArrive = leg.phase == .connecting || leg.reading == .atOnce && leg.hasUnread
+            return mayArrive || !leg.isIdle || queues[side]?.isMoving ?? false
+        }
+    }
+
     package func gate(to side: Side) -> ForwardQueue.Gate { queues[side]?.gate ?? .open }
 }

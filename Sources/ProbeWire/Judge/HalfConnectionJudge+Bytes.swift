@@ -118,7 +118,7 @@ extension HalfConnectionJudge {
         let lines = flow.stream.lines
         // An unfinished line is at least as long as it is now, but for a CR at its end.
         let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)
-        if lines.lineCount == 0, open <= 0 || comparison.holds(Int(clamping: open), bound) {
+        if lines.lineCount == 0, open <= 0 {
             if let lost { return .inconclusive(lost) }
             return nothing("no line from \(name)")
         }

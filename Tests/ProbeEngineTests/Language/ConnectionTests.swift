@@ -41,7 +41,7 @@ struct ConnectionTests {
                 C send "abc"
                 """)),
         Scene(
-            "bytes that came with a close", .failed, says: ["S got 1 bytes that no step took"],
+            "bytes that came with a close", .failed, says: ["S got 1 byte that no step took"],
             pair(
                 """
                 C send "a"

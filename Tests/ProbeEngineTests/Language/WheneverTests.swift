@@ -59,6 +59,24 @@ struct WheneverTests {
                 S send line "x"
                 """)),
         Scene(
+            "whenever of a loop that answers the lines of each round", .passed,
+            pair(
+                """
+                for n in 1..2 { whenever C gets line /^PING${n}$/ { C send line "PONG" } }
+                S send line "PING2"
+                S expect line "PONG"
+                S send line "PING1"
+                S expect line "PONG"
+                """)),
+        Scene(
+            "whenever of a loop that is not used in one round", .inconclusive, says: ["no line that matches /^PING1$/"],
+            pair(
+                """
+                for n in 1..2 { whenever C gets line /^PING${n}$/ { C send line "PONG" } } #!
+                S send line "PING2"
+                S expect line "PONG"
+                """)),
+        Scene(
             "whenever looks at no lines while raw bytes are expected", .passed,
             pair(
                 """

@@ -68,6 +68,9 @@ struct WebSocketTests {
             "a frame from a variable", .error, says: ["would be compared with the content of a message"],
             "let m = ws.text(\"a\")\nS send m\nC expect message m #!"),
         scene(
+            "two frames from a variable", .error, says: ["would be compared with the content of a message"],
+            "let m = ws.text(\"a\") + ws.text(\"b\")\nS send m\nC expect message m #!"),
+        scene(
             "a text with the bytes of a frame with reserved bits", .passed,
             "let m = \"é\" + \"x\" * 45\nS send message m\nC expect message m"),
         scene(
