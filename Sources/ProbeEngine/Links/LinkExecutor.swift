@@ -19,7 +19,9 @@ struct LinkExecutor {
         let text = context.text(of: step.span)
         let command = try command(for: statement.action)
         // What was sent before this step meets what was in force then.
-        if context.links.faults.contains(where: { $0.link == from.index }) { _ = await context.links.catchUp(from.index) }
+        if context.links.faults.contains(where: { $0.link == from.index }) {
+            _ = await context.links.catchUp(from.index)
+        }
         let number = context.links.add(CaseLinks.Fault(span: step.span, text: text, link: from.index))
         do throws(LinkError) {
             try context.links.links[from.index].apply(
