@@ -122,21 +122,10 @@ import Testing
         }
     }
 
-    /// The captures of other projects, where they are there.
-    @Test func corpusComesToTheSameInShares() throws {
-        let named = getenv("TCPPROBE_CORPUS").map { String(cString: $0) }
-        let folder = [named, "../shared/corpus"].compactMap(\.self).first { access($0 + "/ORACLE.tsv", R_OK) == 0 }
-        guard let folder, let stream = opendir(folder) else { return }
-        defer { closedir(stream) }
-        var count = 0
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasSuffix(".pcap") || name.hasSuffix(".pcapng") else { continue }
-            #expect(try told("\(folder)/\(name)", workers: 2) == told("\(folder)/\(name)", workers: 1), "\(name)")
-            count += 1
-        }
-        #expect(count > 0)
+    @Test(arguments: WholeCaptures.all)
+    func wholeCapturesComeToTheSameInShares(file: WholeCaptures.File) throws {
+        let folder = try TemporaryFolder()
+        let path = try file.path(in: folder)
+        #expect(try told(path, workers: 2) == told(path, workers: 1))
     }
 }

@@ -7,36 +7,15 @@ import Testing
 
 /// Streams that are handed out piece by piece are the streams that are kept whole.
 @Suite struct StreamTests {
-    private static let corpus: (folder: String, files: [String])? = {
-        var candidates: [String] = []
-        if let named = getenv("TCPPROBE_CORPUS") { candidates.append(String(cString: named)) }
-        candidates += ["../shared/corpus", "shared/corpus"]
-        for folder in candidates {
-            guard let stream = opendir(folder) else { continue }
-            defer { closedir(stream) }
-            var names: [String] = []
-            while let entry = readdir(stream) {
-                let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name.hasSuffix(".pcap") || name.hasSuffix(".pcapng") { names.append(name) }
-            }
-            return (folder, names.sorted())
-        }
-        return nil
-    }()
-
-    @Test(
-        .enabled(if: corpus != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"),
-        arguments: corpus?.files ?? [])
-    func streamsHandedOutAreThoseThatAreKept(file: String) throws {
-        let path = "\(try #require(Self.corpus).folder)/\(file)"
+    @Test(arguments: WholeCaptures.all)
+    func streamsHandedOutAreThoseThatAreKept(file: WholeCaptures.File) throws {
+        let folder = try TemporaryFolder()
+        let path = try file.path(in: folder)
         let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
         let joined = JoinedStreams()
         let passed = Inspection.of(
             try CaptureSource(path: path, chunkSize: 1000), limits: .handingOut, observer: joined)
         #expect(passed.packetCount == kept.packetCount && passed.problem == kept.problem)
-        #expect(!kept.analysis.table.conversations.isEmpty || kept.problem != nil || kept.packetCount >= 0)
         for conversation in kept.analysis.table.conversations {
             for side in ConversationSide.allCases {
                 let stream = conversation.halfConnection(from: side).stream

@@ -53,10 +53,8 @@ struct FastPathTests {
         }
     }
 
-    /// The same over the captures of other projects.
-    @Test(
-        .enabled(if: Corpus.folder != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"),
-        arguments: Corpus.table("MANIFEST.tsv").map(\.[0]), [0, 1, 2])
+    /// The same over whole files, those of other projects among them.
+    @Test(arguments: Corpus.names, [0, 1, 2])
     func sameOverTheCorpus(name: String, limit: Int) {
         func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {
             var analysis = CaptureAnalysis(limits: Self.limits[limit])

@@ -125,31 +125,4 @@ struct OracleTests {
         let error = try #require(ReadFile(Corpus.bytes(name)).error)
         #expect(error.offset == UInt64(offset))
     }
-
-    /// Where a file is cut makes no difference, and neither does the size of the chunks.
-    @Test(arguments: manifest.map(\.[0]))
-    func chunksMakeNoDifference(name: String) {
-        let bytes = Corpus.bytes(name)
-        let whole = ReadFile(bytes)
-        for chunk in [1, 13, 1_000] where bytes.count / chunk < 60_000 {
-            let pieces = ReadFile(bytes, chunk: chunk)
-            #expect(pieces.records == whole.records && pieces.packets == whole.packets && pieces.error == whole.error)
-        }
-    }
-
-    /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
-    @Test(arguments: manifest.filter { (Int($0[4]) ?? 0) < 50_000 }.map(\.[0]))
-    func alteredFilesNeverTrap(name: String) {
-        let original = Corpus.bytes(name)
-        var random = SeededRandom(seed: UInt64(original.count))
-        for _ in 0..<40 {
-            var bytes = original
-            for _ in 0..<Int.random(in: 1...8, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
-            }
-            if Bool.random(using: &random) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
-            let file = ReadFile(bytes)
-            #expect(file.records.count == file.reader.packetCount)
-        }
-    }
 }

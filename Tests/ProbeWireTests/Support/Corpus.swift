@@ -1,9 +1,19 @@
 import Glibc
 import ProbeWire
 
-/// Captures of other projects with what other readers make of them: a folder beside the project, or the one that
-/// `TCPPROBE_CORPUS` names. Tests that need it are skipped where it is not there.
+/// Captures for tests that read whole files: some that the tests generate, and those of other projects with the results of other readers, if
+/// they are in a folder beside the project or in the one that `TCPPROBE_CORPUS` names.
 enum Corpus {
+    /// The captures that are always there, by name.
+    private static let generated: [String: [UInt8]] = Dictionary(
+        uniqueKeysWithValues: (1...6 as ClosedRange<UInt64>).map { seed in
+            var traffic = RandomTraffic(seed: seed * 15_485_863, connections: 1 + Int(seed) * 2)
+            return ("generated-\(seed).pcap", RandomTraffic.pcap(traffic.packets(100 * Int(seed))))
+        })
+
+    /// The names of all captures, for ``bytes(_:)``.
+    static var names: [String] { generated.keys.sorted() + table("MANIFEST.tsv").map(\.[0]) }
+
     static let folder: String? = {
         var candidates: [String] = []
         if let named = getenv("TCPPROBE_CORPUS") { candidates.append(String(cString: named)) }
@@ -15,6 +25,7 @@ enum Corpus {
     static var hasCases: Bool { folder.map { access($0 + "/../cases/captures", R_OK) == 0 } ?? false }
 
     static func bytes(_ name: String) -> [UInt8] {
+        if let bytes = generated[name] { return bytes }
         guard let folder, let file = fopen(folder + "/" + name, "rb") else { return [] }
         defer { fclose(file) }
         var content: [UInt8] = []

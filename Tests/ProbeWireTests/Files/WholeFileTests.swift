@@ -1,0 +1,49 @@
+import ProbeWire
+import Testing
+
+/// Whole files: the streams in them, and what must not matter to their reader.
+struct WholeFileTests {
+    /// The generator knows what each side sent: it is the oracle where there is no other.
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    func streamsAreThoseThatWereSent(seed: UInt64) throws {
+        var exchange = KnownExchange(seed: seed)
+        let file = ReadFile(RandomTraffic.pcap(exchange.packets()))
+        try #require(file.analysis.table.conversations.count == 1)
+        let conversation = file.analysis.table.conversations[0]
+        for (side, sent) in zip([ConversationSide.client, .server], exchange.sent) {
+            let stream = conversation.halfConnection(from: side).stream
+            #expect(stream.bytes == sent.bytes)
+            #expect(stream.gaps.map { Int($0.offset)..<Int($0.offset + $0.length) } == sent.lost)
+            #expect(stream.conflictCount == 0)
+        }
+    }
+
+    /// Where a file is cut makes no difference, and neither does the size of the chunks.
+    @Test(arguments: Corpus.names)
+    func chunksMakeNoDifference(name: String) {
+        let bytes = Corpus.bytes(name)
+        let whole = ReadFile(bytes)
+        for chunk in [1, 13, 1_000] where bytes.count / chunk < 60_000 {
+            let pieces = ReadFile(bytes, chunk: chunk)
+            #expect(pieces.records == whole.records && pieces.packets == whole.packets && pieces.error == whole.error)
+        }
+    }
+
+    /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
+    @Test(arguments: Corpus.names)
+    func alteredFilesNeverTrap(name: String) {
+        let original = Corpus.bytes(name)
+        // Large files differ in their length, not in their kinds of packets.
+        if original.count >= 100_000 { return }
+        var random = SeededRandom(seed: UInt64(original.count))
+        for _ in 0..<40 {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            if Bool.random(using: &random) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
+            let file = ReadFile(bytes)
+            #expect(file.records.count == file.reader.packetCount)
+        }
+    }
+}
