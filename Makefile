@@ -9,6 +9,8 @@ EXAMPLE_SCRATCH ?= .build-example
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
+# What happened to each test, for the list of those that were skipped.
+TEST_EVENTS      = $(SCRATCH)/test-events.jsonl
 RUN_FLAGS       ?=
 SCENARIOS       ?= Scenarios/crlf.scn
 # The program that runs the end-to-end tests, given the tool's path. Its last line is `N passed, N failed`.
@@ -43,7 +45,7 @@ TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Plugins Tests Examples Fuzz Package.swift
-SHELL_SCRIPTS = Scripts/install-libraries Scripts/install Scripts/commit .ci/run Tests/Packages/run \
+SHELL_SCRIPTS = Scripts/install-libraries Scripts/skipped-tests Scripts/install Scripts/commit .ci/run Tests/Packages/run \
 	$(addprefix Packaging/,check-portable deb epoch link mirror programs sysroot tarball version) $(wildcard Examples/scale/*.sh)
 PACKAGED     = $(or $(PACKAGE_BUILD),$(RELEASE_SCRATCH)/release)
 
@@ -69,7 +71,9 @@ run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...
 
 test: deps ## Build and run every test
 	$(SWIFT) build --scratch-path $(SCRATCH) --build-tests $(FLAGS)
-	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
+		$(FLAGS) $(TEST_FLAGS) || { Scripts/skipped-tests $(TEST_EVENTS); exit 1; }
+	@Scripts/skipped-tests $(TEST_EVENTS)
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
 
 test-example: deps ## Build and test the example packages that use the library
