@@ -7,7 +7,7 @@ extension NIOSession {
     /// The handshake is read whether or not messages are.
     func secure() {
         (phase, hasTLS) = (.securing, true)
-        setAutoRead(true)
+        channel?.setAutoRead(true)
     }
 
     func secured(_ name: String?) {

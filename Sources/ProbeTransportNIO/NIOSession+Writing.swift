@@ -49,11 +49,6 @@ extension NIOSession {
         }
     }
 
-    func setAutoRead(_ isOn: Bool) {
-        // Fails only on a closed channel, which reads nothing.
-        try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
-    }
-
     /// Keeps the first error. Later ones are consequences, such as that of a write to a closed channel.
     func noteFailure(_ error: any Error) {
         if error is ChannelError { return }

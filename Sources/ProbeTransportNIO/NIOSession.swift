@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOExtras
 import NIOSSL
@@ -23,7 +22,7 @@ final class NIOSession {
         }
     }
 
-    private let life: TransportLife
+    private let reports: NIOReports
     let framing: NIOFraming
     /// Of a connection that begins with TLS.
     private let security: NIOSecurity?
@@ -34,10 +33,6 @@ final class NIOSession {
     private let allowsHalfClose: Bool
     /// The peer's FIN came, and the channel stays open.
     var isHalfClosed = false
-    /// Released with the last event, because it may hold the transport.
-    private var handler: TransportHandler?
-    private var unreported: CircularBuffer<TransportEvent> = []
-    private var isReporting = false
     var phase = Phase.connecting
     var channel: (any Channel)?
     /// The channels of connection attempts, with their events from before one was chosen.
@@ -57,12 +52,11 @@ final class NIOSession {
         life: TransportLife, framing: NIOFraming, security: NIOSecurity?, idleTimeout: TimeAmount?,
         allowsHalfClose: Bool, handler: @escaping TransportHandler
     ) {
-        self.life = life
+        reports = NIOReports(life: life, handler: handler)
         self.allowsHalfClose = allowsHalfClose
         self.framing = framing
         self.security = security
         self.idleTimeout = idleTimeout
-        self.handler = handler
     }
 
     // MARK: The channel
@@ -121,7 +115,7 @@ final class NIOSession {
         phase = .open
         if !hasStarted { report(.started) }
         hasStarted = true
-        setAutoRead(wantsRead)
+        channel.setAutoRead(wantsRead)
         while !waiting.isEmpty {
             let (buffer, count) = waiting.removeFirst()
             write(buffer, count, to: channel)
@@ -159,7 +153,7 @@ final class NIOSession {
 
     func setReading(_ isWanted: Bool) {
         wantsRead = isWanted
-        if case .open = phase { setAutoRead(isWanted) }
+        if case .open = phase { channel?.setAutoRead(isWanted) }
     }
 
     func stop() {
@@ -177,24 +171,19 @@ final class NIOSession {
         }
     }
 
-    /// SO_LINGER of 0 makes the close an RST; NIO drops what is not written.
     func reset() {
         switch phase {
         case .connecting where channel == nil: stop()
         case .connecting, .securing, .open, .closing:
             phase = .closing(NIOFailure(.stopped))
-            // On the event loop it is set at once; it fails only on a closed channel.
-            if let socket = channel as? any SocketOptionProvider {
-                _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-            }
-            channel?.pipeline.syncOperations.closeAbruptly()
+            channel?.reset()
         case .ended: break
         }
     }
 
     /// Like ``stop()``, but nothing is reported any more.
     func abandon() {
-        handler = nil
+        reports.abandon()
         stop()
     }
 
@@ -287,26 +276,8 @@ final class NIOSession {
         phase = .ended
         waiting.removeAll()
         channel = nil
-        // A stop that was accepted, and whose turn on the event loop comes later, is the reason.
-        let reason = life.isOpen ? reason : NIOFailure(.stopped)
-        report(.stopped(reason.reason, detail: reason.detail))
+        reports.end(reason)
     }
 
-    /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
-    func report(_ event: TransportEvent) {
-        unreported.append(event)
-        if isReporting { return }
-        isReporting = true
-        while let event = unreported.popFirst() {
-            if case .stopped = event {
-                life.end()
-                let last = handler
-                handler = nil
-                last?(event)
-            } else if life.isOpen {
-                handler?(event)
-            }
-        }
-        isReporting = false
-    }
+    func report(_ event: TransportEvent) { reports.report(event) }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -26,12 +25,8 @@ final class NIOWebSocketSession {
     /// behind a stop.
     private static let (closeTimeout, endTimeout) = (TimeAmount.seconds(1), TimeAmount.milliseconds(500))
 
-    private let life: TransportLife
+    private let reports: NIOReports
     private let isClient: Bool
-    /// Released with the last event, because it may hold the transport.
-    private var handler: TransportHandler?
-    private var unreported: CircularBuffer<TransportEvent> = []
-    private var isReporting = false
     private var phase = Phase.opening
     private var channel: (any Channel)?
     private var wantsRead = true
@@ -41,7 +36,7 @@ final class NIOWebSocketSession {
     private var needsTLS = false
 
     init(life: TransportLife, isClient: Bool, handler: @escaping TransportHandler) {
-        (self.life, self.isClient, self.handler) = (life, isClient, handler)
+        (self.isClient, reports) = (isClient, NIOReports(life: life, handler: handler))
     }
 
     // MARK: Opening
@@ -83,7 +78,7 @@ final class NIOWebSocketSession {
         adopt(channel)
         phase = .open
         report(.started)
-        setAutoRead(wantsRead)
+        channel.setAutoRead(wantsRead)
         while case .open = phase, let frame = waiting.popFirst() { write(frame, to: channel) }
     }
 
@@ -122,7 +117,7 @@ final class NIOWebSocketSession {
     func setReading(_ isWanted: Bool) {
         wantsRead = isWanted
         if case .opening = phase { return }
-        setAutoRead(isWanted)
+        channel?.setAutoRead(isWanted)
     }
 
     func stop() {
@@ -137,18 +132,15 @@ final class NIOWebSocketSession {
         }
     }
 
-    /// SO_LINGER of 0 makes the close an RST; NIO drops what is not written.
     func reset() {
         guard let channel else { return stop() }
         phase = .ending(NIOFailure(.stopped))
-        // On the event loop it is set at once; it fails only on a closed channel.
-        if let socket = channel as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
-        channel.pipeline.syncOperations.closeAbruptly()
+        channel.reset()
     }
 
     /// Like ``stop()``, but nothing is reported any more.
     func abandon() {
-        handler = nil
+        reports.abandon()
         stop()
     }
 
@@ -278,35 +270,12 @@ final class NIOWebSocketSession {
         channel.eventLoop.assumeIsolated().scheduleTask(in: time) { channel.close(promise: nil) }
     }
 
-    private func setAutoRead(_ isOn: Bool) {
-        // Fails only on a closed channel, which reads nothing.
-        try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
-    }
-
     private func end(_ reason: NIOFailure) {
         phase = .ended
         waiting.removeAll()
         channel = nil
-        // A stop that was accepted, and whose turn on the event loop comes later, is the reason.
-        let reason = life.isOpen ? reason : NIOFailure(.stopped)
-        report(.stopped(reason.reason, detail: reason.detail))
+        reports.end(reason)
     }
 
-    /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
-    private func report(_ event: TransportEvent) {
-        unreported.append(event)
-        if isReporting { return }
-        isReporting = true
-        while let event = unreported.popFirst() {
-            if case .stopped = event {
-                life.end()
-                let last = handler
-                handler = nil
-                last?(event)
-            } else if life.isOpen {
-                handler?(event)
-            }
-        }
-        isReporting = false
-    }
+    private func report(_ event: TransportEvent) { reports.report(event) }
 }
