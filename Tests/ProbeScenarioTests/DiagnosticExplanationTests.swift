@@ -36,6 +36,10 @@ import Testing
         }
     }
 
+    @Test func eachKindHasOne() {
+        #expect(Set(DiagnosticExplanation.table.keys) == Set(DiagnosticID.allCases))
+    }
+
     @Test func mostHaveExamples() {
         let without = DiagnosticID.allCases.filter { DiagnosticExplanation.of($0).wrong == nil }
         #expect(Set(without) == [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting])

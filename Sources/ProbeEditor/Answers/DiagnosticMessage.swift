@@ -19,7 +19,7 @@ struct DiagnosticMessage: Sendable {
     ])
 
     private func value(_ diagnostic: Diagnostic) -> JSONValue {
-        let message = diagnostic.kind.message
+        let message = diagnostic.message
         var text = Escaped.text(message.text)
         if diagnostic.span.file != 0 { text = "\(shownPlace(diagnostic.span)): \(text)" }
         if let hint = message.hint { text += "\nhint: \(Escaped.text(hint))" }

@@ -14,15 +14,22 @@ struct CrowdChecker {
         guard case .clients(let target) = crowd.role else { return }
         switch target {
         case .address(let address):
-            if address.unix != nil { report(.overUnix(actor.name.value), at: address.span) }
+            if address.unix != nil { names.report(.overUnix(actor.name.value), at: address.span) }
         case .actor(let other):
             guard let known = names.state.actors[other.value] else { return }
-            if known.isUnix || listensOnUnix(other.value) { report(.overUnix(actor.name.value), at: other.span) }
+            if known.isUnix || listensOnUnix(other.value) {
+                names.report(.overUnix(actor.name.value), at: other.span)
+            }
             guard known.kind == .server else { return }
             if let tls = actor.tls {
-                report(.tlsToServer(other.value), at: tls.span)
+                names.report(
+                    .crowdScript,
+                    "`\(other.value)` is a server of the script: it drops what a crowd sends, and makes no handshake with it",
+                    hint: "leave tls out, or let the crowd connect to a process", at: tls.span)
             } else if known.tls != nil {
-                report(.serverWithTLS(other.value), at: other.span)
+                names.report(
+                    .crowdScript, "`\(other.value)` has TLS, and what takes the connections of a crowd there has none",
+                    hint: "let the crowd connect to a server without tls, or to a process", at: other.span)
             }
         }
     }
@@ -40,11 +47,19 @@ struct CrowdChecker {
         guard case .crowd(let action) = action else { return }
         switch action {
         case .start(_, let script):
-            if known.life == .running { reportOrder(.startedTwice(name.value), at: step.focus) }
+            if known.life == .running {
+                names.reportOrder(
+                    .alreadyRunning, "`\(name.value)` runs already",
+                    hint: "write \(name.value) stop before it is started again", at: step.focus)
+            }
             setLife(of: name, .running)
             MemberChecker(names: names, target: names.targets[name.value]).check(script)
         case .stop:
-            if known.life == .stopped { reportOrder(.stoppedTwice(name.value), at: step.focus) }
+            if known.life == .stopped {
+                names.reportOrder(
+                    .notRunning, "`\(name.value)` does not run any more",
+                    hint: "write \(name.value) start { … } before this step", at: step.focus)
+            }
             requireStarted(name, known)
             setLife(of: name, .stopped)
         case .expect(let expectation):
@@ -56,7 +71,9 @@ struct CrowdChecker {
     /// A step that needs a crowd which was started, if it runs now or not.
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.life == .idle else { return }
-        reportOrder(.notStarted(name.value), at: name.span)
+        names.reportOrder(
+            .notRunning, "`\(name.value)` was not started",
+            hint: "write \(name.value) start { … } before this step, with what each member does", at: name.span)
         setLife(of: name, .unknown)
     }
 
@@ -65,7 +82,9 @@ struct CrowdChecker {
         guard case .actor(let name) = target, let known = names.state.actors[name.value], known.kind == .crowd,
             known.life == .idle
         else { return }
-        reportOrder(.notListening(name.value, client: client.value), at: client.span)
+        names.reportOrder(
+            .notRunning, "`\(client.value)` connects to `\(name.value)`, which was not started: nobody listens there",
+            hint: "write \(name.value) start { … } before this step", at: client.span)
     }
 
     private func setLife(of name: Name, _ life: ScriptState.Actor.Life) {
@@ -81,7 +100,11 @@ struct CrowdChecker {
             guard case .integer(let wanted) = names.constants.fold(number) else { return }
             // What is less than 0 has been reported as a value.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
-                report(.alwaysHolds(name.value, count), at: number.span)
+                names.report(
+                    .outOfRange, "this always holds: `\(count.rawValue)` of `\(name.value)` is never below 0",
+                    hint:
+                        "write \(name.value) expect \(count.rawValue) == 0 where there must be none, or how many there must be",
+                    at: number.span)
             }
             let least: Int? =
                 switch comparison {
@@ -91,14 +114,19 @@ struct CrowdChecker {
                 }
             guard let least, least > 0 else { return }
             if let members = members(of: name.value), least > members {
-                report(.tooFew(name.value, members: members), at: number.span)
+                names.report(
+                    .outOfRange, "`\(name.value)` has \(counted(members, "member")): so many there are never",
+                    hint: "expect \(members) at most, or write crowd \(name.value) with more members", at: number.span)
             }
             if count == .done, !scripts.isEmpty, scripts.allSatisfy({ $0.statements.contains { $0.kind.isEndless } }) {
-                report(.neverDone(name.value), at: step.focus)
+                names.report(
+                    .crowdScript,
+                    "the members of `\(name.value)` never come to an end: their script goes on until the crowd stops",
+                    hint: "expect alive or connected of them", at: step.focus)
             }
         case .latency(_, _, _, let what):
             let isMeasured = scripts.contains { $0.all.contains { CrowdLatency($0.kind) == what } }
-            if !scripts.isEmpty, !isMeasured { report(.notMeasured(name.value, what), at: step.focus) }
+            if !scripts.isEmpty, !isMeasured { names.report(.notMeasured(name.value, what), at: step.focus) }
         }
     }
 
@@ -119,13 +147,33 @@ struct CrowdChecker {
             guard case .crowd = actor.kind, !names.unusedActors.contains(name), !names.isDoubtful(name),
                 !names.collected.crowdsOfSteps.contains(name)
             else { continue }
-            report(.neverStarted(name), at: actor.name.span)
+            names.report(
+                .notRunning, "`\(name)` is never started: its members do nothing",
+                hint: "write \(name) start { … } with what each of them does", at: actor.name.span)
         }
     }
+}
 
-    private func report(_ kind: CrowdDiagnosticKind, at span: SourceSpan) { names.report(.crowd(kind), at: span) }
+extension Diagnostic.Message {
+    static func overUnix(_ name: String) -> Self {
+        Self(
+            .notAnActor, "`\(name)` is a crowd, and crowds connect over TCP only",
+            hint: "let it connect to a TCP address: server S on 127.0.0.1")
+    }
 
-    private func reportOrder(_ kind: CrowdDiagnosticKind, at span: SourceSpan) {
-        if !names.place.isOrderUnknown { report(kind, at: span) }
+    static func notMeasured(_ name: String, _ what: CrowdLatency) -> Self {
+        Self(
+            .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`: there is nothing to measure",
+            hint: "it is measured of their \(Self.example(of: what))")
+    }
+
+    private static func example(of latency: CrowdLatency) -> String {
+        switch latency {
+        case .connect: "connect"
+        case .line: "expect line"
+        case .bytes: "expect 10 bytes"
+        case .until: "expect until \"x\""
+        case .eof: "expect eof"
+        }
     }
 }

@@ -29,7 +29,9 @@ struct DefinitionGraph {
         var highest = 0
         for call in Self.calls(in: block.steps) {
             if isOpen.contains(call.value) {
-                context.diagnostics.add(.name(.recursiveDefinition(call.value)), at: call.span)
+                context.report(
+                    .recursiveDefinition, "`\(call.value)` does itself: it would never end",
+                    hint: "repeat with for i in 1..100 { … } or retry", at: call.span)
                 canInline = false
             } else if depth >= TokenCursor.deepestNesting {
                 reportDepth(at: call.span)
@@ -46,7 +48,7 @@ struct DefinitionGraph {
     }
 
     private mutating func reportDepth(at span: SourceSpan) {
-        context.diagnostics.add(.syntax(.nestingTooDeep(TokenCursor.deepestNesting)), at: span)
+        context.report(.nestingTooDeep(TokenCursor.deepestNesting), at: span)
         canInline = false
     }
 
@@ -73,7 +75,11 @@ struct DefinitionGraph {
             for block in step.kind.blocks { count += size(block.steps) }
             if count > Self.mostSteps {
                 if canInline {
-                    context.diagnostics.add(.structure(.tooManySteps(Self.mostSteps)), at: step.span)
+                    context.report(
+                        .tooDeep,
+                        "the steps come to more than \(Self.mostSteps) here, each `do` counted with the steps that it stands for",
+                        hint: "a define that does another one twice doubles its steps: write for i in 1..2 { do NAME }",
+                        at: step.span)
                 }
                 (canInline, isTooLarge) = (false, true)
                 return count

@@ -16,7 +16,9 @@ struct HeaderChecker {
         links.checkHeader()
         NameChecker(names: names, links: links).checkHeader()
         if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
-            names.report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
+            names.report(
+                .tooManyCases, "more than \(CaseExpansion.mostParameters) `each`",
+                hint: "what has one value only is a let; a table has several columns for one each", at: parameter.span)
         }
         for item in context.headerOrder {
             switch item {
@@ -25,7 +27,7 @@ struct HeaderChecker {
                 let (name, value) = context.scenario.constants[index]
                 let type = values.requireNoRegex(value)
                 if let error = names.constants.define(name.value, value) {
-                    names.report(.value(.evaluation(error.reason)), at: error.span)
+                    names.report(.evaluation(error.reason), at: error.span)
                 }
                 names.bind(name, type, inHeader: true)
             case .table(let name): tables.check(name)
@@ -51,7 +53,7 @@ struct HeaderChecker {
         case .cuts(let value, let count):
             let length = values.requireBytes(value).length
             if let length, length <= count {
-                names.report(.value(.nothingToCut(length: length, times: count)), at: value.span)
+                names.report(.nothingToCut(length: length, times: count), at: value.span)
             }
             names.bind(parameter.names[0], .pieces, inHeader: true)
         case .table(let table): tables.bindColumns(of: table, to: parameter.names, inHeader: true)
@@ -137,7 +139,7 @@ struct HeaderChecker {
     private func check(_ option: SocketOption, of actor: ActorDeclaration) {
         values.check(option)
         if option.isOfTCP, names.state.actors[actor.name.value]?.isUnix == true {
-            names.report(.order(.notOnUnix(option.word, actor: actor.name.value)), at: actor.span)
+            names.report(.notOnUnix(option.word, actor: actor.name.value), at: actor.span)
         }
     }
 
@@ -166,7 +168,7 @@ struct HeaderChecker {
     private func checkListener(_ name: Name, of kind: ActorKind) {
         guard let known = names.state.actors[name.value] else {
             if !names.isDoubtful(name.value), context.actorKinds[name.value] == nil {
-                names.report(.name(.unknownActor(name.value, names.actorNames)), at: name.span)
+                names.report(.unknownActor(name.value, names.actorNames), at: name.span)
             }
             return
         }
@@ -180,11 +182,43 @@ struct HeaderChecker {
         case .crowd where names.targets[name.value] == nil && kind != .crowd: break
         case .client, .subject, .connection, .crowd, .link:
             names.report(
-                .name(
-                    .wrongKindOfActor(
-                        name.value, is: known.kind.rawValue,
-                        wanted: "a server, a process, a proxy or a subject that listens")),
+                .wrongKindOfActor(
+                    name.value, is: known.kind.rawValue,
+                    wanted: "a server, a process, a proxy or a subject that listens"),
                 at: name.span)
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static func nothingToCut(length: Int, times: Int) -> Self {
+        Self(
+            .emptyRange,
+            "\(counted(length, "byte")) can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
+            hint: "a value of n bytes has n - 1 places to cut it")
+    }
+
+    /// An RST, urgent bytes, an option of TCP.
+    static func notOnUnix(_ what: String, actor: String) -> Self {
+        Self(
+            .unknownVerb, "`\(actor)` is connected over a Unix socket, and that has no `\(what)`",
+            hint: what == "reset" ? "`close` ends it; an RST needs TCP" : "leave it out, or use a TCP address")
+    }
+
+    static func unknownActor(_ name: String, _ actors: [String]) -> Self {
+        if name == "localhost" {
+            return Self(.unknownActor, "there is no actor `localhost`", hint: "an address has a port: localhost:8080")
+        }
+        return Self(
+            .unknownActor, "there is no actor `\(name)`",
+            hint: Suggestion.nearest(to: name, among: actors).map { "did you mean `\($0)`?" }
+                ?? (actors.isEmpty
+                    ? "declare it before the first step: server \(name), client \(name) -> …, or bind it with "
+                        + "accept as \(name)"
+                    : "the actors are \(actors.joined(separator: ", ")); others are declared before the first step"))
+    }
+
+    static func wrongKindOfActor(_ name: String, is kind: String, wanted: String) -> Self {
+        Self(.notAnActor, "`\(name)` is a \(kind), and \(wanted) is meant")
     }
 }

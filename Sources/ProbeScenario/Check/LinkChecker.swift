@@ -16,16 +16,22 @@ struct LinkChecker {
             for name in link.names {
                 guard let known = names.state.actors[name.value] else {
                     if !names.isDoubtful(name.value) {
-                        names.report(.name(.unknownActor(name.value, names.actorNames)), at: name.span)
+                        names.report(.unknownActor(name.value, names.actorNames), at: name.span)
                     }
                     continue
                 }
                 switch known.kind {
                 case .server, .client, .subject, .process, .crowd: break
                 case .proxy, .connection, .link:
-                    report(.notOnLinks(name.value, kind: known.kind), at: name.span)
+                    names.report(
+                        .linkEnds, "`\(name.value)` is a \(known.kind.rawValue), and that can't be on a link",
+                        hint: "a link has servers, clients, subjects and processes at its ends", at: name.span)
                 }
-                if !seen.insert(name.value).inserted { report(.twice(name.value), at: name.span) }
+                if !seen.insert(name.value).inserted {
+                    names.report(
+                        .linkEnds, "`\(name.value)` is on a link already",
+                        hint: "an actor has one network: leave it out of one of the two", at: name.span)
+                }
             }
         }
         for actor in context.scenario.actors { place(actor) }
@@ -42,14 +48,22 @@ struct LinkChecker {
         }
         let isOnLink = side(of: actor.name.value) != nil
         if isOnLink, let address, address.link == nil {
-            report(.otherAddress(server: actor.name.value), at: address.span)
+            names.report(
+                .linkEnds, "`\(actor.name.value)` is on a link, and there it has the address of its side",
+                hint: "write server \(actor.name.value) on link:8080, or on [link6]:8080 for IPv6", at: address.span)
         }
         guard let address, address.link != nil, !isOnLink else { return }
-        if context.scenario.links.isEmpty { return report(.noLink(server: actor.name.value), at: address.span) }
+        if context.scenario.links.isEmpty {
+            return names.report(
+                .linkEnds, "`\(actor.name.value)` listens on a link, and the script has none",
+                hint: "write link \(actor.name.value) <-> T, or leave `on link` out", at: address.span)
+        }
         let link = context.scenario.links[0]
         let (left, right) = (hasPassive(link.left), hasPassive(link.right))
         guard context.scenario.links.count == 1, left != right else {
-            return report(.sideUnknown(server: actor.name.value), at: address.span)
+            return names.report(
+                .linkEnds, "which side of which link `\(actor.name.value)` is on can't be told",
+                hint: "name it in the link: link \(actor.name.value), S <-> T", at: address.span)
         }
         if left {
             context.scenario.links[0].left.append(actor.name)
@@ -69,7 +83,7 @@ struct LinkChecker {
         case .crowd(let crowd):
             if case .clients(let target) = crowd.role { checkReach(of: actor, to: target) }
         case .proxy(.actor(let other)) where side(of: other.value) != nil:
-            report(.notAcross(name, target: other.value), at: other.span)
+            names.report(.notAcross(name, target: other.value), at: other.span)
         case .server, .process, .proxy: break
         }
     }
@@ -82,12 +96,12 @@ struct LinkChecker {
             let its = side(of: other.value)
             if own == nil && its == nil { return }
             if own?.link != its?.link || own?.isLeft == its?.isLeft {
-                report(.notAcross(name, target: other.value), at: other.span)
+                names.report(.notAcross(name, target: other.value), at: other.span)
             }
         case .address(let address)? where own != nil && address.hostName == nil:
-            report(.addressBeside(name), at: address.span)
+            names.report(.addressBeside(name), at: address.span)
         case nil where own != nil && { if case .client = actor.kind { true } else { false } }():
-            report(.addressBeside(name), at: actor.name.span)
+            names.report(.addressBeside(name), at: actor.name.span)
         default: break
         }
     }
@@ -116,29 +130,48 @@ struct LinkChecker {
     func check(_ link: LinkStep, _ step: Step) {
         for value in link.action.values { values.check(value, step) }
         if case .inject(let value) = link.action, let length = values.requireBytes(value).length {
-            if length == 0 { names.report(.value(.emptySend), at: value.span) }
-            if length > LinkAction.injectable.upperBound { report(.injectionTooLong(length), at: value.span) }
+            if length == 0 { names.report(.emptySend, at: value.span) }
+            if length > LinkAction.injectable.upperBound {
+                names.report(
+                    .linkFault, "\(length) bytes do not fit a segment of the link",
+                    hint: "inject \(LinkAction.injectable.upperBound) bytes at most, in several steps", at: value.span)
+            }
         }
         guard names.actor(link.from) != nil, names.actor(link.to) != nil else { return }
         guard let from = side(of: link.from.value), let to = side(of: link.to.value), from.link == to.link,
             from.isLeft != to.isLeft
         else {
-            return report(
-                .notTheEnds(link.from.value, link.to.value), at: link.from.span.joined(with: link.to.span))
+            return names.report(
+                .linkEnds, "`\(link.from.value)` and `\(link.to.value)` are not the two ends of one link",
+                hint: "the header says who they are: link \(link.from.value) <-> \(link.to.value)",
+                at: link.from.span.joined(with: link.to.span))
         }
         if case .loss = link.action { names.linksWithLoss.insert(from.link) }
         if case .burst = link.action, !names.linksWithLoss.contains(from.link), !names.place.isOrderUnknown {
-            report(.burstWithoutLoss, at: step.focus)
+            names.report(
+                .linkFault, "no packets are lost here that could be lost in a row",
+                hint: "write loss 5% before it, or loss 5% burst 3", at: step.focus)
         }
         guard let selection = link.action.selection else { return }
-        if link.isBothWays, !selection.isAll { report(.ordinalOfBoth, at: selection.span) }
+        if link.isBothWays, !selection.isAll {
+            names.report(
+                .linkFault, "the packets of both directions are not counted together",
+                hint: "write link S -> T for those of one direction, or all for each packet", at: selection.span)
+        }
         if case .range(let first, let last) = selection.ordinals, case .integer(let low) = names.constants.fold(first),
             case .integer(let high) = names.constants.fold(last), high < low
         {
-            report(.lastBeforeFirst, at: selection.span)
+            names.report(
+                .linkFault, "the last packet is before the first", hint: "write the smaller number first: data 2..5",
+                at: selection.span)
         }
         if !link.isBothWays, isNeverSent(selection.kind, by: from) {
-            report(.neverSent(selection.kind, by: link.from.value), at: selection.span)
+            names.report(
+                .linkFault,
+                "`\(link.from.value)` never sends a packet of the kind `\(selection.kind.rawValue)`: the other end opens the connections",
+                hint: selection.kind == .syn
+                    ? "it answers with a synack; the other direction has the syn" : "the other direction has it",
+                at: selection.span)
         }
     }
 
@@ -157,9 +190,24 @@ struct LinkChecker {
     /// `arrived` behind a statement about the wire.
     func checkArrived(_ statement: WireStatement) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
-            return report(.arrivedElsewhere(name.value), at: name.span)
+            return names.report(
+                .linkEnds, "`arrived` is about packets of a link, and `\(name.value)` is on none",
+                hint: "without a link what left has arrived: leave the word out", at: name.span)
         }
     }
+}
 
-    private func report(_ kind: LinkDiagnosticKind, at span: SourceSpan) { names.report(.link(kind), at: span) }
+extension Diagnostic.Message {
+    /// One end is on a link, and the other one is not, or on the same side.
+    static func notAcross(_ name: String, target: String) -> Self {
+        Self(
+            .linkEnds, "`\(name)` can't reach `\(target)`: they are not the two ends of one link",
+            hint: "write link \(target) <-> \(name)")
+    }
+
+    static func addressBeside(_ name: String) -> Self {
+        Self(
+            .linkEnds, "`\(name)` is on a link: nothing but the other end can be reached from there",
+            hint: "connect it to an actor on the other side")
+    }
 }

@@ -20,7 +20,11 @@ struct MemberChecker {
     private func walk(_ statements: [CrowdStatement], _ link: inout Link) {
         var endless: String?
         for statement in statements {
-            if let endless { return report(.behindEndless(endless), at: statement.span) }
+            if let endless {
+                return names.report(
+                    .unreachableStep, "this is never reached: the \(endless) before it goes on until the crowd stops",
+                    hint: "move it up, before the \(endless)", at: statement.span)
+            }
             follow(statement, &link)
             if statement.kind.isEndless { endless = statement.kind.word }
         }
@@ -30,12 +34,24 @@ struct MemberChecker {
         switch statement.kind {
         case .wait: break
         case .connect:
-            if target == nil { return report(.serverConnects, at: statement.span) }
-            if case .up = link { report(.connectedAlready, at: statement.span) }
+            if target == nil {
+                return names.report(
+                    .crowdScript, "the members of `servers` are connections that have come: they connect to nothing",
+                    hint: "leave connect out; members that connect are clients: crowd W = 100 clients -> S",
+                    at: statement.span)
+            }
+            if case .up = link {
+                names.report(
+                    .alreadyConnected, "a member is connected already at this place",
+                    hint: "write close or reset before it", at: statement.span)
+            }
             link = .up
         case .repeats(let inner):
             if !inner.isEmpty, !inner.contains(where: { Self.takesTime($0) }) {
-                report(.repeatsNothing, at: statement.span)
+                names.report(
+                    .crowdScript, "nothing in this repeat takes time: the members would turn round and round",
+                    hint: "it has to connect, send, expect or wait: repeat { send \"a\\r\\n\"; wait 1s }",
+                    at: statement.span)
             }
             // The second round begins in the state in which the first one ended.
             walk(inner, &link)
@@ -50,7 +66,10 @@ struct MemberChecker {
             requireUp(statement, &link)
             if case .line = wait { requireTerminator(isSent: false, statement) }
             if case .actor(let name) = target, names.state.actors[name.value]?.kind == .server {
-                report(.neverAnswered(server: name.value), at: statement.span)
+                names.report(
+                    .crowdScript,
+                    "`\(name.value)` is a server of the script: it drops what a crowd sends, and never answers it",
+                    hint: "a process or a subject that listens answers; leave the expect out", at: statement.span)
             }
         case .stopReading, .read, .acceptRest: requireUp(statement, &link)
         }
@@ -67,8 +86,14 @@ struct MemberChecker {
     private func requireUp(_ statement: CrowdStatement, _ link: inout Link) {
         switch link {
         case .up: return
-        case .none: report(.notConnected(statement.kind.word), at: statement.span)
-        case .ended(let verb): report(.afterOwn(statement.kind.word, verb: verb), at: statement.span)
+        case .none:
+            names.report(
+                .notConnected, "a member is not connected yet where it is to \(statement.kind.word)",
+                hint: "clients begin with connect: { connect; \(statement.kind.word) … }", at: statement.span)
+        case .ended(let verb):
+            names.report(
+                .unreachableStep, "a member was ended by its own \(verb) before: it can't \(statement.kind.word)",
+                hint: "move it up, or let clients connect again before it", at: statement.span)
         }
         // Later statements would report the same.
         link = .up
@@ -78,8 +103,8 @@ struct MemberChecker {
     private func requireTerminator(isSent: Bool, _ statement: CrowdStatement) {
         let framing = names.context.scenario.framing
         guard framing.terminator == nil, !isSent || framing == .websocket else { return }
-        report(.noLines(framing.rawValue), at: statement.span)
+        names.report(
+            .crowdScript, "with framing \(framing.rawValue) no line ends with a terminator, and members know no others",
+            hint: "write expect 10 bytes or expect until \"x\", or send without line", at: statement.span)
     }
-
-    private func report(_ kind: CrowdDiagnosticKind, at span: SourceSpan) { names.report(.crowd(kind), at: span) }
 }

@@ -16,7 +16,9 @@ struct NameChecker {
             if let earlier = seen.updateValue(statement.name.span, forKey: NameStatement.key(of: statement.name.value))
             {
                 names.report(
-                    .host(.twice(statement.name.value)), at: statement.name.span,
+                    .hostName, "the name \(Escaped.quoted(statement.name.value)) is given twice",
+                    hint: "write all that it stands for in one statement; a step can give it another meaning later",
+                    at: statement.name.span,
                     notes: [Diagnostic.Note("it is given here first", span: earlier)])
             }
             check(statement)
@@ -36,17 +38,20 @@ struct NameChecker {
     private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
         let name = actor.name.value
         if links.side(of: name) == nil, !names.isDoubtful(name) {
-            return report(.subjectBesideLinks(name, host: host.value), at: host.span)
+            return names.report(
+                .hostName,
+                "`\(name)` is told the name \(Escaped.quoted(host.value)), and is on no link: names are answered there",
+                hint: "write link S <-> \(name)", at: host.span)
         }
         let known = all[NameStatement.key(of: host.value)] ?? []
         if known.isEmpty {
             let choices = names.listed(Set(all.values.flatMap { $0 }.map(\.name.value)))
-            if !names.isDoubtful("name") { report(.unknown(host.value, choices), at: host.span) }
+            if !names.isDoubtful("name") { names.report(.unknownHost(host.value, choices), at: host.span) }
             return
         }
         for case .addresses(let addresses, _) in known.map(\.answer) {
             for case .actor(let other) in addresses where !areAcross(name, other.value) {
-                names.report(.link(.notAcross(name, target: other.value)), at: other.span)
+                names.report(.notAcross(name, target: other.value), at: other.span)
             }
         }
     }
@@ -62,7 +67,12 @@ struct NameChecker {
     /// In the header, or as a step.
     func check(_ statement: NameStatement) {
         if scenario.links.isEmpty {
-            if !names.isDoubtful("link") { report(.noLink, at: statement.name.span) }
+            if !names.isDoubtful("link") {
+                names.report(
+                    .hostAddress, "names are answered in the networks of a link, and the script has none",
+                    hint: "write link S <-> T, with who asks on one side and who is found on the other",
+                    at: statement.name.span)
+            }
             return
         }
         guard case .addresses(let addresses, _) = statement.answer else { return }
@@ -71,9 +81,11 @@ struct NameChecker {
         for address in addresses {
             switch address {
             case .nobody(let address, let span):
-                if !seen.insert("\(address)").inserted { report(.addressTwice("\(address)"), at: span) }
+                if !seen.insert("\(address)").inserted { names.report(.addressTwice("\(address)"), at: span) }
             case .actor(let name):
-                if !seen.insert(name.value).inserted { report(.addressTwice("`\(name.value)`"), at: name.span) }
+                if !seen.insert(name.value).inserted {
+                    names.report(.addressTwice("`\(name.value)`"), at: name.span)
+                }
                 if checkActor(name, with: first) { first = first ?? name }
             }
         }
@@ -88,22 +100,38 @@ struct NameChecker {
         case .subject where known.parent == nil && names.targets[name.value] == nil: break
         case .client, .subject, .connection, .proxy, .crowd, .link:
             names.report(
-                .name(
-                    .wrongKindOfActor(
-                        name.value, is: known.kind.rawValue, wanted: "a server, a process or a subject that listens")),
+                .wrongKindOfActor(
+                    name.value, is: known.kind.rawValue, wanted: "a server, a process or a subject that listens"),
                 at: name.span)
             return false
         }
         guard let side = links.side(of: name.value) else {
-            report(.notOnLink(name.value), at: name.span)
+            names.report(
+                .hostAddress, "`\(name.value)` is on no link, so that a name can't stand for it",
+                hint: "write link \(name.value) <-> T, with who asks on the other side", at: name.span)
             return false
         }
         if let first, links.side(of: first.value) != side {
-            report(.apart(name.value, first.value), at: name.span)
+            names.report(
+                .hostAddress,
+                "`\(first.value)` and `\(name.value)` are not on one side of one link: nobody could reach both",
+                hint: "write link \(first.value), \(name.value) <-> T", at: name.span)
             return false
         }
         return true
     }
+}
 
-    private func report(_ kind: HostDiagnosticKind, at span: SourceSpan) { names.report(.host(kind), at: span) }
+extension Diagnostic.Message {
+    /// With the names that there are.
+    static func unknownHost(_ name: String, _ names: [String]) -> Self {
+        Self(
+            .hostName, "nothing says what \(Escaped.quoted(name)) stands for",
+            hint: Suggestion.nearest(to: name, among: names).map { "did you mean \"\($0)\"?" }
+                ?? "write name \(Escaped.quoted(name)) = S, with a server of the other side of the link")
+    }
+
+    static func addressTwice(_ text: String) -> Self {
+        Self(.hostAddress, "\(Escaped.text(text.utf8)) stands here twice", hint: "leave one out")
+    }
 }

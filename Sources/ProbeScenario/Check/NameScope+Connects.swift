@@ -2,7 +2,7 @@
 extension NameScope {
     /// What is wrong with an accept to which no connection can have come: fewer were opened than have been accepted before it. Nil where one
     /// may have come, or may come by itself: subjects and programs that run connect when they like, and whoever knows a port may.
-    func missingConnection(to server: String, _ known: ScriptState.Actor) -> OrderDiagnosticKind? {
+    func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
         guard let accepted = known.leastAccepts, !isDoubtful(server) else { return nil }
         var opened = 0
         var late: [String] = []
@@ -47,5 +47,27 @@ extension NameScope {
     /// How many connections the actor can have opened so far; nil where that is not known.
     private func openedConnections(of name: String) -> Int? {
         isDoubtful(name) ? nil : state.actors[name]?.mostConnections
+    }
+}
+
+extension Diagnostic.Message {
+    /// A server accepts, and those that could connect have not done so.
+    static func acceptsTooEarly(_ server: String, _ peers: [String]) -> Self {
+        Self(
+            .acceptTooEarly, "nobody has connected to `\(server)` at this step: it would wait until its deadline",
+            hint: "steps run in order: put \(peers.joined(separator: " or ")) before it, "
+                + "or both into together { … }")
+    }
+
+    /// A server accepts more often than anybody has connected to it: how often that was, and who connects later.
+    static func acceptsTooOften(_ server: String, _ count: Int, _ peers: [String]) -> Self {
+        Self(
+            .acceptTooEarly,
+            (count == 1 ? "the one connection" : "each of the \(count) connections")
+                + " to `\(server)` has been accepted before this step: it would wait until its deadline",
+            hint: peers.isEmpty
+                ? "remove it, or let another client connect to \(server) before it"
+                : "steps run in order: put \(peers.joined(separator: " or ")) before it, "
+                    + "or both into together { … }")
     }
 }

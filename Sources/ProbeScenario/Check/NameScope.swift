@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What each name means at the step that is checked, and what is said of one that means nothing there, or something else.
 final class NameScope {
     /// Where in a script the check is.
@@ -51,8 +53,27 @@ final class NameScope {
         unusedActors = Set(context.scenario.actors.map(\.name.value))
     }
 
-    func report(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        context.diagnostics.add(kind, at: span, notes: notes)
+    func report(
+        _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        context.report(id, text, hint: hint, at: span, notes: notes)
+    }
+
+    func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.report(message(), at: span, notes: notes)
+    }
+
+    /// Reports what is wrong with the order of the steps, where that is known.
+    func reportOrder(
+        _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        reportOrder(Diagnostic.Message(id, text, hint: hint), at: span, notes: notes)
+    }
+
+    func reportOrder(
+        _ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        if !place.isOrderUnknown { report(message(), at: span, notes: notes) }
     }
 
     /// Whether a statement with this word could not be read: what is wrong with the name may follow from that.
@@ -106,7 +127,7 @@ final class NameScope {
         let notes = context.declarations[name.value].map {
             [Diagnostic.Note("`\(name.value)` is given here first", span: $0)]
         }
-        report(.name(.duplicate(name.value, what: "name")), at: name.span, notes: notes ?? [])
+        report(.duplicate(name.value), at: name.span, notes: notes ?? [])
     }
 
     func bindGroups(of literal: RegexLiteral) {
@@ -151,7 +172,9 @@ final class NameScope {
             return known.type
         }
         if state.actors[name.value] != nil {
-            report(.name(.actorAsValue(name.value)), at: name.span)
+            report(
+                .notAVariable, "`\(name.value)` is an actor, not a value",
+                hint: "its port is \"${\(name.value).port}\"", at: name.span)
         } else if isDoubtful(name.value) {
             return .any
         } else if collected.variables[name.value] != nil {
@@ -165,13 +188,16 @@ final class NameScope {
     func reportUnbound(_ name: Name) {
         for (names, line) in parallelLines.reversed() {
             if let other = names[name.value], other != line {
-                report(.name(.boundByOtherLine(name.value)), at: name.span)
+                report(
+                    .unboundVariable,
+                    "`\(name.value)` is bound by another line of this together, which runs at the same time",
+                    hint: "put both lines into one do { … }", at: name.span)
                 return
             }
         }
         let notes = collected.variables[name.value].map { [Diagnostic.Note("it is bound here", span: $0)] } ?? []
         report(
-            .name(place.isInFinally ? .unboundInFinally(name.value) : .mayBeUnbound(name.value)), at: name.span,
+            place.isInFinally ? .unboundInFinally(name.value) : .mayBeUnbound(name.value), at: name.span,
             notes: notes)
     }
 
@@ -181,25 +207,27 @@ final class NameScope {
             let right = String(name.value[name.value.index(after: dash)...])
             let isRight = right.utf8.allSatisfy(\.isDigit) || state.variables[right] != nil
             if state.variables[left] != nil, isRight {
-                report(.name(.hyphenated(name.value, left: left, right: right)), at: name.span)
+                report(
+                    .unknownVariable, "`\(name.value)` is one word, and no variable",
+                    hint: "to subtract, put spaces around the -: \(left) - \(right)", at: name.span)
                 return
             }
         }
         if isInString {
-            report(.name(.unknownInterpolation(name.value, listed(state.variables.keys))), at: name.span)
+            report(.unknownInterpolation(name.value, listed(state.variables.keys)), at: name.span)
             return
         }
         if let kind = expectationKind, ForeignWords.expectation(name.value, kind) != nil {
-            report(.syntax(.unknownExpectation(name.value, kind: ActorWord(kind: kind))), at: name.span)
+            report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
         // What a misspelt word may have meant.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
-            report(.name(.wordAlone(name.value)), at: name.span)
+            report(.wordAlone(name.value), at: name.span)
             return
         }
-        report(.name(.unknownVariable(name.value, listed(state.variables.keys) + words)), at: name.span)
+        report(.unknownVariable(name.value, listed(state.variables.keys) + words), at: name.span)
     }
 
     // MARK: Actors
@@ -225,10 +253,81 @@ final class NameScope {
         if collected.acceptedActors.contains(name.value) {
             if !place.isOrderUnknown { reportUnbound(name) }
         } else if state.variables[name.value] != nil {
-            report(.name(.variableAsActor(name.value)), at: name.span)
+            report(.variableAsActor(name.value), at: name.span)
         } else {
-            report(.name(.unknownActor(name.value, actorNames)), at: name.span)
+            report(.unknownActor(name.value, actorNames), at: name.span)
         }
         return nil
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownExpectation(_ word: String, kind: ActorKind?) -> Self {
+        Self(
+            .unknownExpectation, "nothing is expected as \(Escaped.quoted(word))",
+            hint: ForeignWords.expectation(word, kind ?? .connection)
+                ?? didYouMean(
+                    word, LanguageTable.expectationChoices(of: kind ?? .connection), "after expect comes a value, or"))
+    }
+
+    static func duplicate(_ name: String) -> Self {
+        Self(.duplicateName, "the name `\(name)` is taken", hint: "take another name")
+    }
+
+    static func unknownVariable(_ name: String, _ names: [String]) -> Self {
+        Self(
+            .unknownVariable, "`\(name)` is not bound anywhere",
+            hint: Suggestion.nearest(to: name, among: names).map { "did you mean `\($0)`?" }
+                ?? "text stands in quotes: \"\(name)\"; a variable is bound by let, each, for, `as` or a "
+                + "regex group")
+    }
+
+    /// In a string.
+    static func unknownInterpolation(_ name: String, _ names: [String]) -> Self {
+        Self(
+            .unknownVariable, "`\(name)` is not bound anywhere",
+            hint: Suggestion.nearest(to: name, among: names).map { "did you mean `${\($0)}`?" }
+                ?? "bind it before: let \(name) = …, for \(name) in 1..3 { … }, expect line as \(name); a ${ "
+                + "for the wire is written \\${")
+    }
+
+    static func mayBeUnbound(_ name: String) -> Self {
+        Self(
+            .unboundVariable, "`\(name)` may not be bound on the way to this step",
+            hint: "bind it in every branch, or before")
+    }
+
+    static func unboundInFinally(_ name: String) -> Self {
+        Self(
+            .unboundVariable, "`\(name)` may not be bound here: finally runs even when its step was never reached",
+            hint: "in finally take only what the header binds, or what finally itself does")
+    }
+
+    static func wordAlone(_ word: String) -> Self {
+        Self(
+            .unknownVariable, "`\(word)` alone is a variable here, and none has that name",
+            hint: Self.example(of: word).map { "say what is expected behind it: \($0)" })
+    }
+
+    private static func example(of word: String) -> String? {
+        switch word {
+        case "line", "message", "leftover", "data": "expect \(word) \"text\", or expect \(word) as x"
+        case "lines": "expect lines in any order \"a\", /b/"
+        case "until": "expect until \"\\0\" as x"
+        case "any": "expect any bytes as x"
+        case "urgent": "expect urgent \"!\""
+        case "accept": "expect accept as A"
+        case "output": "expect output /ready/"
+        case "no": "expect no output /error/"
+        case "error": "expect error already-started"
+        case "send": "expect send failed reset"
+        case "memory", "descriptors", "threads": "expect \(word) <= 100, or expect \(word) as x"
+        case "cpu": "expect cpu <= 100ms, or expect cpu as x"
+        default: nil
+        }
+    }
+
+    static func variableAsActor(_ name: String) -> Self {
+        Self(.notAnActor, "`\(name)` is a variable, not an actor", hint: "a step starts with an actor")
     }
 }

@@ -10,13 +10,17 @@ struct OrderChecker {
         case .nothing: break
         case .accepts(let bound, let mode): follow(accept: bound, mode, name, known, step)
         case .listens:
-            if known.isListening == true { reportOrder(.listenerRunning(name.value), at: step.focus) }
+            if known.isListening == true {
+                names.reportOrder(
+                    .alreadyRunning, "`\(name.value)` listens already",
+                    hint: "a server listens from the start of the case, until stop listening", at: step.focus)
+            }
             change(name) { $0.isListening = true }
         case .stopsListening:
-            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
+            if known.isListening == false { names.reportOrder(.listenerStopped(name.value), at: step.focus) }
             change(name) { $0.isListening = false }
         case .reboots:
-            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
+            if known.isListening == false { names.reportOrder(.listenerStopped(name.value), at: step.focus) }
             for (other, actor) in names.state.actors
             where (other == name.value || actor.parent == name.value) && actor.link == .up {
                 change(Name(other, name.span)) { $0.link = .closed(verb: "reboot", span: step.span) }
@@ -51,11 +55,6 @@ struct OrderChecker {
         names.state.set(name.value, actor)
     }
 
-    func reportOrder(_ kind: OrderDiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        guard !names.place.isOrderUnknown else { return }
-        names.report(.order(kind), at: span, notes: notes)
-    }
-
     // MARK: Connections
 
     private func followConnection(
@@ -63,7 +62,12 @@ struct OrderChecker {
     ) {
         switch effect {
         case .changesBuffer:
-            if known.link == .up { reportOrder(.bufferTooLate(name.value), at: step.span) }
+            if known.link == .up {
+                names.reportOrder(
+                    .bufferTooLate,
+                    "`\(name.value)` is connected: a buffer that is set now no longer bounds the window",
+                    hint: "write it where the actor is declared: with receive-buffer 4KiB", at: step.span)
+            }
             requireNotClosed(name, known)
         case .changesOption: requireNotClosed(name, known)
         case .changesReading: followReading(name, known)
@@ -99,14 +103,19 @@ struct OrderChecker {
     /// At the end of the timeline: connections that were to be read in some way, and never came.
     func reportReadingsOfNothing() {
         for (name, kind) in names.readingsToCome.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
-            names.report(.order(.readsNothing(name.value, kind: ActorWord(kind: kind))), at: name.span)
+            names.report(
+                .notConnected, "`\(name.value)` is not connected here, and no step behind this one connects it",
+                hint: kind == .server
+                    ? "how it reads is said after \(name.value) accept, or before it for the connection to come"
+                    : "how it reads is said after \(name.value) connect, or before it for the connection to come",
+                at: name.span)
         }
     }
 
     /// A step of a connection that must be there.
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
-            reportOrder(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
+            names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
             // Later steps of the actor would report the same.
             change(name) {
                 $0.link = .unknown
@@ -119,16 +128,19 @@ struct OrderChecker {
 
     private func requireNotClosed(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         guard case .closed(let verb, let span) = known.link else { return }
-        reportOrder(
+        names.reportOrder(
             isReceiving && verb == "close"
-                ? .expectsAfterClose(name.value) : .afterOwn(verb: verb, actor: name.value), at: name.span,
+                ? .expectsAfterClose(name.value) : .afterOwn(verb: verb, actor: name.value),
+            at: name.span,
             notes: [Diagnostic.Note("ended here", span: span)])
     }
 
     private func requireOpenForSending(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         guard let span = known.halfClosed, known.link == .up || known.link == .ended else { return }
-        reportOrder(
-            .afterOwn(verb: "half-close", actor: name.value), at: step.focus,
+        names.reportOrder(
+            .unreachableStep,
+            "`\(name.value)` has ended its sending by its own half-close before: this step can't happen",
+            hint: "move the step up, before the half-close", at: step.focus,
             notes: [Diagnostic.Note("its sending ended here", span: span)])
     }
 
@@ -137,16 +149,16 @@ struct OrderChecker {
     ) {
         names.readingsToCome[name.value] = nil
         let security = tls.security(accepting: mode, name, known, step)
-        if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
+        if known.isListening == false { names.reportOrder(.listenerStopped(name.value), at: name.span) }
         let isSecond = bound == nil && known.link == .up
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
-        if let tooEarly { reportOrder(tooEarly, at: step.focus) }
+        if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
             // Later accepts would report the same. What a loop does in further rounds is not sure to happen.
             $0.leastAccepts = tooEarly == nil ? $0.leastAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
-            if isSecond { reportOrder(.secondAccept(name.value), at: step.focus) }
+            if isSecond { names.reportOrder(.secondAccept(name.value), at: step.focus) }
             change(name) {
                 $0.link = .up
                 $0.halfClosed = nil
@@ -164,7 +176,7 @@ struct OrderChecker {
         if let earlier = names.state.actors[bound.value], earlier.link == .up, !earlier.isUncertain,
             !names.place.isSecondPass
         {
-            reportOrder(.alreadyConnected(bound.value), at: bound.span)
+            names.reportOrder(.alreadyConnected(bound.value), at: bound.span)
         }
         var connection = ScriptState.Actor(kind: .connection)
         connection.link = names.isDoubtful(bound.value) ? .unknown : .up
@@ -184,10 +196,16 @@ struct OrderChecker {
         names.readingsToCome[name.value] = nil
         let isDeclared = names.targets[name.value] != nil
         if address == nil, !isDeclared, !names.isDoubtful(name.value) {
-            names.report(.order(.noTarget(name.value)), at: step.focus)
+            names.report(
+                .notConnected, "nobody said where `\(name.value)` connects to",
+                hint: "declare it as client \(name.value) -> S, or write connect to 127.0.0.1:80", at: step.focus)
         }
-        if let address, isDeclared { names.report(.order(.targetTwice(name.value)), at: address.span) }
-        if known.link == .up { reportOrder(.alreadyConnected(name.value), at: name.span) }
+        if let address, isDeclared {
+            names.report(
+                .alreadyConnected, "`\(name.value)` was declared with an address already",
+                hint: "write connect alone, or declare it without an address: client \(name.value)", at: address.span)
+        }
+        if known.link == .up { names.reportOrder(.alreadyConnected(name.value), at: name.span) }
         if case .succeeds = outcome {
             CrowdChecker(names: names).requireListening(names.targets[name.value], from: name)
         }
@@ -216,7 +234,7 @@ struct OrderChecker {
         switch effect {
         case .observesSubject, .observesSubjectTLS, .subjectAccepts:
             if known.life == .idle {
-                reportOrder(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
+                names.reportOrder(.notStarted(name.value, kind: .subject), at: name.span)
             }
         default: break
         }
@@ -238,7 +256,11 @@ struct OrderChecker {
         for actor in names.context.scenario.actors where actor.name.value == name.value {
             if case .subject(_, let options) = actor.kind, options.reconnect != nil { return }
         }
-        names.report(.order(.needsReconnect("expect \(expectation.spelling)", actor: name.value)), at: step.focus)
+        names.report(
+            .unknownExpectation,
+            "`expect \(expectation.spelling)` is about coming back, and `\(name.value)` was not told to",
+            hint: "declare it with reconnect 100ms..1s; without that its end is \(name.value) expect stopped",
+            at: step.focus)
     }
 
     private func follow(accepted bound: Name, by name: Name) {
@@ -263,7 +285,11 @@ struct OrderChecker {
     ) {
         switch effect {
         case .startsProcess:
-            if known.life == .running { reportOrder(.alreadyStarted(name.value), at: step.focus) }
+            if known.life == .running {
+                names.reportOrder(
+                    .alreadyRunning, "`\(name.value)` runs already",
+                    hint: "write \(name.value) stop or \(name.value) expect exit before this step", at: step.focus)
+            }
             change(name) { $0.life = .running }
         case .endsProcess:
             requireRunning(name, known, step)
@@ -275,12 +301,65 @@ struct OrderChecker {
 
     private func requireRunning(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         requireStarted(name, known)
-        if known.life == .stopped { reportOrder(.hasStopped(name.value), at: step.focus) }
+        if known.life == .stopped {
+            names.reportOrder(
+                .notRunning, "`\(name.value)` does not run any more",
+                hint: "write \(name.value) start before this step", at: step.focus)
+        }
     }
 
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.life == .idle else { return }
-        reportOrder(.notStarted(name.value, kind: ActorWord(kind: .process)), at: name.span)
+        names.reportOrder(.notStarted(name.value, kind: .process), at: name.span)
         change(name) { $0.life = .unknown }
+    }
+}
+
+extension Diagnostic.Message {
+    static func afterOwn(verb: String, actor: String) -> Self {
+        Self(
+            .unreachableStep, "`\(actor)` was ended by its own \(verb) before: this step can't happen",
+            hint: "move the step up, or connect or accept again before it")
+    }
+
+    static func notConnected(_ actor: String, kind: ActorKind) -> Self {
+        if kind == .proxy {
+            return Self(
+                .notConnected, "`\(actor)` has no connection yet",
+                hint: "write \(actor) accept before this step: it takes the next connection that came")
+        }
+        return Self(
+            .notConnected, "`\(actor)` is not connected yet",
+            hint: "write \(actor) \(kind == .server ? "accept" : "connect") before this step")
+    }
+
+    static func alreadyConnected(_ actor: String) -> Self {
+        Self(
+            .alreadyConnected, "`\(actor)` is still connected",
+            hint: "close or reset it first, or take another actor for a second connection")
+    }
+
+    static func secondAccept(_ actor: String) -> Self {
+        Self(
+            .secondAccept, "`\(actor)` is a connection already: since its first accept the name means that one",
+            hint: "give the second one a name: \(actor) accept as A")
+    }
+
+    static func listenerStopped(_ actor: String) -> Self {
+        Self(.notRunning, "`\(actor)` does not listen any more", hint: "write \(actor) listen before this step")
+    }
+
+    static func notStarted(_ actor: String, kind: ActorKind) -> Self {
+        Self(
+            .notRunning, "`\(actor)` was not started",
+            hint: "write \(actor) start before this step"
+                + (kind == .subject ? "; a subject that is never started tells nothing" : ""))
+    }
+
+    /// It has closed, and could have received before if it had only ended its sending.
+    static func expectsAfterClose(_ actor: String) -> Self {
+        Self(
+            .unreachableStep, "`\(actor)` was ended by its own close before: this step can't happen",
+            hint: "write \(actor) half-close instead of the close: it sends a FIN, and \(actor) still receives")
     }
 }

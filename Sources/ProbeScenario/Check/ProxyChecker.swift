@@ -9,10 +9,13 @@ struct ProxyChecker {
         case .accept(let bound): follow(accept: bound, name, known, step)
         case .expect(let expectation, _):
             if expectation.isOfHarness {
-                names.report(.order(.notOfProxy("expect \(expectation.spelling)", actor: name.value)), at: step.focus)
+                names.report(
+                    .unknownExpectation,
+                    "`\(name.value)` only watches what passes: `expect \(expectation.spelling)` can't be seen there",
+                    hint: "expect it of the endpoint itself, or look at the wire", at: step.focus)
             }
             if known.link == .none {
-                order.reportOrder(.notConnected(name.value, kind: ActorWord(kind: .proxy)), at: name.span)
+                names.reportOrder(.notConnected(name.value, kind: .proxy), at: name.span)
                 order.change(name) { $0.link = .unknown }
             }
         case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish: break
@@ -21,11 +24,13 @@ struct ProxyChecker {
 
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         if known.parent != nil {
-            names.report(.order(.notOfProxy("accept", actor: name.value)), at: step.focus)
+            names.report(
+                .unknownVerb, "`\(name.value)` is one connection of a proxy, and that has no verb `accept`",
+                hint: "the proxy itself takes the next connection: X accept as B", at: step.focus)
             return
         }
         guard let bound else {
-            if known.link == .up { order.reportOrder(.secondAccept(name.value), at: step.focus) }
+            if known.link == .up { names.reportOrder(.secondAccept(name.value), at: step.focus) }
             order.change(name) {
                 $0.link = .up
                 $0.connections += 1

@@ -27,7 +27,10 @@ struct ScenarioChecker {
         if graph.canInline { checkUnused() }
         fillInPorts()
         if !steps.hasTest, !context.scenario.steps.isEmpty, !context.diagnostics.hasErrors {
-            names.report(.order(.nothingTested), at: context.scenario.title.span)
+            names.report(
+                .nothingTested,
+                "nothing is expected in this scenario but connections: it passes whatever comes on them",
+                hint: "write what is to come: T expect line \"220 ready\"", at: context.scenario.title.span)
         }
     }
 
@@ -37,7 +40,9 @@ struct ScenarioChecker {
             let name = actor.name.value
             if !names.unusedActors.contains(name) || names.isDoubtful(name) || actor.span.file != 0 { continue }
             let kind = names.state.actors[name]?.kind.rawValue ?? "actor"
-            names.report(.name(.unusedActor(name, kind: kind)), at: actor.name.span)
+            names.report(
+                .unusedActor, "the \(kind) `\(name)` does nothing in this scenario",
+                hint: "remove it, or write what it does", at: actor.name.span)
         }
     }
 

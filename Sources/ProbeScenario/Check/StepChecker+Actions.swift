@@ -15,7 +15,7 @@ extension StepChecker {
             return
         }
         if known.isUnix, case .connection(let step) = action, let what = step.neededOfTCP {
-            names.report(.order(.notOnUnix(what, actor: name.value)), at: context.sources.verb(behind: name))
+            names.report(.notOnUnix(what, actor: name.value), at: context.sources.verb(behind: name))
         }
         names.sendsRecords = context.scenario.speaksTLS && (known.security != .plain || known.tls != nil)
         checkValues(of: action, known.kind, step)
@@ -34,17 +34,20 @@ extension StepChecker {
         {
             // A word that is no variable was meant to be an expectation.
             if !names.isDoubtful(word) {
-                names.report(.syntax(.unknownExpectation(word, kind: ActorWord(kind: kind))), at: value.span)
+                names.report(.unknownExpectation(word, kind: kind), at: value.span)
             }
         } else if own.contains(where: { $0.spelling == entry.spelling }) {
-            names.report(.name(.twoKinds(name.value, kind.rawValue)), at: name.span)
+            names.report(
+                .notAnActor,
+                "`\(name.value)` is a \(kind.rawValue) here, and another kind of actor where this step was read",
+                hint: "give the two actors two names", at: name.span)
         } else if isExpectation {
             names.report(
-                .order(.expectationNotOfKind(entry.word, actor: name.value, kind: ActorWord(kind: kind))),
+                .expectationNotOfKind(entry.word, actor: name.value, kind: kind),
                 at: step.focus)
         } else {
             names.report(
-                .order(.verbNotOfKind(entry.word, actor: name.value, kind: ActorWord(kind: kind))),
+                .verbNotOfKind(entry.word, actor: name.value, kind: kind),
                 at: context.sources.verb(behind: name))
         }
     }
@@ -54,11 +57,11 @@ extension StepChecker {
         let entry = action.entry
         if timing.within != nil, let reason = entry.timing?.within.refusal {
             names.report(
-                .order(.withinNotHere(reason.replacing("{}", with: entry.word))),
+                .withinNotHere(reason.replacing("{}", with: entry.word)),
                 at: context.sources.clause("within", of: step))
         }
         if timing.after != nil, let reason = entry.timing?.after.refusal {
-            names.report(.order(.afterNotHere(reason)), at: context.sources.clause("after", of: step))
+            names.report(.afterNotHere(reason), at: context.sources.clause("after", of: step))
         }
     }
 
@@ -69,5 +72,33 @@ extension StepChecker {
         if action.isExpectation { names.expectationKind = kind }
         for value in action.values { values.check(value, step) }
         names.expectationKind = nil
+    }
+}
+
+extension Diagnostic.Message {
+    static func verbNotOfKind(_ verb: String, actor: String, kind: ActorKind) -> Self {
+        Self(
+            .unknownVerb, "`\(actor)` is a \(kind.rawValue), and that has no verb `\(verb)`",
+            hint: ForeignWords.verb(verb, of: actor, kind) ?? "it can "
+                + LanguageTable.verbChoices(of: kind).joined(separator: ", "))
+    }
+
+    static func expectationNotOfKind(_ what: String, actor: String, kind: ActorKind) -> Self {
+        Self(
+            .unknownExpectation, "`\(actor)` is a \(kind.rawValue): `\(what)` can't be expected of it",
+            hint: ForeignWords.expectation(what, kind) ?? "of it can be expected "
+                + LanguageTable.expectationChoices(of: kind).joined(separator: ", "))
+    }
+
+    static func withinNotHere(_ why: String) -> Self {
+        Self(
+            .timingNotHere, "`within` is for steps that wait, and \(why)",
+            hint: "remove it; an expect behind the step can have a deadline")
+    }
+
+    static func afterNotHere(_ why: String) -> Self {
+        Self(
+            .timingNotHere, "`after` is for steps that wait for a peer, and \(why)",
+            hint: "remove it, or write wait 50ms before the step")
     }
 }

@@ -112,7 +112,9 @@ final class StepChecker {
         var branches: [ScriptState.Delta] = []
         for block in blocks {
             if let first = block.steps.first, !Self.canChoose(first) {
-                names.report(.order(.eitherStart), at: first.span)
+                names.report(
+                    .eitherStart, "a branch of either starts with an expect or an accept: by that it is chosen",
+                    hint: "move this step behind it", at: first.span)
             }
             branches.append(branch { walk(block.steps) })
         }
@@ -158,7 +160,7 @@ final class StepChecker {
                 order.requireUp(connection, known)
             } else {
                 names.report(
-                    .name(.wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection")),
+                    .wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection"),
                     at: connection.span)
             }
         }
@@ -194,7 +196,7 @@ final class StepChecker {
         guard let block = context.scenario.definitions[name.value] else {
             if !names.isDoubtful(name.value) {
                 names.report(
-                    .name(.unknownDefinition(name.value, names.listed(context.scenario.definitions.keys))),
+                    .unknownDefinition(name.value, names.listed(context.scenario.definitions.keys)),
                     at: name.span)
             }
             return
@@ -222,5 +224,14 @@ final class StepChecker {
             _ = changes { walk(block.steps) }
         }
         names.place.isOrderUnknown = false
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownDefinition(_ name: String, _ names: [String]) -> Self {
+        Self(
+            .unknownDefinition, "there is no define `\(name)`",
+            hint: names.isEmpty
+                ? "write define \(name) { … } before the first step" : didYouMean(name, names, "there are"))
     }
 }

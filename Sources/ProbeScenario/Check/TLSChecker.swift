@@ -6,10 +6,6 @@ struct TLSChecker {
 
     private typealias Security = ScriptState.Actor.Security
 
-    private func report(_ kind: OrderDiagnosticKind, at span: SourceSpan) {
-        if !names.place.isOrderUnknown { names.report(.order(kind), at: span) }
-    }
-
     private func set(_ name: Name, _ security: ScriptState.Actor.Security) {
         guard var actor = names.state.actors[name.value] else { return }
         actor.security = security
@@ -42,7 +38,11 @@ struct TLSChecker {
     private func begun(
         _ security: ScriptState.Actor.Security, _ name: Name, _ known: ScriptState.Actor, _ step: Step
     ) -> ScriptState.Actor.Security {
-        if known.tls == nil, !names.isDoubtful(name.value) { report(.notDeclaredTLS(name.value), at: step.focus) }
+        if known.tls == nil, !names.isDoubtful(name.value) {
+            names.reportOrder(
+                .noTLS, "`\(name.value)` was declared without `tls`: its connections are TCP only",
+                hint: "leave the words out, or declare it with `tls`", at: step.focus)
+        }
         return security
     }
 
@@ -72,12 +72,13 @@ struct TLSChecker {
             set(name, .notified)
         case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
             switch known.security {
-            case .forged, .notified: report(.afterForged(action.spelling, actor: name.value), at: step.focus)
+            case .forged, .notified:
+                names.reportOrder(.afterForged(action.spelling, actor: name.value), at: step.focus)
             case .plain, .tls, .unknown: requireMessage(action, name, known, step)
             }
         case .corruptNextRecord:
             if case .forged = known.security {
-                report(.afterForged(action.spelling, actor: name.value), at: step.focus)
+                names.reportOrder(.afterForged(action.spelling, actor: name.value), at: step.focus)
             }
         }
     }
@@ -85,7 +86,10 @@ struct TLSChecker {
     private func followStart(_ name: Name, _ known: ScriptState.Actor, _ start: TLSStart, _ step: Step) {
         switch known.security {
         case .plain, .unknown: break
-        case .tls, .forged, .notified: report(.alreadyTLS(name.value), at: step.focus)
+        case .tls, .forged, .notified:
+            names.reportOrder(
+                .noTLS, "`\(name.value)` has TLS already",
+                hint: "declare it without `tls`, or write `without tls` where it connects or accepts", at: step.focus)
         }
         if case .fails = start.outcome {
             set(name, .unknown)
@@ -96,17 +100,23 @@ struct TLSChecker {
 
     private func followSend(_ name: Name, _ known: ScriptState.Actor, _ statement: SendStatement, _ step: Step) {
         if known.security == .plain, statement.mode == .plaintext || statement.recordLength != nil {
-            report(.recordsNeedTLS(name.value), at: step.focus)
+            names.reportOrder(
+                .noTLS, "`in records of` and `plaintext` are about TLS, and `\(name.value)` has none here",
+                hint: "`in pieces of` cuts what leaves into segments", at: step.focus)
         }
         if statement.carriesFIN {
             switch known.security {
-            case .tls, .forged, .notified: report(.finNeedsPlain(name.value), at: step.focus)
+            case .tls, .forged, .notified:
+                names.reportOrder(
+                    .expected,
+                    "`with fin` is for connections without TLS, and `\(name.value)` has TLS here: a close_notify comes before its FIN",
+                    hint: "write \(name.value) half-close behind the send", at: step.focus)
             case .plain, .unknown: break
             }
         }
         guard statement.mode != .plaintext else { return }
         switch known.security {
-        case .forged: report(.afterForged("send", actor: name.value), at: step.focus)
+        case .forged: names.reportOrder(.afterForged("send", actor: name.value), at: step.focus)
         // It is written behind close_notify by the harness itself.
         case .notified: requireNewVersion(name, known, step)
         case .plain, .tls, .unknown: break
@@ -119,14 +129,18 @@ struct TLSChecker {
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
             if known.security == .plain, known.life == .running {
-                report(
+                names.reportOrder(
                     .needsTLS("expect secured", actor: name.value, declaration: "subject \(name.value) -> S"),
                     at: step.focus)
             }
             return
         }
         let isListener = !names.isDoubtful(name.value) && names.targets[name.value] == nil
-        if known.parent != nil || isListener { report(.subjectAcceptsInPlain(name.value), at: step.focus) }
+        if known.parent != nil || isListener {
+            names.reportOrder(
+                .noTLS, "a subject begins TLS as a client, and `\(name.value)` listens or was accepted",
+                hint: "declare one that connects: subject T -> S", at: step.focus)
+        }
         set(name, .tls)
     }
 
@@ -134,15 +148,25 @@ struct TLSChecker {
     private func requireMessage(_ action: TLSAction, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         let version = action.version
         if let version, let declared = known.tls?.version, declared != version {
-            report(.messageOfVersion(action.spelling, version, actor: name.value, declared), at: step.focus)
+            names.reportOrder(
+                .noTLS,
+                "`\(action.spelling)` is a message of TLS \(version.rawValue), and `\(name.value)` says `version \(declared.rawValue)`",
+                hint: "declare it with `version \(version.rawValue)`", at: step.focus)
         }
         if action.isOfServer, known.kind == .client {
-            report(.messageOfServer(action.spelling, actor: name.value), at: step.focus)
+            names.reportOrder(
+                .noTLS, "`\(action.spelling)` is a message of a server, and `\(name.value)` is a client",
+                hint: "the server that it connects to sends it", at: step.focus)
         }
     }
 
     private func requireNewVersion(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
-        if known.tls?.version == .tls12 { report(.forgedNeedsNewVersion(name.value), at: step.focus) }
+        if known.tls?.version == .tls12 {
+            names.reportOrder(
+                .afterForged,
+                "records are forged on connections of TLS 1.3 only, and `\(name.value)` says `version 1.2`",
+                hint: "leave `version 1.2` out", at: step.focus)
+        }
     }
 
     @discardableResult
@@ -153,7 +177,22 @@ struct TLSChecker {
             ? "server \(name.value)"
             : known.kind == .client
                 ? "client \(name.value) -> S" : known.parent.map { "server \($0)" } ?? "server S"
-        report(.needsTLS(what, actor: name.value, declaration: declaration), at: step.focus)
+        names.reportOrder(.needsTLS(what, actor: name.value, declaration: declaration), at: step.focus)
         return false
+    }
+}
+
+extension Diagnostic.Message {
+    /// A step of TLS on a connection without it.
+    static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
+        Self(
+            .noTLS, "`\(what)` is about TLS, and `\(actor)` has none here",
+            hint: "declare it as \(declaration) tls, or write \(actor) start tls before this step")
+    }
+
+    static func afterForged(_ what: String, actor: String) -> Self {
+        Self(
+            .afterForged, "`\(actor)` has sent a record that OpenSSL does not know of: `\(what)` can't stand behind it",
+            hint: "send what belongs behind it as a record too: \(actor) send record 23 \"text\"")
     }
 }

@@ -41,7 +41,7 @@ final class TableChecker {
         guard let rows = context.scenario.tables[table.value]?.rows, let first = rows.first else {
             if !names.isDoubtful(table.value) {
                 names.report(
-                    .name(.unknownTable(table.value, names.listed(context.scenario.tables.keys))), at: table.span)
+                    .unknownTable(table.value, names.listed(context.scenario.tables.keys)), at: table.span)
             }
             for name in columnNames { names.bind(name, .any, inHeader: inHeader) }
             return
@@ -50,7 +50,8 @@ final class TableChecker {
         if columnNames.count != first.count, columns.isEven {
             let place = context.scenario.tables[table.value]?.name.span ?? table.span
             names.report(
-                .name(.tableColumns(names: columnNames.count, columns: first.count)), at: columnNames[0].span,
+                .unevenTable, "\(columnNames.count) names for the \(first.count) cells of a row",
+                hint: "give each cell of a row a name", at: columnNames[0].span,
                 notes: [Diagnostic.Note("the table is here", span: place)])
         }
         for (column, name) in columnNames.enumerated() {
@@ -101,5 +102,14 @@ final class TableChecker {
         case .variable(let name): names.state.variables[name]?.type ?? .any
         case .parenthesized(let inner), .multiply(let inner, _), .add(let inner, _): quietType(of: inner)
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownTable(_ name: String, _ names: [String]) -> Self {
+        Self(
+            .unknownTable, "there is no table `\(name)`",
+            hint: names.isEmpty ? "write table \(name) = … before the first step" : didYouMean(name, names, "there are")
+        )
     }
 }

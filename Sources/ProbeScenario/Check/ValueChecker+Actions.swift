@@ -8,16 +8,28 @@ extension ValueChecker {
         case .integer(let value, let what, let range): requireInteger(value, what, range.lowerBound, range.upperBound)
         case .bytes(let value): requireBytes(value)
         case .nonEmptyBytes(let value):
-            if requireBytes(value).length == 0 { names.report(.value(.emptyExpected), at: value.span) }
+            if requireBytes(value).length == 0 { names.report(.emptyExpected, at: value.span) }
         case .name(let value, let what, let range):
             if let length = requireBytes(value).length, !range.contains(length) {
-                names.report(.value(.nameLength(what, length, range)), at: value.span)
+                names.report(
+                    length == 0 ? .emptyValue : .outOfRange,
+                    "\(what) has \(range.lowerBound) to \(range.upperBound) bytes, not \(length)",
+                    hint: length == 0 ? "leave the option out where there is none" : nil, at: value.span)
             }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
-            if context.scenario.framing != .none { names.report(.order(.subjectBytes), at: value.span) }
+            if context.scenario.framing != .none {
+                names.report(
+                    .unknownExpectation, "a subject delivers lines or messages, not bytes",
+                    hint: "write expect line \"text\" or expect message \"text\"; bytes are for framing none",
+                    at: value.span)
+            }
         case .delimiter(let value):
-            if requireBytes(value).length == 0 { names.report(.value(.emptyDelimiter), at: value.span) }
+            if requireBytes(value).length == 0 {
+                names.report(
+                    .emptyValue, "the delimiter is empty", hint: "for example expect until \"\\0\" as x", at: value.span
+                )
+            }
         case .pattern(let pattern, let allowsEmpty): requirePattern(pattern, allowsEmpty: allowsEmpty)
         case .regex(let literal): check(literal)
         case .reason(let reason, let choices, let what): check(reason, choices, what, step)
@@ -30,9 +42,9 @@ extension ValueChecker {
 
     private func requireExpected(_ value: Expression) {
         if case .integer = value.kind {
-            names.report(.value(.countAsBytes(context.sources.shown(value))), at: value.span)
+            names.report(.countAsBytes(context.sources.shown(value)), at: value.span)
         } else if requireBytes(value).length == 0 {
-            names.report(.value(.emptyExpected), at: value.span)
+            names.report(.emptyExpected, at: value.span)
         }
     }
 
@@ -40,7 +52,7 @@ extension ValueChecker {
         guard !choices.contains(reason), let step else { return }
         var place = context.sources.clause(reason, of: step)
         place.end = min(place.end, place.start + reason.utf8.count)
-        names.report(.syntax(.unknownWord(reason, what: what, choices: choices)), at: place)
+        names.report(.unknownWord(reason, what: what, choices: choices), at: place)
     }
 
     // MARK: Sends
@@ -51,14 +63,18 @@ extension ValueChecker {
             let length = requireBytes(piece).length
             total = length.flatMap { length in total.map { $0 + length } }
             if length == 0, statement.pieces.count > 1, statement.mode != .line {
-                names.report(.value(.emptySend), at: piece.span)
+                names.report(.emptySend, at: piece.span)
             }
         }
         let all = statement.pieces[0].span.joined(with: statement.pieces[statement.pieces.count - 1].span)
         if statement.mode == .bytes, total == 0, statement.pieces.count == 1, kind != .subject {
-            names.report(.value(.emptySend), at: all)
+            names.report(.emptySend, at: all)
         }
-        if statement.mode == .urgent, let total, total != 1 { names.report(.order(.urgentLength), at: all) }
+        if statement.mode == .urgent, let total, total != 1 {
+            names.report(
+                .outOfRange, "one byte is sent out-of-band",
+                hint: "write send urgent \"!\"; more go as ordinary bytes before it", at: all)
+        }
         if statement.mode == .line {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
@@ -81,9 +97,13 @@ extension ValueChecker {
             statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil || statement.recordLength != nil
             || statement.carriesFIN
         if kind == .subject, isCut || [.urgent, .plaintext].contains(statement.mode) {
-            names.report(.order(.subjectSendsWhole), at: place)
+            names.report(
+                .unknownVerb, "a subject sends whole lines and messages: it is not cut, paced or urgent",
+                hint: "cutting and pacing is for server and client; write T send line \"text\"", at: place)
         }
-        if kind == .process, isCut || statement.mode != .bytes { names.report(.order(.processInput), at: place) }
+        if kind == .process, isCut || statement.mode != .bytes {
+            names.report(.unknownVerb, "a process is written to as it is", hint: "write P send \"text\\n\"", at: place)
+        }
     }
 
     private func checkOffsets(_ offsets: [Expression], of total: Int?) {
@@ -94,14 +114,38 @@ extension ValueChecker {
                 last = Int.min
                 continue
             }
-            if value < 1 {
-                names.report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
-            } else if let total, value >= total {
-                names.report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
+            if value < 1 || total.map({ value >= $0 }) ?? false {
+                names.report(.cutPastEnd(offset: value, length: total), at: offset.span)
             } else if last > 0, value <= last {
-                names.report(.value(.cutsOutOfOrder(value, after: last)), at: offset.span)
+                names.report(
+                    .cutPastEnd, "offset \(value) is not behind the offset \(last) before it",
+                    hint: "write the offsets in rising order, each once", at: offset.span)
             }
             last = value
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static func countAsBytes(_ text: String) -> Self {
+        Self(
+            .wrongType, "\(text) is a number, and bytes are expected",
+            hint: "write expect \(text) bytes for so many, or expect \"\(text)\" for the text")
+    }
+
+    static let emptyExpected = Self(
+        .emptyValue, "nothing is expected here: it would pass by itself",
+        hint: "for silence write expect nothing for 200ms; for an empty line expect line \"\"")
+
+    static let emptySend = Self(
+        .emptyValue, "there is nothing to send", hint: "remove it; an empty line is send line \"\"")
+
+    static func cutPastEnd(offset: Int, length: Int?) -> Self {
+        guard let length else {
+            return Self(.cutPastEnd, "offset \(offset) cuts nothing off", hint: "offsets begin at 1")
+        }
+        return Self(
+            .cutPastEnd, "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))",
+            hint: length > 1 ? "offsets go from 1 to \(length - 1)" : "it is too short to be cut")
     }
 }

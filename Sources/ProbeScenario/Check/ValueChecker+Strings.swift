@@ -22,9 +22,11 @@ extension ValueChecker {
                     continue
                 }
                 if name.value == "dir" {
-                    names.report(.name(.directoryOutsideProcess), at: name.span)
+                    names.report(
+                        .unknownVariable, "${dir} stands in process lines only",
+                        hint: "file(\"name\") reads a file of the script's folder", at: name.span)
                 } else if names.lookUp(name, isInString: true) == .regex {
-                    names.report(.value(.regexAsBytes(name.value)), at: name.span)
+                    names.report(.mayBeRegex(name.value), at: name.span)
                 }
             case .property(let actor, let property): checkProperty(actor, property)
             }
@@ -47,7 +49,11 @@ extension ValueChecker {
                 let name = bytes.text(start..<start + length)
                 if isValue(name) {
                     let place = SourceSpan(file: span.file, start: index, end: min(start + length + 1, span.end))
-                    names.report(.value(.inSingleQuotes(name)), at: place)
+                    names.report(
+                        .missingBraces,
+                        "`${\(name)}` in single quotes is passed to the program unchanged: nothing is put in there, and a shell doesn't know the name",
+                        hint: "end the quotes around it: '…'${\(name)}'…', or use double quotes: \"…${\(name)}…\"",
+                        at: place)
                 }
                 index = start + length
             case UInt8(ascii: "$") where !isRaw && index + 1 < bytes.count && bytes[index + 1].isWordStart:
@@ -55,7 +61,9 @@ extension ValueChecker {
                 let name = bytes.text(index + 1..<end)
                 let place = SourceSpan(file: span.file, start: index, end: end)
                 if let known = braced(name, at: end, in: bytes) {
-                    names.report(.value(.missingBraces(known)), at: place)
+                    names.report(
+                        .missingBraces, "`$\(known)` is sent as it stands: a value is put in by `${\(known)}`",
+                        hint: "write ${\(known)}; a $ that means itself is \\$", at: place)
                 }
                 index = end - 1
             default: break
@@ -101,7 +109,7 @@ extension ValueChecker {
             if names.place.isInHeader, names.collected.acceptedActors.contains(name.value) {
                 names.reportUnbound(name)
             } else if names.state.variables[name.value] != nil, !names.isDoubtful(name.value) {
-                names.report(.name(.variableAsActor(name.value)), at: name.span)
+                names.report(.variableAsActor(name.value), at: name.span)
             } else if !names.isDoubtful(name.value),
                 context.actorKinds[name.value] == nil || !names.place.isOrderUnknown
             {
@@ -114,9 +122,7 @@ extension ValueChecker {
                 names.usePorts(number, of: name.value)
             } else if property.value != "address" {
                 names.report(
-                    .name(
-                        .unknownProperty(
-                            actor: name.value, property: property.value, ActorProperty.choices(of: .process))),
+                    .unknownProperty(actor: name.value, property: property.value, ActorProperty.choices(of: .process)),
                     at: property.span)
             }
             return
@@ -124,19 +130,24 @@ extension ValueChecker {
         let properties = ActorProperty.choices(of: known.kind)
         guard properties.contains(property.value) else {
             names.report(
-                .name(.unknownProperty(actor: name.value, property: property.value, properties)),
+                .unknownProperty(actor: name.value, property: property.value, properties),
                 at: property.span)
             return
         }
         if known.kind == .crowd {
-            if names.targets[name.value] != nil { names.report(.crowd(.portOfClients(name.value)), at: name.span) }
+            if names.targets[name.value] != nil {
+                names.report(
+                    .unknownProperty,
+                    "the members of `\(name.value)` are clients: each has an address and a port of its own",
+                    hint: "a crowd that listens has them: crowd V = 100 servers", at: name.span)
+            }
             return
         }
         let isBound =
             known.kind == .server || known.kind == .proxy || known.link != .none || known.life != .idle
             || known.connections > 0
         if !isBound, !names.place.isOrderUnknown, !names.place.isInHeader, !names.isDoubtful(name.value) {
-            names.report(.order(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
+            names.report(.notConnected(name.value, kind: known.kind), at: name.span)
         }
     }
 }
@@ -146,5 +157,11 @@ extension StringPiece {
     var holdsDollar: Bool {
         guard case .text(let text) = self else { return false }
         return text.contains(UInt8(ascii: "$"))
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownProperty(actor: String, property: String, _ properties: [String]) -> Self {
+        Self(.unknownProperty, "`\(actor)` has no `\(property)`", hint: "it has " + properties.joined(separator: ", "))
     }
 }

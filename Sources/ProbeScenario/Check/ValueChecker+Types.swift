@@ -29,7 +29,7 @@ extension ValueChecker {
             case .integer: return .integer
             case .any: return .any
             case .regex:
-                names.report(.value(.regexAsBytes(context.sources.shown(left))), at: left.span)
+                names.report(.mayBeRegex(context.sources.shown(left)), at: left.span)
                 return .any
             case .bytes, .pieces: return .bytes
             }
@@ -39,8 +39,8 @@ extension ValueChecker {
     private func requireIntegerType(_ expression: Expression) {
         switch infer(expression) {
         case .bytes, .pieces:
-            names.report(.value(.bytesAsInteger(context.sources.shown(expression))), at: expression.span)
-        case .regex: names.report(.value(.regexAsInteger(context.sources.shown(expression))), at: expression.span)
+            names.report(.bytesAsInteger(context.sources.shown(expression)), at: expression.span)
+        case .regex: names.report(.mayBeRegex(context.sources.shown(expression)), at: expression.span)
         case .integer, .any: break
         }
     }
@@ -49,13 +49,15 @@ extension ValueChecker {
         let first = infer(left)
         let second = infer(right)
         for (type, part) in [(first, left), (second, right)] where type == .regex {
-            names.report(.value(.regexAsBytes(context.sources.shown(part))), at: part.span)
+            names.report(.mayBeRegex(context.sources.shown(part)), at: part.span)
             return .any
         }
         switch (first, second) {
         case (.integer, .integer): return .integer
         case (.integer, .bytes), (.integer, .pieces), (.bytes, .integer), (.pieces, .integer):
-            names.report(.value(.mixedSum), at: span)
+            names.report(
+                .mixedTypes, "a number and bytes are added here",
+                hint: "write \"${n}\" for the decimal text of a number, int(…) for the number in a text", at: span)
             return .any
         case (.any, .any), (.any, .integer), (.integer, .any): return .any
         default: return .bytes
@@ -65,7 +67,10 @@ extension ValueChecker {
     private func inferArithmetic(_ sign: String, _ left: Expression, _ right: Expression) -> ValueType {
         for part in [left, right] {
             switch infer(part) {
-            case .bytes, .pieces, .regex: names.report(.value(.arithmeticOnBytes(sign)), at: part.span)
+            case .bytes, .pieces, .regex:
+                names.report(
+                    .wrongType, "`\(sign)` is for numbers, and this is bytes",
+                    hint: "int(…) reads decimal text as a number", at: part.span)
             case .integer, .any: break
             }
         }
@@ -78,13 +83,16 @@ extension ValueChecker {
         guard let function = Function(rawValue: name.value) else { return .any }
         for argument in arguments {
             if let label = argument.label, function != .random || label.value != "seed" {
-                names.report(.value(.unknownLabel(label.value, function: name.value)), at: label.span)
+                names.report(
+                    .argumentCount, "\(name.value)(…) has no argument `\(label.value)`",
+                    hint: "for example \(Function(rawValue: name.value)?.example ?? name.value)", at: label.span)
             }
         }
         func takes(_ count: Int, _ what: String) -> Bool {
             if arguments.count == count { return true }
             names.report(
-                .value(.argumentCount(name.value, takes: what, example: function.example)), at: expression.span)
+                .argumentCount, "\(name.value)(…) takes \(what)", hint: "for example \(function.example)",
+                at: expression.span)
             return false
         }
         if function.integerFormat != nil {
@@ -99,11 +107,11 @@ extension ValueChecker {
                 let type = infer(arguments[0].value)
                 if type == .regex {
                     names.report(
-                        .value(.regexAsBytes(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
+                        .mayBeRegex(context.sources.shown(arguments[0].value)), at: arguments[0].value.span)
                 }
                 if function == .len, type == .integer {
                     names.report(
-                        .value(.integerAsBytes(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
+                        .integerAsBytes(context.sources.shown(arguments[0].value)), at: arguments[0].value.span)
                 }
             }
             return .integer
@@ -113,7 +121,9 @@ extension ValueChecker {
         case .file: if takes(1, "one path") { checkPath(arguments[0].value) }
         case .random:
             guard arguments.count == 2, arguments[1].label?.value == "seed" else {
-                names.report(.value(.randomNeedsSeed), at: expression.span)
+                names.report(
+                    .argumentCount, "random(…) takes a size and a seed, so that each run sends the same",
+                    hint: "for example random(64KiB, seed 7)", at: expression.span)
                 return .bytes
             }
             for argument in arguments { requireIntegerType(argument.value) }
@@ -123,10 +133,16 @@ extension ValueChecker {
                     requireBytesType(arguments[1].value)
                 } else {
                     names.report(
-                        .value(.sizedFormat(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
+                        .argumentCount,
+                        "\(Escaped.quoted(context.sources.shown(arguments[0].value))) is no length prefix",
+                        hint: "sized takes u8, u16, u32, u64 or varint, and a value: sized(u16, \"text\")",
+                        at: arguments[0].value.span)
                 }
             }
-        default: names.report(.value(.cutsOutsideEach), at: expression.span)
+        default:
+            names.report(
+                .cutsMisplaced, "cuts(…) is every way to cut a value: it stands in `each` alone",
+                hint: "write each piece = cuts(V) in the header, and send piece here", at: expression.span)
         }
         return .bytes
     }
@@ -149,8 +165,8 @@ extension ValueChecker {
 
     private func requireBytesType(_ expression: Expression) {
         switch infer(expression) {
-        case .integer: names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
-        case .regex: names.report(.value(.regexAsBytes(context.sources.shown(expression))), at: expression.span)
+        case .integer: names.report(.integerAsBytes(context.sources.shown(expression)), at: expression.span)
+        case .regex: names.report(.mayBeRegex(context.sources.shown(expression)), at: expression.span)
         case .bytes, .pieces, .any: break
         }
     }
@@ -159,6 +175,26 @@ extension ValueChecker {
         requireBytesType(path)
         guard case .string(let pieces) = path.kind, pieces.count == 1, case .text(let bytes) = pieces[0] else { return }
         let text = String(decoding: bytes, as: UTF8.self)
-        if !ScriptPath.staysInside(text) { names.report(.value(.outsideFolder(text)), at: path.span) }
+        if !ScriptPath.staysInside(text) { names.report(.outsideFolder(text), at: path.span) }
+    }
+}
+
+extension Diagnostic.Message {
+    static func bytesAsInteger(_ text: String) -> Self {
+        Self(
+            .wrongType, "\(text) is bytes, and a number is meant",
+            hint: "int(…) reads decimal text as a number, len(…) counts bytes")
+    }
+
+    static func mayBeRegex(_ text: String) -> Self {
+        Self(
+            .wrongType, "\(text) may be a regex, and a value is meant",
+            hint: "a regex of a table stands behind expect line, expect message and matches")
+    }
+
+    static func outsideFolder(_ path: String) -> Self {
+        Self(
+            .outsideFolder, "\(Escaped.quoted(path)) is outside the script's folder",
+            hint: "copy the file next to the script, or below it")
     }
 }

@@ -16,14 +16,14 @@ final class ValueChecker {
     }
 
     func report(_ folded: ConstantFolder.Folded) {
-        if case .wrong(let error) = folded { names.report(.value(.evaluation(error.reason)), at: error.span) }
+        if case .wrong(let error) = folded { names.report(.evaluation(error.reason), at: error.span) }
     }
 
     /// A value of any type but a regex is meant here; gives the type.
     @discardableResult
     func requireNoRegex(_ value: Expression) -> ValueType {
         let type = infer(value)
-        if type == .regex { names.report(.value(.regexAsBytes(context.sources.shown(value))), at: value.span) }
+        if type == .regex { names.report(.mayBeRegex(context.sources.shown(value)), at: value.span) }
         return type
     }
 
@@ -33,8 +33,8 @@ final class ValueChecker {
     @discardableResult
     func requireBytes(_ expression: Expression) -> ConstantFolder.Folded {
         switch infer(expression) {
-        case .integer: names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
-        case .regex: names.report(.value(.regexAsBytes(context.sources.shown(expression))), at: expression.span)
+        case .integer: names.report(.integerAsBytes(context.sources.shown(expression)), at: expression.span)
+        case .regex: names.report(.mayBeRegex(context.sources.shown(expression)), at: expression.span)
         case .bytes, .pieces, .any:
             let folded = names.constants.fold(expression)
             report(folded)
@@ -47,13 +47,13 @@ final class ValueChecker {
     func requireInteger(_ expression: Expression, _ what: String = "", _ low: Int = Int.min, _ high: Int = Int.max) {
         switch infer(expression) {
         case .bytes, .pieces:
-            names.report(.value(.bytesAsInteger(context.sources.shown(expression))), at: expression.span)
-        case .regex: names.report(.value(.regexAsInteger(context.sources.shown(expression))), at: expression.span)
+            names.report(.bytesAsInteger(context.sources.shown(expression)), at: expression.span)
+        case .regex: names.report(.mayBeRegex(context.sources.shown(expression)), at: expression.span)
         case .integer, .any:
             let folded = names.constants.fold(expression)
             report(folded)
             if case .unsigned(let value) = folded {
-                names.report(.value(.evaluation(.tooLargeInteger(value))), at: expression.span)
+                names.report(.evaluation(.tooLargeInteger(value)), at: expression.span)
                 return
             }
             guard case .integer(let value) = folded else {
@@ -63,7 +63,7 @@ final class ValueChecker {
                 return
             }
             if value < low || value > high {
-                names.report(.value(.outOfRange(what, value, low, high)), at: expression.span)
+                names.report(.outOfRange(what, value, low, high), at: expression.span)
             }
         }
     }
@@ -76,11 +76,11 @@ final class ValueChecker {
         case .value(let expression):
             let type = infer(expression)
             if type == .integer {
-                names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
+                names.report(.integerAsBytes(context.sources.shown(expression)), at: expression.span)
             }
             let folded = names.constants.fold(expression)
             report(folded)
-            if !allowsEmpty, folded.length == 0 { names.report(.value(.emptyExpected), at: expression.span) }
+            if !allowsEmpty, folded.length == 0 { names.report(.emptyExpected, at: expression.span) }
         }
     }
 
@@ -97,7 +97,7 @@ final class ValueChecker {
             if case .integer(let value) = names.constants.fold(expression) { port = UInt16(exactly: value) }
         }
         if let refusal = targets?.refusal(of: address.host, port: port, for: purpose) {
-            names.report(.value(.targetNotAllowed(refusal)), at: address.span)
+            names.report(.targetNotAllowed, refusal.text, hint: refusal.hint, at: address.span)
         }
     }
 
@@ -121,7 +121,27 @@ final class ValueChecker {
         if case .integer(let low) = names.constants.fold(first), case .integer(let high) = names.constants.fold(last),
             low > high
         {
-            names.report(.value(.emptyRange(low, high)), at: first.span.joined(with: last.span))
+            names.report(.emptyRange(low, high), at: first.span.joined(with: last.span))
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static func emptyRange(_ first: Int, _ last: Int) -> Self {
+        Self(
+            .emptyRange, "the range \(first)..\(last) is empty: nothing would run",
+            hint: "a range goes upwards and holds both ends, such as 1..13")
+    }
+
+    static func outOfRange(_ what: String, _ value: Int, _ low: Int, _ high: Int) -> Self {
+        Self(
+            .outOfRange,
+            high == Int.max
+                ? "\(what) is \(value), and must be at least \(low)"
+                : "\(what) is \(value), and must be from \(low) to \(high)")
+    }
+
+    static func evaluation(_ reason: EvaluationError.Reason) -> Self {
+        Self(reason.id, reason.text, hint: reason.hint)
     }
 }

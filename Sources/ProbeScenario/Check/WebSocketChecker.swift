@@ -6,17 +6,27 @@ struct WebSocketChecker {
 
     func follow(_ name: Name, _ action: Action, _ step: Step) {
         if case .subject(.framing(.websocket, _)) = action {
-            names.report(.order(.subjectChangesToWebSocket(name.value)), at: step.focus)
+            names.report(
+                .unknownVerb, "\(name.value) can't change to WebSocket: that begins with an opening handshake",
+                hint: "write `framing websocket` in the header: a subject speaks it from its start on", at: step.focus)
         }
         if case .subject(.expect(let expectation)) = action, case .value(let value)? = expectation.messagePattern,
             case .webSocket = value.kind
         {
-            names.report(.order(.frameOfSubject(name.value)), at: value.span)
+            names.report(
+                .wrongType,
+                "`\(name.value)` is a subject: it reports messages without their frames, so it can never report a frame",
+                hint:
+                    "write what the message contains: \(name.value) expect message text \"x\" or \(name.value) expect message binary V",
+                at: value.span)
         }
         if case .connection(.expect(.messageOfKind(let kind, .value(let value), _))) = action,
             case .webSocket = value.kind
         {
-            names.report(.order(.frameOfKind(kind)), at: value.span)
+            names.report(
+                .wrongType, "a frame is no content of a \(kind.rawValue) message",
+                hint: "write the content alone, or leave out `\(kind.rawValue)`: the frame says what it is",
+                at: value.span)
         }
         // Nil: a step changes the framing, perhaps to WebSocket.
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
@@ -30,7 +40,7 @@ struct WebSocketChecker {
             }
         let isOfSubject = if case .subject = action { true } else { false }
         if let what {
-            names.report(.order(.needsWebSocket(what, actor: isOfSubject ? nil : name.value)), at: step.focus)
+            names.report(.needsWebSocket(what, actor: isOfSubject ? nil : name.value), at: step.focus)
         }
     }
 }
@@ -42,5 +52,18 @@ extension SubjectExpectation {
         case .message(let pattern, _), .messageOfKind(_, let pattern, _): pattern
         default: nil
         }
+    }
+}
+
+extension Diagnostic.Message {
+    /// A control frame where no framing is `websocket`.
+    ///
+    /// - Parameter actor: that of a connection; nil: a subject, which speaks it from its start on.
+    static func needsWebSocket(_ what: String, actor: String?) -> Self {
+        Self(
+            .unknownExpectation, "`\(what)` is about WebSocket, and no framing of the script is `websocket`",
+            hint: actor.map { actor in
+                "`\(actor) framing websocket` comes before, or the opening handshake: connect websocket \"/\", accept websocket"
+            } ?? "write `framing websocket` in the header: a subject speaks it from its start on")
     }
 }

@@ -7,7 +7,7 @@ struct WireChecker {
 
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
         if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
-            names.report(.order(.afterNotHere(reason)), at: names.context.sources.clause("after", of: step))
+            names.report(.afterNotHere(reason), at: names.context.sources.clause("after", of: step))
         }
         if case .arrived = statement, !hasGivenLinks {
             LinkChecker(names: names, values: values).checkArrived(statement)
@@ -26,19 +26,23 @@ struct WireChecker {
     /// Both ends of one connection.
     private func checkEnds(_ from: Name, _ to: Name) {
         if from.value == to.value {
-            names.report(.order(.sameTwice(from.value)), at: to.span)
+            names.report(
+                .nothingOnTheWire, "`\(from.value)` has no connection to itself",
+                hint: "name the two ends of one connection", at: to.span)
             return
         }
         guard let left = names.actor(from), let right = names.actor(to), !names.place.isOrderUnknown else { return }
         for (name, known) in [(from, left), (to, right)] where known.kind == .crowd { return reportCrowd(name) }
         if !mayConnect(from.value, left, to.value, right) {
-            names.report(.order(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
+            names.report(
+                .nothingOnTheWire, "there is no connection between `\(from.value)` and `\(to.value)`",
+                hint: "name the two ends of one connection", at: from.span.joined(with: to.span))
             return
         }
         // Each end that has had one connection says which one is meant.
         for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
             if known.connections == 0, !known.mayHaveMore, !names.isDoubtful(name.value) {
-                names.report(.order(.neverConnected(name.value)), at: name.span)
+                names.report(.neverConnected(name.value), at: name.span)
                 return
             }
         }
@@ -62,19 +66,19 @@ struct WireChecker {
         switch known.kind {
         case .client, .subject:
             if known.connections == 0, !known.mayHaveMore {
-                names.report(.order(.neverConnected(name.value)), at: name.span)
+                names.report(.neverConnected(name.value), at: name.span)
             } else if known.connections > 1 {
                 reportAmbiguous(name, known)
             }
         case .server:
             if known.connections > 1, known.link == .none { reportAmbiguous(name, known) }
             if known.connections == 0, !known.mayHaveMore, !isReached(name.value) {
-                names.report(.order(.neverConnected(name.value)), at: name.span)
+                names.report(.neverConnected(name.value), at: name.span)
             }
         case .crowd: reportCrowd(name)
         case .proxy:
             names.report(
-                .order(.twoEnds(name.value, statement.spelling, others: neighbours(name.value))), at: name.span)
+                .twoEnds(name.value, statement.spelling, others: neighbours(name.value)), at: name.span)
         default: break
         }
     }
@@ -88,12 +92,19 @@ struct WireChecker {
         return clients + [next.value]
     }
 
-    private func reportCrowd(_ name: Name) { names.report(.crowd(.notCaptured(name.value)), at: name.span) }
+    private func reportCrowd(_ name: Name) {
+        names.report(
+            .notAnActor, "`\(name.value)` is a crowd: its packets are not captured",
+            hint: "write wire statements about a client of the script beside the crowd", at: name.span)
+    }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
         // In a loop each round may have a connection of its own.
         guard !names.place.isSecondPass, !known.mayHaveMore else { return }
-        names.report(.order(.ambiguous(name.value, count: known.connections)), at: name.span)
+        names.report(
+            .ambiguousConnection,
+            "`\(name.value)` has had \(known.connections) connections: which one is meant is not clear",
+            hint: "name each with accept as, and say that name here", at: name.span)
     }
 
     /// Whether a client, a subject or a process may have connected to this server, accepted or not.
@@ -136,6 +147,33 @@ struct WireChecker {
             default: actor.connections > 0 || actor.mayHaveMore
             }
         }
-        if !hasAny { names.report(.order(.nothingOnTheWireYet), at: step.span) }
+        if !hasAny {
+            names.report(
+                .nothingOnTheWire, "there is no connection before this step: it would be about nothing",
+                hint: "move it behind the connect, accept or start", at: step.span)
+        }
+    }
+}
+
+extension Diagnostic.Message {
+    static func neverConnected(_ actor: String) -> Self {
+        Self(
+            .nothingOnTheWire, "`\(actor)` has had no connection before this step: there is nothing on the wire",
+            hint: "put the step behind its connect, accept or start")
+    }
+
+    /// A proxy, what is said of it on the wire, and whom it connects.
+    static func twoEnds(_ proxy: String, _ what: String, others: [String]) -> Self {
+        Self(
+            .ambiguousConnection,
+            "`\(proxy)` is a proxy: it has a connection on each side, and which one is meant is not clear",
+            hint: what == "closed by"
+                ? "say which FIN is meant: \(ends("fin from", proxy, others))"
+                : "name the other end: \(ends(what, proxy, others))")
+    }
+
+    /// `wire rst from X to C or wire rst from X to S`
+    private static func ends(_ what: String, _ proxy: String, _ others: [String]) -> String {
+        (others.isEmpty ? ["S"] : others.prefix(3)).map { "wire \(what) \(proxy) to \($0)" }.joined(separator: " or ")
     }
 }

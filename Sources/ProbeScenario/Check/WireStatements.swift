@@ -51,7 +51,9 @@ package struct WireStatements: Sendable {
                 items.append(Item(statement: statement, span: steps[items.count].span))
             }
             if items.isEmpty, context.diagnostics.all.isEmpty {
-                context.diagnostics.add(.structure(.noWireStatement), at: SourceSpan(file: 0, start: 0, end: 0))
+                context.report(
+                    .emptyScript, "there is no statement: nothing would be checked",
+                    hint: "such as: wire client -> server lines crlf", at: SourceSpan(file: 0, start: 0, end: 0))
             }
         }
         if context.diagnostics.hasErrors { items = [] }

@@ -96,9 +96,7 @@ extension EvaluationError.Reason {
         case .outOfRange(let value, let what, let range):
             "\(value) is no \(what): it is \(range.lowerBound) to \(range.upperBound)"
         case .notAllowed(let range, let value):
-            ValueDiagnosticKind.outOfRange(
-                range.what, value, range.values.lowerBound, range.values.upperBound
-            ).message.text
+            Diagnostic.Message.outOfRange(range.what, value, range.values.lowerBound, range.values.upperBound).text
         case .badLengthForm(let width): "a length of WebSocket has no \(counted(width, "byte"))"
         case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
         case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"

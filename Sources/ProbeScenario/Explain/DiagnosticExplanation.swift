@@ -21,20 +21,10 @@ package struct DiagnosticExplanation: Sendable {
         """
 
     /// The explanation of each kind.
-    package static func of(_ id: DiagnosticID) -> DiagnosticExplanation {
-        for explanations in Self.byKind {
-            if let explanation = explanations[id] { return explanation }
-        }
-        return DiagnosticExplanation(meaning: id.rawValue)
-    }
+    package static let table: [DiagnosticID: DiagnosticExplanation] = .ofWords.merging(.ofSteps) { first, _ in first }
 
-    private static var byKind: [[DiagnosticID: DiagnosticExplanation]] {
-        [
-            LexicalDiagnosticKind.explanations, SyntaxDiagnosticKind.explanations, NameDiagnosticKind.explanations,
-            OrderDiagnosticKind.explanations, LinkDiagnosticKind.explanations, HostDiagnosticKind.explanations,
-            CrowdDiagnosticKind.explanations, ValueDiagnosticKind.explanations,
-            StructureDiagnosticKind.explanations,
-        ]
+    package static func of(_ id: DiagnosticID) -> DiagnosticExplanation {
+        table[id] ?? DiagnosticExplanation(meaning: id.rawValue)
     }
 
     /// What `tcpprobe explain ID` prints.

@@ -13,7 +13,7 @@ package struct DiagnosticRenderer: Sendable {
 
     /// Some lines, each ended by a line feed.
     package func render(_ diagnostic: Diagnostic) -> String {
-        let message = diagnostic.kind.message
+        let message = diagnostic.message
         var result = head(diagnostic.span)
         result +=
             "\(diagnostic.severity.rawValue): \(Escaped.text(message.text.utf8)) [\(message.id.rawValue)]\n"

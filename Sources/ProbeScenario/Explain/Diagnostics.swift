@@ -3,6 +3,9 @@ struct Diagnostics {
     /// A file that is no script at all would have one for each of its bytes.
     static let limit = 500
 
+    private static let tooMany = Diagnostic.Message(
+        .tooManyErrors, "there are more than \(limit) errors; the rest is not told", hint: "mend the first ones first")
+
     private(set) var all: [Diagnostic] = []
     private(set) var hasErrors = false
     private var seen: Set<Key> = []
@@ -21,17 +24,12 @@ struct Diagnostics {
     /// Adds one, but not twice the same at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
         guard !isFull else { return }
-        // Making the message may search for a similar name: it is made once here.
         let id = diagnostic.id
         guard seen.insert(Key(id: id, span: diagnostic.span)).inserted else { return }
         let isLast = all.count == Self.limit
-        all.append(isLast ? Diagnostic(.lexical(.tooMany(Self.limit)), span: diagnostic.span) : diagnostic)
+        all.append(isLast ? Diagnostic(Self.tooMany, span: diagnostic.span) : diagnostic)
         ids.insert(isLast ? all[Self.limit].id : id)
         if isLast || id.severity == .error { hasErrors = true }
-    }
-
-    mutating func add(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        add(Diagnostic(kind, span: span, notes: notes))
     }
 
     /// In the order of the files and of the text.

@@ -41,7 +41,7 @@ enum ForeignWords {
         for word in ["var", "const", "set", "val", "local", "global", "int", "string", "auto"] {
             hints[word] = constant
         }
-        for word in ["assert", "verify", "ensure", "should", "must"] {
+        for word in ["assert", "verify", "should", "must"] {
             hints[word] = "compare a value with check x == \"value\"; what comes is expected: C expect \"text\""
         }
         for word in ["function", "func", "def", "fn", "proc", "sub", "macro", "procedure"] {

@@ -49,10 +49,16 @@ package enum ScenarioFormatter {
 
 extension Diagnostic {
     fileprivate var keepsFromFormatting: Bool {
-        guard severity == .error else { return false }
-        switch kind {
-        case .lexical, .syntax: return true
-        default: return false
+        switch id {
+        case .argumentCount, .asNotHere, .badAddress, .badHex, .badInterpolation, .badNumber, .clauseTwice,
+            .commentNeedsSpace, .cutsMisplaced, .eachNeedsTable, .emptyRange, .expected, .ifNeededNotHere, .missingUnit,
+            .notUTF8, .nulByte, .outOfRange, .pipeAndCut, .propertyOutsideString, .regexMisplaced, .regexSyntax,
+            .timingNeverHolds, .tooDeep, .tooLarge, .tooManyErrors, .unexpectedCharacter, .unexpectedSlash,
+            .unknownEscape, .unknownExpectation, .unknownFunction, .unknownStatement, .unknownUnit, .unknownVerb,
+            .unknownWire, .unknownWord, .unmatchedBrace, .unterminatedHex, .unterminatedRegex, .unterminatedString,
+            .wrongQuantity:
+            true
+        default: false
         }
     }
 }

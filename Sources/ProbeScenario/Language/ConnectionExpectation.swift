@@ -147,7 +147,11 @@ extension ConnectionExpectation {
                     example: "expect alert certificate-expired", timing: .both), when: { !$0.isAlone }
             ) { parser throws(Abandoned) in
                 let alert = try TLSParser(cursor: parser.cursor).parseAlert()
-                if case .integer(0) = alert.kind { throw parser.cursor.fail(.notifyIsNoAlert, at: alert.span) }
+                if case .integer(0) = alert.kind {
+                    throw parser.cursor.fail(
+                        .expected, "close_notify is an end and not one of the alerts that are expected so",
+                        hint: "write expect notify; expect eof is close_notify and the FIN behind it", at: alert.span)
+                }
                 return .alert(alert)
             },
             Phrase(

@@ -104,7 +104,11 @@ extension HalfConnectionStatement {
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place
             let framing = try parser.values.parseFraming()
-            guard framing.terminator != nil else { throw parser.cursor.fail(.linesFraming, at: place) }
+            guard framing.terminator != nil else {
+                throw parser.cursor.fail(
+                    .unknownWord, "lines are looked at for crlf, lf, cr, nul or a delimiter",
+                    hint: "write wire S -> T lines crlf", at: place)
+            }
             return .lines(framing)
         },
         Phrase.comparison(

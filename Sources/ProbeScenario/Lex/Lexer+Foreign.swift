@@ -17,13 +17,13 @@ extension Lexer {
             } else {
                 position += 2
             }
-            report(SyntaxDiagnosticKind.foreignComment("/*"), start, start + 2)
+            report(.foreignComment("/*"), start, start + 2)
             isSpaced = true
             return true
         }
         guard isSpaced, depth == 0, peek(1) == UInt8(ascii: "/"), !isEmptyRegex else { return false }
         while position < bytes.count, bytes[position] != 0x0A { position += 1 }
-        report(SyntaxDiagnosticKind.foreignComment("//"), start, start + 2)
+        report(.foreignComment("//"), start, start + 2)
         return true
     }
 
@@ -53,7 +53,7 @@ extension Lexer {
         let text = bytes.scalar(at: start)
         if let scalar = text.unicodeScalars.first, let found = TypographicCharacter(scalar) {
             position += text.utf8.count
-            report(.typographicCharacter(found), start, position)
+            report(found.message, start, position)
             switch found.meant {
             case .space: isSpaced = true
             case .sign(let sign):
@@ -68,7 +68,7 @@ extension Lexer {
         if peek(0) == UInt8(ascii: "&") || peek(0) == UInt8(ascii: "!") {
             position += 1
             if peek(0) == bytes[start] { position += 1 }
-            report(SyntaxDiagnosticKind.foreignOperator(bytes.text(start..<position)), start, position)
+            report(.foreignOperator(bytes.text(start..<position)), start, position)
             add(.invalid, start, position)
             return
         }
@@ -84,13 +84,10 @@ extension Lexer {
             position += 1
         }
         if position == start { position += 1 }
-        report(.unexpectedCharacter(Escaped.quoted(text)), start, position)
+        report(
+            .unexpectedCharacter, "\(Escaped.quoted(text)) has no meaning here",
+            hint: "text for the wire stands in quotes", start, position)
         add(.invalid, start, position)
-    }
-
-    private mutating func report(_ kind: SyntaxDiagnosticKind, _ start: Int, _ end: Int) {
-        guard diagnostics.count <= Diagnostics.limit else { return }
-        diagnostics.append(Diagnostic(.syntax(kind), span: SourceSpan(file: file, start: start, end: end)))
     }
 }
 
@@ -163,5 +160,24 @@ package struct TypographicCharacter: Sendable {
         case .quote: .init(.unexpectedCharacter, name, hint: "use the straight ones: \"text\" or 'raw text'")
         case .sign(let sign), .character(let sign): .init(.unexpectedCharacter, name, hint: "write `\(sign)`")
         }
+    }
+}
+
+extension Diagnostic.Message {
+    /// `//` or `/*`.
+    static func foreignComment(_ sign: String) -> Self {
+        Self(.unexpectedSlash, "`\(sign)` starts no comment", hint: "a comment goes from # to the end of its line")
+    }
+
+    /// `&&`, `||`, `!`
+    static func foreignOperator(_ sign: String) -> Self {
+        Self(
+            .unexpectedCharacter, "there is no operator `\(sign)`",
+            hint: sign == "!"
+                ? "`!=` compares, check x lacks \"text\" looks for what is missing, expect nothing for 200ms "
+                    + "waits for silence"
+                : sign.hasPrefix("|")
+                    ? "one of several is written either { C expect \"a\" } or { C expect \"b\" }"
+                    : "what must hold together is written as several steps, one a line")
     }
 }

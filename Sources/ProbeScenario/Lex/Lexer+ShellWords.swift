@@ -63,7 +63,10 @@ extension Lexer {
                 position += 1
             }
         }
-        report(.unterminatedShellQuote(quote: quote == UInt8(ascii: "'") ? "'" : "\""), start, start + 1)
+        report(
+            .unterminatedString,
+            "this \(quote == UInt8(ascii: "'") ? "'" : "\"") of the command is not closed on its line",
+            hint: "close the quote; a process line never goes on in the next line", start, start + 1)
         return false
     }
 }

@@ -24,15 +24,21 @@ struct Lexer {
     static func tokens(file: Int, bytes: [UInt8]) -> TokenList {
         var lexer = Lexer(file: file, bytes: bytes)
         if bytes.count > largestScript {
-            lexer.report(.tooLarge(limit: largestScript), 0, 0)
+            lexer.report(
+                .tooLarge, "the script is larger than \(largestScript / 1_048_576) MiB",
+                hint: "split it, or move its data to files: file(\"payload.bin\")", 0, 0)
             return lexer.unreadable
         }
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
-            lexer.report(.notUTF8(offset: offset), offset, offset + 1)
+            lexer.report(
+                .notUTF8, "the script is not UTF-8 text: the byte at offset \(offset) fits nowhere",
+                hint: "save the file as UTF-8; bytes for the wire are written \"\\xHH\" or hex(…)", offset, offset + 1)
             return lexer.unreadable
         }
         if let offset = bytes.firstIndex(of: 0) {
-            lexer.report(.nulByte(offset: offset), offset, offset + 1)
+            lexer.report(
+                .nulByte, "the script holds a NUL byte, at offset \(offset)",
+                hint: "a script is text; a NUL for the wire is written \"\\0\"", offset, offset + 1)
             return lexer.unreadable
         }
         lexer.run()
@@ -69,10 +75,17 @@ struct Lexer {
                 position += 1
             } else {
                 position += 1
-                report(.bareCarriageReturn, start, start + 1)
+                report(
+                    .unexpectedCharacter, "a carriage return stands here without a line feed",
+                    hint: "end the lines of the script with LF or CRLF; a CR for the wire is written \"\\r\"", start,
+                    start + 1)
             }
         case UInt8(ascii: "#"):
-            if !isSpaced { report(.commentNeedsSpace, start, start + 1) }
+            if !isSpaced {
+                report(
+                    .commentNeedsSpace, "a # in the middle of a word starts no comment",
+                    hint: "put a space before the #", start, start + 1)
+            }
             skipComment()
         case UInt8(ascii: "\""): string(quote: byte, kind: .string)
         case UInt8(ascii: "'"): string(quote: byte, kind: .rawString)
@@ -147,7 +160,9 @@ struct Lexer {
         let start = position
         while position < bytes.count, bytes[position] != UInt8(ascii: ")"), bytes[position] != 0x0A { position += 1 }
         guard peek(0) == UInt8(ascii: ")") else {
-            report(.unterminatedHex, open, open + 1)
+            report(
+                .unterminatedHex, "this hex( has no closing ) on its line", hint: "write hex(de ad be ef)", open,
+                open + 1)
             add(.invalid, open, position)
             return
         }
@@ -188,7 +203,10 @@ struct Lexer {
             return
         }
         guard let end = endOfRegex(honoursClasses: true) ?? endOfRegex(honoursClasses: false) else {
-            report(.unterminatedRegex, start, start + 1)
+            report(
+                .unterminatedRegex, "this regex has no closing / on its line",
+                hint: "close it with /; a / inside is written \\/; division works only inside parentheses", start,
+                start + 1)
             while position < bytes.count, bytes[position] != 0x0A { position += 1 }
             add(.invalid, start, position)
             return
@@ -222,7 +240,8 @@ struct Lexer {
             position += 1
         }
         guard peek(0) == UInt8(ascii: "]") else {
-            report(.unterminatedHost, start, start + 1)
+            report(
+                .badAddress, "this [ has no closing ]", hint: "an IPv6 address is written [::1]:8080", start, start + 1)
             add(.invalid, start, position)
             return
         }
@@ -298,8 +317,26 @@ struct Lexer {
 
     mutating func markSpace() { isSpaced = true }
 
-    mutating func report(_ kind: LexicalDiagnosticKind, _ start: Int, _ end: Int) {
+    mutating func report(_ id: DiagnosticID, _ text: String, hint: String? = nil, _ start: Int, _ end: Int) {
+        report(Diagnostic.Message(id, text, hint: hint), start, end)
+    }
+
+    mutating func report(_ message: Diagnostic.Message, _ start: Int, _ end: Int) {
         guard diagnostics.count <= Diagnostics.limit else { return }
-        diagnostics.append(Diagnostic(.lexical(kind), span: SourceSpan(file: file, start: start, end: end)))
+        diagnostics.append(Diagnostic(message, span: SourceSpan(file: file, start: start, end: end)))
+    }
+}
+
+extension Diagnostic.Message {
+    static func hiddenCharacter(_ byte: UInt8) -> Self {
+        Self(
+            .unexpectedCharacter, "a control character stands in this string, where nobody sees it",
+            hint: "write it as an escape: \(Escaped.text([byte]))")
+    }
+
+    static func unterminatedString(quote: String) -> Self {
+        Self(
+            .unterminatedString, "this string has no closing \(quote) on its line",
+            hint: "close it with \(quote); a line end for the wire is written \\n, and strings are joined with +")
     }
 }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What an actor is told to do.
 struct ActionParser: GrammarPart {
     let cursor: TokenCursor
@@ -22,11 +24,12 @@ struct ActionParser: GrammarPart {
         if let declared, declared.isConnection, cursor.isWord("read"), !cursor.statementHolds("every") {
             // The `read` of subjects is none of the harness's own connections.
             throw cursor.fail(
-                .unknownVerb("read", actor: actor.value, kind: ActorWord(kind: declared)), at: cursor.span(verb))
+                .unknownVerb("read", actor: actor.value, kind: declared), at: cursor.span(verb))
         }
         guard let candidate = try cursor.take(LanguageTable.verbs(of: actorKind)) else {
-            let kind = declared.map(ActorWord.init)
-            throw cursor.fail(.unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))
+            let kind = declared
+            throw cursor.fail(
+                .unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))
         }
         let place = cursor.place
         let action = try candidate.phrase.read(self)
@@ -163,7 +166,9 @@ struct ActionParser: GrammarPart {
             case "with":
                 cursor.advance()
                 try cursor.expect(word: "fin", "send \"QUIT\\r\\n\" with fin")
-                if statement.carriesFIN { throw cursor.fail(.clauseTwice("with fin"), at: cursor.span(clause)) }
+                if statement.carriesFIN {
+                    throw cursor.fail(.clauseTwice("with fin"), at: cursor.span(clause))
+                }
                 if inBackground { throw cursor.fail(.carriesNoFIN("start sending"), at: cursor.span(clause)) }
                 if mode == .urgent { throw cursor.fail(.carriesNoFIN("send urgent"), at: cursor.span(clause)) }
                 statement.carriesFIN = true
@@ -178,7 +183,11 @@ struct ActionParser: GrammarPart {
                 statement.pace = .rate(try values.parseRate())
             default: return statement
             }
-            if statement.cut != nil, pieces.count > 1 { throw cursor.fail(.pipeAndCut, at: cursor.span(clause)) }
+            if statement.cut != nil, pieces.count > 1 {
+                throw cursor.fail(
+                    .pipeAndCut, "a send is cut by `|` or by `cut at` and `in pieces of`, not by both",
+                    hint: "join the pieces with + and cut at offsets, or drop the clause", at: cursor.span(clause))
+            }
         }
         return statement
     }
@@ -192,5 +201,33 @@ struct ActionParser: GrammarPart {
         var offsets: [Expression] = []
         repeat { offsets.append(try values.parseExpression("an offset", "cut at 3, 7")) } while cursor.take(.comma)
         return .at(offsets)
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownVerb(_ verb: String, actor: String, kind: ActorKind?) -> Self {
+        guard let kind else {
+            return Self(
+                .unknownVerb, "\(Escaped.quoted(verb)) is nothing that an actor does",
+                hint: ForeignWords.verb(verb, of: actor, .connection)
+                    ?? Suggestion.nearest(to: verb, among: LanguageTable.firstWordsOfVerbs.sorted()).map {
+                        "did you mean `\($0)`?"
+                    } ?? "a step is an actor and what it does: \(actor) send \"text\"")
+        }
+        if let hint = ForeignWords.verb(verb, of: actor, kind) {
+            return Self(.unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))", hint: hint)
+        }
+        return Self(
+            .unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))",
+            hint: didYouMean(verb, LanguageTable.verbChoices(of: kind), "`\(actor)` can"))
+    }
+
+    static func clauseTwice(_ word: String) -> Self {
+        Self(.clauseTwice, "`\(word)` was said already", hint: "say it once")
+    }
+
+    /// `with fin` of a send that can't carry one.
+    static func carriesNoFIN(_ verb: String) -> Self {
+        Self(.expected, "`\(verb)` carries no FIN", hint: "write send V with fin, or half-close behind it")
     }
 }

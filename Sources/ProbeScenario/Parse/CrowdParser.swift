@@ -37,8 +37,14 @@ struct CrowdParser: GrammarPart {
         case .frequency(let rate) where rate > 0:
             cursor.advance()
             return rate
-        case .frequency: cursor.report(.crowd(.noneASecond), at: place)
-        default: cursor.report(.crowd(.noRate(cursor.word)), at: place)
+        case .frequency:
+            cursor.report(
+                .badNumber, "at less than one a second no member ever begins", hint: "for example: start at 2000/s",
+                at: place)
+        default:
+            cursor.report(
+                .wrongQuantity, "\(Escaped.quoted(cursor.word)) is no number of members a second",
+                hint: "write it as 2000/s, or leave `at` out: then all begin at once", at: place)
         }
         cursor.skipStatement()
         throw Abandoned()
@@ -64,7 +70,7 @@ struct CrowdParser: GrammarPart {
         var isWhole = true
         while cursor.kind != .rightBrace {
             if cursor.kind == .end {
-                cursor.report(.syntax(.unclosedBrace), at: cursor.span(open))
+                cursor.report(.unclosedBrace, at: cursor.span(open))
                 return CrowdScript(statements: statements, span: cursor.span(from: open))
             }
             if cursor.take(.newline) || cursor.take(.semicolon) { continue }
@@ -79,7 +85,11 @@ struct CrowdParser: GrammarPart {
             }
         }
         cursor.advance()
-        if statements.isEmpty, isWhole { cursor.report(.crowd(.emptyScript), at: cursor.span(open)) }
+        if statements.isEmpty, isWhole {
+            cursor.report(
+                .emptyBlock, "there is no statement here: the members would do nothing",
+                hint: "write what they do; { connect } is for clients that connect and stay", at: cursor.span(open))
+        }
         return CrowdScript(statements: statements, span: cursor.span(from: open))
     }
 
@@ -87,7 +97,7 @@ struct CrowdParser: GrammarPart {
         let first = cursor.token
         guard let candidate = try cursor.take(CrowdStatement.phraseIndex) else {
             guard cursor.kind == .word else { throw cursor.expected("a statement of a member", "send \"a\\r\\n\"") }
-            cursor.report(.crowd(.unknownStatement(cursor.word)), at: cursor.place)
+            cursor.report(.unknownMemberStatement(cursor.word), at: cursor.place)
             throw Abandoned()
         }
         let kind = try candidate.phrase.read(self)
@@ -95,10 +105,10 @@ struct CrowdParser: GrammarPart {
         let timing = try steps.parseTiming()
         let entry = candidate.phrase.entry
         if timing.within != nil, let reason = entry.timing?.within.refusal {
-            cursor.report(.order(.withinNotHere(reason.replacing("{}", with: entry.word))), at: cursor.span(clause))
+            cursor.report(.withinNotHere(reason.replacing("{}", with: entry.word)), at: cursor.span(clause))
         }
         if timing.after != nil, let reason = entry.timing?.after.refusal {
-            cursor.report(.order(.afterNotHere(reason)), at: cursor.span(clause))
+            cursor.report(.afterNotHere(reason), at: cursor.span(clause))
         }
         var span = cursor.span(from: first)
         if case .repeats = kind { span.end = min(span.end, Int(first.end)) }
@@ -116,7 +126,9 @@ struct CrowdParser: GrammarPart {
                 statement.carriesFIN ? "send … with fin" : statement.recordLength != nil ? "in records of" : nil
             }
         if let foreign {
-            cursor.report(.crowd(.notOfMembers(foreign)), at: cursor.span(from: first))
+            cursor.report(
+                .crowdScript, "a member of a crowd has no `\(foreign)`",
+                hint: "let a client of the script do it: client C -> S", at: cursor.span(from: first))
             throw Abandoned()
         }
         var isEndless = false
@@ -129,7 +141,11 @@ struct CrowdParser: GrammarPart {
         if cursor.kind == .regex {
             let place = cursor.place
             let regex = try literals.parseRegex()
-            if let group = regex.groupNames.first { cursor.report(.crowd(.bindsGroup(group)), at: place) }
+            if let group = regex.groupNames.first {
+                cursor.report(
+                    .crowdScript, "the group `\(group)` would have a value for each member: a crowd binds no names",
+                    hint: "write (…) in place of (?<\(group)>…)", at: place)
+            }
             try refuseName()
             return .expect(.line(.regex(regex)))
         }
@@ -144,11 +160,13 @@ struct CrowdParser: GrammarPart {
         let example = "expect 10 bytes"
         if cursor.kind == .word, !["bytes", "byte"].contains(cursor.text(cursor.token(ahead: 1))), !cursor.isArithmetic
         {
-            cursor.report(.crowd(.unknownStatement("expect \(cursor.word)")), at: cursor.place)
+            cursor.report(.unknownMemberStatement("expect \(cursor.word)"), at: cursor.place)
             throw Abandoned()
         }
         if cursor.kind == .string || cursor.kind == .rawString || cursor.kind == .regex {
-            cursor.report(.crowd(.expectsBytes), at: cursor.place)
+            cursor.report(
+                .crowdScript, "a member waits for lines, for a number of bytes, or up to a value",
+                hint: "write expect line \"x\", expect until \"x\" or expect 10 bytes", at: cursor.place)
             throw Abandoned()
         }
         let count = try values.parseExpression("`line`, `until`, `eof` or a number of bytes", example)
@@ -160,7 +178,10 @@ struct CrowdParser: GrammarPart {
     /// There is one script and many members: none of them can bind a variable.
     private func refuseName() throws(Abandoned) {
         guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
-        cursor.report(.crowd(.bindsName(cursor.text(cursor.token(ahead: 1)))), at: cursor.place)
+        cursor.report(
+            .crowdScript,
+            "`\(cursor.text(cursor.token(ahead: 1)))` would have a value for each member: a crowd binds no names",
+            hint: "leave `as` out, or look at it with a client of the script", at: cursor.place)
         throw Abandoned()
     }
 
@@ -205,7 +226,9 @@ struct CrowdParser: GrammarPart {
         guard let value = Double(text.dropFirst()), value > 0, value <= 100,
             text.utf8.dropFirst().allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
         else {
-            cursor.report(.crowd(.noPercentile(text)), at: place)
+            cursor.report(
+                .outOfRange, "\(Escaped.quoted(text)) is no percentile",
+                hint: "it is above p0 and at most p100: p50, p99, p99.9, or max", at: place)
             throw Abandoned()
         }
         return Percentile(value: value)
@@ -219,5 +242,15 @@ extension TokenCursor {
         case .plus, .minus, .star, .slash, .leftParenthesis: true
         default: false
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static let unclosedBrace = Self(.unmatchedBrace, "this `{` is never closed", hint: "close the block with `}`")
+
+    static func unknownMemberStatement(_ text: String) -> Self {
+        Self(
+            .crowdScript, "\(Escaped.quoted(text)) is no statement of a member of a crowd",
+            hint: "a member can " + CrowdStatement.choices.joined(separator: ", "))
     }
 }

@@ -103,7 +103,8 @@ struct DeclarationParser: GrammarPart {
 
     private func unknownClause(_ choices: [String], _ example: String) -> Abandoned {
         guard cursor.kind == .word else { return cursor.expected("the end of the line", example) }
-        return cursor.fail(.unknownWord(cursor.word, what: "a clause here", choices: choices), at: cursor.place)
+        return cursor.fail(
+            .unknownWord(cursor.word, what: "a clause here", choices: choices), at: cursor.place)
     }
 
     func parseClient() throws(Abandoned) {
@@ -159,7 +160,14 @@ struct DeclarationParser: GrammarPart {
         let address = try endpoints.parseAddress(needsPort: false)
         if address.link != nil, isListening { return address }
         if address.unix == nil ? IPAddress(address.host) == nil : !isListening {
-            throw cursor.fail(.localName(address.host, isListening: isListening), at: address.span)
+            throw cursor.fail(
+                .badAddress,
+                address.host.isEmpty
+                    ? "a Unix socket has no local address" : "\(Escaped.quoted(address.host)) is no numeric address",
+                hint: isListening
+                    ? "write listens on 127.0.0.2, listens on [::1]:8080 or listens on unix"
+                    : "write local 127.0.0.2, local [::1] or local 127.0.0.2:5000; interface lo names an interface",
+                at: address.span)
         }
         return address
     }
@@ -185,16 +193,29 @@ struct DeclarationParser: GrammarPart {
         case "heartbeat-answer":
             options.heartbeatAnswer = try values.parseExpression("a message", "heartbeat-answer \"PONG\"")
         case "reconnect":
-            if isListening { throw cursor.fail(.reconnectOfListener, at: option.span) }
+            if isListening {
+                throw cursor.fail(
+                    .unknownWord, "`reconnect` is for a subject that connects",
+                    hint: "one that listens accepts whoever connects again", at: option.span)
+            }
             options.reconnect = try parseReconnect()
         case "protobuf": options.parsesProtobuf = true
         case "local":
-            if isListening { throw cursor.fail(.localOfListener, at: option.span) }
+            if isListening {
+                throw cursor.fail(
+                    .unknownWord, "`local` is the own end of a subject that connects",
+                    hint: "write listens on 127.0.0.2", at: option.span)
+            }
             options.local = try parseLocal(isListening: false)
         case "interface":
             options.interface = try literals.parseSolidText("the name of a network interface", "interface lo")
         case "path":
-            if isListening { throw cursor.fail(.pathOfListener, at: option.span) }
+            if isListening {
+                throw cursor.fail(
+                    .unknownWord, "`path` is what a subject that connects asks for",
+                    hint: "one that listens answers any path: `connect websocket \"/chat\"` of its client says it",
+                    at: option.span)
+            }
             options.path = try values.parseExpression("a path", "path \"/chat\"")
         case "prefer":
             guard cursor.kind == .word, let preference = AddressPreference(rawValue: cursor.word) else {
@@ -215,7 +236,12 @@ struct DeclarationParser: GrammarPart {
         let shortest = try values.parseDuration(example)
         try cursor.expect(.dotDot, "`..` and the longest wait", example)
         let longest = try values.parseDuration(example)
-        if longest < shortest { throw cursor.fail(.reconnectRange, at: cursor.span(from: first)) }
+        if longest < shortest {
+            throw cursor.fail(
+                .emptyRange, "the longest wait is shorter than the first one",
+                hint: "write reconnect 100ms..1s: the first wait, `..` and the longest one",
+                at: cursor.span(from: first))
+        }
         return (shortest, longest)
     }
 
@@ -249,7 +275,9 @@ struct DeclarationParser: GrammarPart {
             let clause = cursor.token
             if cursor.take(word: "with") {
                 try cursor.expect(word: "receive-buffer", "with receive-buffer 4KiB")
-                if crowd.receiveBuffer != nil { throw cursor.fail(.clauseTwice("with"), at: cursor.span(clause)) }
+                if crowd.receiveBuffer != nil {
+                    throw cursor.fail(.clauseTwice("with"), at: cursor.span(clause))
+                }
                 crowd.receiveBuffer = try values.parseExpression("a size", "with receive-buffer 4KiB")
             } else if case .clients = role, cursor.take(word: "from") {
                 if crowd.sources != nil { throw cursor.fail(.clauseTwice("from"), at: cursor.span(clause)) }
@@ -273,7 +301,9 @@ struct DeclarationParser: GrammarPart {
         let highest = cursor.take(.dotDot) ? try parseSource() : lowest
         let span = cursor.span(from: first)
         guard lowest <= highest else {
-            cursor.report(.crowd(.sourcesReversed), at: span)
+            cursor.report(
+                .emptyRange, "the first address is higher than the last one",
+                hint: "write the lower address first: from 127.0.0.2..127.0.0.9", at: span)
             throw Abandoned()
         }
         return (lowest...highest, span)
@@ -282,7 +312,9 @@ struct DeclarationParser: GrammarPart {
     private func parseSource() throws(Abandoned) -> UInt32 {
         let host = try endpoints.parseHost("from 127.0.0.2..127.0.0.9")
         guard let address = IPAddress(host.text), address.family == .v4, address.isLoopback else {
-            cursor.report(.crowd(.sourceElsewhere(host.text)), at: host.span)
+            cursor.report(
+                .badAddress, "a crowd can't connect from \(Escaped.text(host.text.utf8)), which is not in 127.0.0.0/8",
+                hint: "write an address of the loopback interface, or two: from 127.0.0.2..127.0.0.9", at: host.span)
             throw Abandoned()
         }
         return UInt32(truncatingIfNeeded: address.low)
@@ -296,5 +328,12 @@ struct DeclarationParser: GrammarPart {
         let words = try literals.parseCommandWords()
         // The ports are counted when the whole scenario is known.
         add(name, .process(ProcessCommand(words: words, portCount: 0)), .process, from: first)
+    }
+}
+
+extension Diagnostic.Message {
+    /// A declaration says where it listens or connects to in other words.
+    static func foreignClause(_ word: String, hint: String) -> Self {
+        Self(.unknownWord, "\(Escaped.quoted(word)) is not a clause here", hint: hint)
     }
 }

@@ -23,7 +23,11 @@ struct EndpointParser: GrammarPart {
     private func parseNamed(isAllowed: Bool) throws(Abandoned) -> AddressExpression {
         let first = cursor.token
         if !isAllowed {
-            cursor.report(.host(.onlyOfSubjects), at: cursor.span(first))
+            cursor.report(
+                .hostName, "only a subject is told a name",
+                hint:
+                    "connect it to an actor: client C -> S; what a name does is shown by subject T -> \"dual.test\":8080, "
+                    + "or by a program", at: cursor.span(first))
             throw Abandoned()
         }
         let name = try NameParser(cursor: cursor).parseName("subject T -> \"dual.test\":8080")
@@ -113,7 +117,9 @@ struct EndpointParser: GrammarPart {
         default: throw cursor.expected("a port", "127.0.0.1:6379")
         }
         if case .integer(let value) = port.kind, !(1...65_535).contains(value) {
-            throw cursor.fail(.badPort(value), at: place)
+            throw cursor.fail(
+                .badAddress, "\(value) is no port",
+                hint: "ports go from 1 to 65535; a server without one takes a free one", at: place)
         }
         return port
     }
@@ -129,7 +135,8 @@ struct EndpointParser: GrammarPart {
             if cursor.kind == .number { return .keepAliveEvery(try values.parseDuration("keepalive 5s")) }
             return .keepAlive(try parseSwitch("keepalive on"))
         default:
-            throw cursor.fail(.unknownWord(option.value, what: "a socket option", choices: choices), at: option.span)
+            throw cursor.fail(
+                .unknownWord(option.value, what: "a socket option", choices: choices), at: option.span)
         }
     }
 
@@ -137,5 +144,15 @@ struct EndpointParser: GrammarPart {
         if cursor.take(word: "on") { return true }
         if cursor.take(word: "off") { return false }
         throw cursor.expected("`on` or `off`", example)
+    }
+}
+
+extension Diagnostic.Message {
+    static func badHost(_ host: String) -> Self {
+        Self(
+            .badAddress, "\(Escaped.quoted(host)) is no address",
+            hint: host.utf8.allSatisfy(\.isDigit)
+                ? "an address has a host and a port: 127.0.0.1:\(host)"
+                : "an address is 127.0.0.1:6379, [::1]:8080 or localhost:80")
     }
 }

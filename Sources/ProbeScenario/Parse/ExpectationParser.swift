@@ -18,11 +18,20 @@ struct ExpectationParser: GrammarPart {
         if let candidate = try cursor.take(LanguageTable.expectations(of: actorKind)) {
             return try candidate.phrase.read(self)
         }
-        if cursor.kind == .regex { throw cursor.fail(.regexNeedsLine, at: cursor.place) }
+        if cursor.kind == .regex {
+            throw cursor.fail(
+                .regexMisplaced, "a regex is matched with a line, not with bytes", hint: "write expect line /…/",
+                at: cursor.place)
+        }
         if cursor.kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
         let value = try values.parseExpression("what is expected", "expect \"text\"")
         if cursor.take(word: "bytes") { return .connection(.expect(.count(value, as: try parseAs()))) }
-        if cursor.isWord("as") { throw cursor.fail(.asNotHere, at: cursor.place) }
+        if cursor.isWord("as") {
+            throw cursor.fail(
+                .asNotHere, "there is nothing to bind: these bytes are known",
+                hint: "bind what is not known: expect line as x, expect 10 bytes as x, expect until \"\\0\" as x",
+                at: cursor.place)
+        }
         return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
     }
 
@@ -38,7 +47,7 @@ struct ExpectationParser: GrammarPart {
 
     private func unknownExpectation(of actor: Name) -> Abandoned {
         cursor.fail(
-            .unknownExpectation(cursor.word, kind: context.actorKinds[actor.value].map(ActorWord.init)),
+            .unknownExpectation(cursor.word, kind: context.actorKinds[actor.value]),
             at: cursor.place
         )
     }

@@ -55,14 +55,24 @@ struct FileParser: GrammarPart {
         if try header.parseStatement() {
             if let firstStep = context.firstStep {
                 cursor.report(
-                    .structure(.headerAfterStep(cursor.text(first))), at: cursor.span(first),
+                    .headerAfterStep, "`\(cursor.text(first))` comes after the first step",
+                    hint: "statements of the header come before all steps: move it up", at: cursor.span(first),
                     notes: [Diagnostic.Note("the first step is here", span: firstStep)])
             }
             return
         }
-        if isInclude { cursor.report(.structure(.stepInInclude), at: cursor.span(first)) }
+        if isInclude {
+            cursor.report(
+                .stepInInclude, "an included file holds no steps",
+                hint: "put them into a define, and write do NAME where they are to run", at: cursor.span(first))
+        }
         guard let step = try steps.parseStep(), !isInclude else { return }
         if context.firstStep == nil { context.firstStep = cursor.span(first) }
         context.scenario.steps.append(step)
     }
+}
+
+extension Diagnostic.Message {
+    static let unmatchedBrace = Self(
+        .unmatchedBrace, "this `}` closes nothing", hint: "remove it, or open the block that it is to close")
 }

@@ -24,7 +24,7 @@ struct HeaderParser: GrammarPart {
         let word = cursor.text(first)
         if let earlier = context.given[word] {
             cursor.report(
-                .structure(.givenTwice(word)), at: cursor.span(first),
+                .givenTwice, "`\(word)` stands here a second time", hint: "keep one of the two", at: cursor.span(first),
                 notes: [Diagnostic.Note("the first one is here", span: earlier)])
         } else {
             context.given[word] = cursor.span(first)
@@ -36,7 +36,11 @@ struct HeaderParser: GrammarPart {
         // The scenario is the first file.
         let isInclude = cursor.file > 0
         if !isInclude, context.titleStatement == nil { context.titleStatement = cursor.span(first) }
-        if isInclude { cursor.report(.structure(.scenarioInInclude), at: cursor.span(first)) }
+        if isInclude {
+            cursor.report(
+                .scenarioInInclude, "an included file has no title",
+                hint: "remove it: the title is the including script's", at: cursor.span(first))
+        }
         let title = try literals.parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {
             once(first)
@@ -67,7 +71,8 @@ struct HeaderParser: GrammarPart {
         case "subject":
             kind = .subject(
                 capability: try cursor.parseChoice("a capability of a subject", TransportCapability.allCases))
-        default: throw cursor.fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
+        default:
+            throw cursor.fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
         }
         context.scenario.requirements.append(Requirement(kind: kind, span: cursor.span(from: first)))
     }
@@ -99,17 +104,21 @@ struct HeaderParser: GrammarPart {
         if cursor.isWord("cuts"), cursor.token(ahead: 1).kind == .leftParenthesis {
             let call = try values.parseExpression()
             guard case .call(let name, let arguments) = call.kind, name.value == "cuts" else {
-                throw cursor.fail(.cutsNotAlone, at: call.span)
+                throw cursor.fail(
+                    .cutsMisplaced, "cuts(…) stands alone", hint: "write each piece = cuts(V)", at: call.span)
             }
             var count = 1
             if arguments.count == 2 {
                 guard case .integer(let value) = arguments[1].value.kind, (1...4).contains(value) else {
-                    throw cursor.fail(.cutsCount, at: arguments[1].value.span)
+                    throw cursor.fail(
+                        .cutsMisplaced, "a value is cut 1 to 4 times", hint: "write cuts(V, 2)",
+                        at: arguments[1].value.span)
                 }
                 count = value
             } else if arguments.count != 1 {
                 throw cursor.fail(
-                    .argumentCount("cuts", "one value, and how often it is cut", example: "cuts(V, 2)"), at: call.span)
+                    .argumentCount, "cuts(…) takes one value, and how often it is cut", hint: "for example cuts(V, 2)",
+                    at: call.span)
             }
             return .cuts(arguments[0].value, count: count)
         }
@@ -138,7 +147,7 @@ struct HeaderParser: GrammarPart {
         context.declare(name, as: "table")
         if let odd = rows.firstIndex(where: { $0.count != rows[0].count }) {
             cursor.report(
-                .structure(.unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count)), at: name.span)
+                .unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count), at: name.span)
         }
         context.headerOrder.append(.table(name.value))
         context.scenario.tables[name.value] = Table(name: name, rows: rows)
@@ -156,7 +165,7 @@ struct HeaderParser: GrammarPart {
         let block = try steps.parseBlock()
         if let earlier = context.definitionNames[name.value] {
             cursor.report(
-                .name(.duplicate(name.value, what: "define")), at: name.span,
+                .duplicate(name.value), at: name.span,
                 notes: [Diagnostic.Note("`\(name.value)` is defined here first", span: earlier.span)])
         } else {
             context.definitionNames[name.value] = name
@@ -174,16 +183,20 @@ struct HeaderParser: GrammarPart {
             let named = ScriptPath.file(
                 path.value, saidIn: context.sources.files[cursor.file].path, of: context.sources.files[0].path)
         else {
-            cursor.report(.value(.outsideFolder(path.value)), at: path.span)
+            cursor.report(.outsideFolder(path.value), at: path.span)
             return
         }
         let resolved = named.shown
         if context.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
-            cursor.report(.structure(.includeCycle(path.value)), at: path.span)
+            cursor.report(
+                .includeCycle, "\(Escaped.quoted(path.value)) is being read already: it includes itself",
+                hint: "remove one include of the circle", at: path.span)
             return
         }
         guard context.includeStack.count <= 16 else {
-            cursor.report(.structure(.includeTooDeep(16)), at: path.span)
+            cursor.report(
+                .includeCycle, "includes go at most \(16) deep", hint: "include the file from the script itself",
+                at: path.span)
             return
         }
         guard context.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
@@ -191,12 +204,26 @@ struct HeaderParser: GrammarPart {
         do throws(LoadError) {
             bytes = try context.loader(named)
         } catch {
-            cursor.report(.structure(.includeMissing(path.value, error)), at: path.span)
+            cursor.report(
+                .includeMissing, "\(Escaped.quoted(path.value)) can't be read: \(error.reason)",
+                hint: "the path counts from the folder of this script", at: path.span)
             return
         }
         context.includeStack.append(resolved)
         defer { context.includeStack.removeLast() }
         let included = context.sources.add(SourceFile(path: resolved, bytes: bytes))
         FileParser.parse(file: included, bytes: bytes, into: context, isInclude: true)
+    }
+}
+
+extension Diagnostic.Message {
+    static let eachNeedsTable = Self(
+        .eachNeedsTable, "several names take the rows of a table",
+        hint: "write: cmd, reply in replies, with a table replies = …")
+
+    static func unevenTable(row: Int, has: Int, first: Int) -> Self {
+        Self(
+            .unevenTable, "row \(row) of this table has \(counted(has, "cell")), the first row \(first)",
+            hint: "rows are separated by commas, the cells of a row by spaces")
     }
 }

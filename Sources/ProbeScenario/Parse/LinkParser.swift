@@ -95,7 +95,11 @@ struct LinkParser: GrammarPart {
         if cursor.take(word: "jitter") {
             let place = cursor.place
             let value = try values.parseDuration(example)
-            if value > delay { cursor.report(.link(.jitterAboveDelay), at: place) }
+            if value > delay {
+                cursor.report(
+                    .linkFault, "the jitter is longer than the delay: a packet can't arrive before it left",
+                    hint: "write delay 20ms jitter 5ms: 15 to 25 ms", at: place)
+            }
             jitter = value
         }
         let seed = try parseSeed(example)
@@ -123,7 +127,11 @@ struct LinkParser: GrammarPart {
         guard cursor.kind == .number, let percent = Double(cursor.word), cursor.token(ahead: 1).kind == .percent else {
             throw cursor.expected("a percentage", example)
         }
-        if !(percent > 0 && percent <= 100) { cursor.report(.link(.noPercentage(cursor.word)), at: place) }
+        if !(percent > 0 && percent <= 100) {
+            cursor.report(
+                .linkFault, "\(cursor.word)% is no share of the packets", hint: "it is above 0% and at most 100%",
+                at: place)
+        }
         cursor.advance()
         cursor.advance()
         let seed = try parseSeed(example)

@@ -16,7 +16,9 @@ extension LiteralParser {
     private func commandWord(_ token: Token) -> [StringPiece] {
         let shown = cursor.text(token)
         if Self.shellOperators.contains(shown) {
-            lexical(.shellOperator(Escaped.quoted(shown)), Int(token.start), Int(token.end))
+            report(
+                .shellOperator, "no shell runs: \(Escaped.quoted(shown)) is handed to the program as an argument",
+                hint: "quote it if that is meant; for a shell write sh -c '…'", Int(token.start), Int(token.end))
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
         var index = Int(token.start)

@@ -19,7 +19,9 @@ extension LiteralParser {
             if bytes[offset] == UInt8(ascii: "i"), !ignoresCase {
                 ignoresCase = true
             } else {
-                lexical(.unknownRegexFlag(Escaped.quoted(bytes.scalar(at: offset))), offset, offset + 1)
+                report(
+                    .regexSyntax, "\(Escaped.quoted(bytes.scalar(at: offset))) is no flag of a regex",
+                    hint: "the one flag is i: upper and lower case are the same", offset, offset + 1)
                 break
             }
         }
@@ -57,7 +59,7 @@ extension LiteralParser {
                 compiled: isInterpolated ? nil : regex, span: place)
         } catch {
             let offset = origins.indices.contains(error.offset) ? origins[error.offset] : close
-            lexical(.regexSyntax(error.message), offset, min(offset + 1, Int(token.end)))
+            report(.regexSyntax, "the regex is wrong here: \(error.message)", offset, min(offset + 1, Int(token.end)))
             return RegexLiteral(
                 pieces: builder.finished(), ignoresCase: ignoresCase, groupNames: [], compiled: nil, span: place)
         }

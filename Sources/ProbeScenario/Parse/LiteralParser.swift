@@ -63,7 +63,7 @@ struct LiteralParser: GrammarPart {
 
     private func decodeEscape(at start: Int, end: Int, into builder: inout PieceBuilder) -> Int {
         guard start + 1 < end else {
-            lexical(.unknownEscape("\\"), start, start + 1)
+            report(.unknownEscape("\\"), start, start + 1)
             return end
         }
         let next = start + 2
@@ -75,7 +75,8 @@ struct LiteralParser: GrammarPart {
         case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "$"): builder.append(bytes[start + 1])
         case UInt8(ascii: "x"):
             guard next + 1 < end, let high = bytes[next].hexDigit, let low = bytes[next + 1].hexDigit else {
-                lexical(.badHexEscape, start, next)
+                report(
+                    .unknownEscape, "\\x takes exactly two hexadecimal digits", hint: "for example \\x0d", start, next)
                 return next
             }
             builder.append(high << 4 | low)
@@ -83,7 +84,7 @@ struct LiteralParser: GrammarPart {
         case UInt8(ascii: "u"): return decodeUnicode(at: start, end: end, into: &builder)
         default:
             let character = bytes.scalar(at: start + 1)
-            lexical(.unknownEscape(Escaped.quoted("\\" + character)), start, start + 1 + character.utf8.count)
+            report(.unknownEscape(Escaped.quoted("\\" + character)), start, start + 1 + character.utf8.count)
             return start + 1 + character.utf8.count
         }
         return next
@@ -92,7 +93,7 @@ struct LiteralParser: GrammarPart {
     private func decodeUnicode(at start: Int, end: Int, into builder: inout PieceBuilder) -> Int {
         var index = start + 2
         guard index < end, bytes[index] == UInt8(ascii: "{") else {
-            lexical(.badUnicodeEscape, start, index)
+            report(.badUnicodeEscape, start, index)
             return index
         }
         index += 1
@@ -106,7 +107,7 @@ struct LiteralParser: GrammarPart {
         guard index < end, bytes[index] == UInt8(ascii: "}"), (1...6).contains(digits),
             let scalar = UnicodeScalar(value)
         else {
-            lexical(.badUnicodeEscape, start, index)
+            report(.badUnicodeEscape, start, index)
             return index
         }
         builder.append(contentsOf: String(Character(scalar)).utf8)
@@ -118,7 +119,8 @@ struct LiteralParser: GrammarPart {
         var close = start + 2
         while close < end, bytes[close] != UInt8(ascii: "}"), bytes[close] > UInt8(ascii: " ") { close += 1 }
         guard close < end, bytes[close] == UInt8(ascii: "}") else {
-            lexical(.badInterpolation(Escaped.quoted(bytes.text(start..<min(close, start + 30)))), start, close)
+            report(
+                .badInterpolation(Escaped.quoted(bytes.text(start..<min(close, start + 30)))), start, close)
             return (nil, max(close, start + 2))
         }
         let nameStart = start + 2
@@ -131,12 +133,16 @@ struct LiteralParser: GrammarPart {
             if !property.value.isEmpty { return (.property(actor: name, property: property), close + 1) }
         }
         let shown = bytes.text(start..<min(close + 1, start + 40))
-        lexical(.badInterpolation(Escaped.quoted(shown)), start, close + 1)
+        report(.badInterpolation(Escaped.quoted(shown)), start, close + 1)
         return (nil, close + 1)
     }
 
-    func lexical(_ kind: LexicalDiagnosticKind, _ start: Int, _ end: Int) {
-        cursor.report(.lexical(kind), at: SourceSpan(file: cursor.file, start: start, end: end))
+    func report(_ id: DiagnosticID, _ text: String, hint: String? = nil, _ start: Int, _ end: Int) {
+        report(Diagnostic.Message(id, text, hint: hint), start, end)
+    }
+
+    func report(_ message: Diagnostic.Message, _ start: Int, _ end: Int) {
+        cursor.report(message, at: SourceSpan(file: cursor.file, start: start, end: end))
     }
 
     /// A string without interpolation, as text: titles, paths and tags.
@@ -153,7 +159,11 @@ struct LiteralParser: GrammarPart {
         cursor.advance()
         var text: [UInt8] = []
         for piece in pieces {
-            guard case .text(let part) = piece else { throw cursor.fail(.interpolationNotHere, at: cursor.span(first)) }
+            guard case .text(let part) = piece else {
+                throw cursor.fail(
+                    .badInterpolation, "nothing can be interpolated here: this text is needed before any case runs",
+                    hint: "write the text out; a ${ that means itself is \\${", at: cursor.span(first))
+            }
             text += part
         }
         return Spanned(text, cursor.span(first))
@@ -185,5 +195,23 @@ struct PieceBuilder {
         guard !text.isEmpty else { return }
         pieces.append(.text(text))
         text = []
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownEscape(_ escape: String) -> Self {
+        Self(
+            .unknownEscape, "\(escape) is no escape",
+            hint: "the escapes are \\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}; in 'single quotes' nothing is escaped")
+    }
+
+    static let badUnicodeEscape = Self(
+        .unknownEscape, "\\u takes one to six hexadecimal digits of a character in braces",
+        hint: "for example \\u{e9}; a byte is written \\xHH")
+
+    static func badInterpolation(_ text: String) -> Self {
+        Self(
+            .badInterpolation, "\(text) names nothing",
+            hint: "write ${name}, ${S.port} or ${S.address}; a ${ for the wire is written \\${")
     }
 }

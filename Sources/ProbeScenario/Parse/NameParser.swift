@@ -27,7 +27,9 @@ struct NameParser: GrammarPart {
     func parseName(_ example: String) throws(Abandoned) -> Spanned<String> {
         let name = try literals.parsePlainString("a name", example)
         if let fault = HostSyntax.fault(inName: name.value) {
-            throw report(.noName(name.value, why: fault), at: name.span)
+            throw cursor.fail(
+                .hostName, "\(Escaped.quoted(name.value)) is no name of a host: \(fault)",
+                hint: "names have letters, digits and hyphens between dots: \"dual.test\"", at: name.span)
         }
         return name
     }
@@ -84,8 +86,15 @@ struct NameParser: GrammarPart {
     private func nobody(at text: String, _ place: SourceSpan) throws(Abandoned) -> NamedAddress {
         guard let address = IPAddress(text) else { throw cursor.fail(.badHost(text), at: place) }
         switch LinkNetwork.place(of: address) {
-        case .elsewhere: throw report(.otherAddress(text), at: place)
-        case .actor: throw report(.addressOfActor(text), at: place)
+        case .elsewhere:
+            throw cursor.fail(
+                .hostAddress, "\(Escaped.text(text.utf8)) is no address that a link may have for a host",
+                hint: "write a server's name; 10.77.0.9 and [fd77::9] are addresses of links at which nobody is",
+                at: place)
+        case .actor:
+            throw cursor.fail(
+                .hostAddress, "\(Escaped.text(text.utf8)) may be the address of an actor",
+                hint: "write the actor's name; for an address at which nobody is: 10.77.0.9, or [fd77::9]", at: place)
         case .nobody: return .nobody(address, place)
         }
     }
@@ -104,7 +113,9 @@ struct NameParser: GrammarPart {
                 throw cursor.fail(
                     .unknownWord(clause.value, what: "a clause of `name`", choices: choices), at: clause.span)
             }
-            if !said.insert(clause.value).inserted { throw cursor.fail(.clauseTwice(clause.value), at: clause.span) }
+            if !said.insert(clause.value).inserted {
+                throw cursor.fail(.clauseTwice(clause.value), at: clause.span)
+            }
             if clause.value == "ttl" {
                 times.timeToLive = try parseTimeToLive()
             } else {
@@ -122,14 +133,14 @@ struct NameParser: GrammarPart {
         let place = cursor.place
         let time = try values.parseDuration("ttl 1s", allowsZero: true)
         let (seconds, rest) = time.components
-        if rest != 0 || seconds > Int64(Int32.max) { throw report(.timeToLive, at: place) }
+        if rest != 0 || seconds > Int64(Int32.max) {
+            throw cursor.fail(
+                .outOfRange, "the time to live of a name is said in whole seconds, up to 2147483647",
+                hint: "for example: ttl 1s", at: place)
+        }
         return time
     }
 
-    private func report(_ kind: HostDiagnosticKind, at span: SourceSpan) -> Abandoned {
-        cursor.report(.host(kind), at: span)
-        return Abandoned()
-    }
 }
 
 /// The networks of links: 10.77.N.0/24 and fd77:N::/64. The ends have the numbers 1 and 2 there.

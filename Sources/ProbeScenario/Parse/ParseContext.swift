@@ -54,11 +54,28 @@ final class ParseContext {
         case table(String)
     }
 
+    // MARK: Diagnostics
+
+    func report(
+        _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        diagnostics.add(Diagnostic(Diagnostic.Message(id, text, hint: hint), span: span, notes: notes))
+    }
+
+    /// Making a message may search for a similar name: none is made once there are too many.
+    func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        guard !diagnostics.isFull else { return }
+        let message = message()
+        diagnostics.add(Diagnostic(message, span: span, notes: notes))
+    }
+
+    // MARK: Names
+
     /// Notes that the header declares a name.
     func declare(_ name: Name, as what: String) {
         if let earlier = declarations[name.value] {
-            diagnostics.add(
-                .name(.duplicate(name.value, what: what)), at: name.span,
+            report(
+                .duplicate(name.value), at: name.span,
                 notes: [Diagnostic.Note("`\(name.value)` is given here first", span: earlier)])
         } else {
             declarations[name.value] = name.span

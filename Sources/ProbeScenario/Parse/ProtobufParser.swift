@@ -95,7 +95,8 @@ struct ProtobufParser: GrammarPart {
                     throw cursor.expected("the number of a field", example)
                 }
                 guard (1...ProtobufWriter.largestField).contains(number) else {
-                    throw cursor.fail(.fieldNumber(number), at: place)
+                    throw cursor.fail(
+                        .outOfRange, "\(number) is no number of a field", hint: "they are 1 to 536870911", at: place)
                 }
                 parts.append(ProtobufPath.Part(number: number))
             }

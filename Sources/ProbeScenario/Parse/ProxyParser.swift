@@ -63,7 +63,9 @@ struct ProxyParser: GrammarPart {
             case "delayed":
                 cursor.advance()
                 try cursor.expect(word: "by", "delayed by 50ms")
-                if statement.delay != nil { throw cursor.fail(.clauseTwice("delayed"), at: cursor.span(clause)) }
+                if statement.delay != nil {
+                    throw cursor.fail(.clauseTwice("delayed"), at: cursor.span(clause))
+                }
                 statement.delay = try values.parseDuration("delayed by 50ms")
             case "joined":
                 cursor.advance()

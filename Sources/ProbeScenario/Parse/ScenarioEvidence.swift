@@ -51,7 +51,7 @@ struct ScenarioEvidence {
     /// Why the file is no scenario, and where that is seen; nil where it is one, perhaps with mistakes. Asked of a file with errors only.
     ///
     /// - Parameter title: the statement `scenario "…"`.
-    func verdict(on bytes: [UInt8], title: SourceSpan?) -> (StructureDiagnosticKind, SourceSpan)? {
+    func verdict(on bytes: [UInt8], title: SourceSpan?) -> (Diagnostic.Message, SourceSpan)? {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         switch unreadable {
         case .holdsNUL: return (.noScenario("it holds NUL bytes, and is no text"), start)
@@ -80,5 +80,24 @@ struct ScenarioEvidence {
             start = end + 1
         }
         return nil
+    }
+}
+
+extension Diagnostic.Message {
+    /// Why.
+    static func noScenario(_ reason: String) -> Self {
+        Self(.noScenario, "this is no scenario: \(reason)")
+    }
+
+    /// A text of another kind, in which scenarios may stand.
+    static let markdown = Self(
+        .noScenario, "this is no scenario file but Markdown: a block of code begins here",
+        hint: "copy the example, without the lines ```, into a file that ends in .scn")
+
+    /// The line of the title.
+    static func scenarioInText(line: Int) -> Self {
+        Self(
+            .noScenario, "this is no scenario file but a text with a scenario in it, which begins at line \(line)",
+            hint: "copy the scenario into a file that ends in .scn")
     }
 }

@@ -16,7 +16,10 @@ extension StepParser {
         guard let comparison = values.takeComparison() else {
             throw cursor.expected("`==`, `!=`, `<`, `<=`, `>`, `>=`, `contains`, `lacks` or `matches`", example)
         }
-        if cursor.kind == .regex { throw cursor.fail(.regexAfterComparison, at: cursor.place) }
+        if cursor.kind == .regex {
+            throw cursor.fail(
+                .regexMisplaced, "a regex is not compared", hint: "write check x matches /…/", at: cursor.place)
+        }
         return .check(left, .compare(comparison), .value(try compared(with: left, example)))
     }
 
@@ -46,11 +49,19 @@ extension StepParser {
         let first = cursor.span(cursor.lastWord)
         var branches = [try parseBlock()]
         while cursor.isWord("or") || cursor.kind == .newline && cursor.isWord("or", ahead: 1) {
-            if cursor.take(.newline) { cursor.report(.syntax(.orOnItsOwnLine), at: cursor.place) }
+            if cursor.take(.newline) {
+                cursor.report(
+                    .expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line",
+                    at: cursor.place)
+            }
             cursor.advance()
             branches.append(try parseBlock())
         }
-        if branches.count < 2 { throw cursor.fail(.eitherNeedsOr, at: first) }
+        if branches.count < 2 {
+            throw cursor.fail(
+                .expected, "either needs a second branch",
+                hint: "write either { … } or { … }, with `} or {` on one line", at: first)
+        }
         return .either(branches)
     }
 

@@ -26,7 +26,7 @@ struct StepParser: GrammarPart {
         var steps: [Step] = []
         while cursor.kind != .rightBrace {
             if cursor.kind == .end {
-                cursor.report(.syntax(.unclosedBrace), at: cursor.span(open))
+                cursor.report(.unclosedBrace, at: cursor.span(open))
                 return Block(steps: steps, span: cursor.span(from: open))
             }
             if cursor.take(.newline) || cursor.take(.semicolon) { continue }
@@ -40,14 +40,18 @@ struct StepParser: GrammarPart {
         }
         cursor.advance()
         if steps.isEmpty, !context.diagnostics.hasErrors {
-            cursor.report(.structure(.emptyBlock), at: cursor.span(open))
+            cursor.report(
+                .emptyBlock, "this block is empty: it would pass by doing nothing",
+                hint: "put steps into it, or remove it", at: cursor.span(open))
         }
         return Block(steps: steps, span: cursor.span(from: open))
     }
 
     private func parseBlockStep() throws(Abandoned) -> Step? {
         if cursor.kind == .word, ReservedNames.isHeaderOnly(cursor.word) {
-            cursor.report(.structure(.headerInBlock(cursor.word)), at: cursor.place)
+            cursor.report(
+                .headerInBlock, "`\(cursor.word)` is a statement of the header, not a step",
+                hint: "move it out of the block, to the top of the script", at: cursor.place)
             throw Abandoned()
         }
         return try parseStep()
@@ -78,7 +82,8 @@ struct StepParser: GrammarPart {
         var step = Step(id: id, kind: kind, span: end, focus: focus)
         step.isOptional = isOptional
         if isOptional, !step.canBeUnneeded {
-            cursor.report(.syntax(.ifNeededNotHere), at: cursor.span(clause))
+            cursor.report(
+                .ifNeededNotHere, "this step is always needed", hint: "drop `if needed`", at: cursor.span(clause))
         }
         return step
     }
@@ -154,7 +159,10 @@ struct StepParser: GrammarPart {
                 break
             }
             if let within = timing.within, let after = timing.after, after >= within {
-                cursor.report(.syntax(.timingNeverHolds), at: cursor.span(first))
+                cursor.report(
+                    .timingNeverHolds, "no moment is after the one and within the other",
+                    hint: "`after` must be less than `within`; both count from the end of the step before",
+                    at: cursor.span(first))
             }
         }
         return timing
@@ -167,15 +175,23 @@ struct StepParser: GrammarPart {
         switch cursor.kind {
         case .newline, .end: cursor.advance()
         case .semicolon:
-            if cursor.blockDepth == 0 { cursor.report(.syntax(.semicolonOutsideBlock), at: cursor.place) }
+            if cursor.blockDepth == 0 {
+                cursor.report(
+                    .expected, "`;` ends a statement inside braces only", hint: "write one statement a line",
+                    at: cursor.place)
+            }
             cursor.advance()
         case .rightBrace where cursor.blockDepth > 0: return
         case .rightBrace: throw cursor.fail(.unmatchedBrace, at: cursor.place)
         case .pipe where cursor.token(ahead: 1).kind == .pipe:
             throw cursor.fail(.foreignOperator("||"), at: cursor.place)
-        case .slash, .regex: throw cursor.fail(.unexpectedSlash, at: cursor.place)
+        case .slash, .regex:
+            throw cursor.fail(
+                .unexpectedSlash, "a `/` opens a regex here, and none belongs here",
+                hint: "`/` divides only inside parentheses: (a / b)", at: cursor.place)
         case .minus where cursor.token(ahead: -1).kind == .number || cursor.token(ahead: -1).kind == .word:
-            throw cursor.fail(.expected("the end of the line", found: cursor.described, example: nil), at: cursor.place)
+            throw cursor.fail(
+                .expected("the end of the line", found: cursor.described, example: nil), at: cursor.place)
         default: throw cursor.expected("the end of the line")
         }
     }
@@ -200,5 +216,22 @@ struct StepParser: GrammarPart {
                 cursor.advance()
             }
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static func expected(_ what: String, found: String, example: String?) -> Self {
+        Self(
+            .expected, "\(what) is expected here, not \(found)",
+            hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
+    }
+
+    static func unknownStatement(_ word: String, next: String, actors: [String]) -> Self {
+        Self(
+            .unknownStatement, "nothing starts with \(Escaped.quoted(word)): it is no statement and no actor",
+            hint: ForeignWords.statement(word, next: next, actors: actors) ?? Suggestion.nearest(
+                to: word, among: ReservedNames.all + actors
+            ).map { "did you mean `\($0)`?" }
+                ?? "a line starts with a statement, or with an actor and what it does: S send \"text\"")
     }
 }

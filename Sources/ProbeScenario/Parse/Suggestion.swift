@@ -42,3 +42,21 @@ package enum Suggestion {
         return last[right.count]
     }
 }
+
+/// `1 byte`, `2 bytes`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+/// `did you mean …?`, or the whole list behind `intro`.
+func didYouMean(_ word: String, _ choices: [String], _ intro: String) -> String {
+    if let longer = choices.first(where: {
+        $0.utf8.starts(with: word.utf8) && $0.utf8.dropFirst(word.utf8.count).first == 0x20
+    }) {
+        return "did you mean `\(longer)`?"
+    }
+    if let near = Suggestion.nearest(to: word, among: choices) { return "did you mean `\(near)`?" }
+    let firsts = choices.map { String($0.prefix(while: { $0 != " " })) }
+    if let near = Suggestion.nearest(to: word, among: firsts), let index = firsts.firstIndex(of: near) {
+        return "did you mean `\(choices[index])`?"
+    }
+    return "\(intro) " + choices.joined(separator: ", ")
+}

@@ -42,7 +42,8 @@ struct TLSParser: GrammarPart {
             let (word, place) = (cursor.word, cursor.place)
             guard own.contains(word) else {
                 let owner = kind == .subject || kind == .client || kind == .crowd ? kind.rawValue : "server"
-                throw cursor.fail(.unknownWord(word, what: "an option of `tls` of a \(owner)", choices: own), at: place)
+                throw cursor.fail(
+                    .unknownWord(word, what: "an option of `tls` of a \(owner)", choices: own), at: place)
             }
             if !said.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
             cursor.advance()
@@ -64,7 +65,10 @@ struct TLSParser: GrammarPart {
         }
         if let key {
             guard case .file(let file, _) = options.certificate else {
-                throw cursor.fail(.keyWithoutCertificate, at: key.place)
+                throw cursor.fail(
+                    .expected, "a key belongs to the certificate of a file",
+                    hint: "write cert \"a.pem\" key \"a.key\"; a certificate that is made for the case has its own key",
+                    at: key.place)
             }
             options.certificate = .file(file, key: key.value)
         }
@@ -104,7 +108,8 @@ struct TLSParser: GrammarPart {
         guard let version = TLSVersion(rawValue: text) else {
             if text.isEmpty { throw cursor.expected("`1.2` or `1.3`", "version 1.3") }
             throw cursor.fail(
-                .unknownWord(text, what: "a version of TLS", choices: TLSVersion.allCases.map(\.rawValue)), at: place)
+                .unknownWord(text, what: "a version of TLS", choices: TLSVersion.allCases.map(\.rawValue)),
+                at: place)
         }
         return version
     }
@@ -158,5 +163,11 @@ struct TLSParser: GrammarPart {
         if cursor.take(word: "warning") { return Expression(.integer(1), span: place) }
         if cursor.take(word: "fatal") { return Expression(.integer(2), span: place) }
         return try values.parseExpression("`fatal` or `warning`", "send alert fatal 40")
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownWord(_ word: String, what: String, choices: [String]) -> Self {
+        Self(.unknownWord, "\(Escaped.quoted(word)) is not \(what)", hint: didYouMean(word, choices, "there are"))
     }
 }

@@ -4,21 +4,32 @@ import ProbeBase
 struct Abandoned: Error {}
 
 extension TokenCursor {
-    func report(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        context.diagnostics.add(kind, at: span, notes: notes)
+    func report(
+        _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        context.report(id, text, hint: hint, at: span, notes: notes)
+    }
+
+    func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.report(message(), at: span, notes: notes)
     }
 
     /// Reports what should stand here instead.
     func expected(_ what: String, _ example: String? = nil) -> Abandoned {
         // What the lexer reported needs no second report.
         if kind != .invalid {
-            report(.syntax(.expected(what, found: described, example: example)), at: spanForReport)
+            report(.expected(what, found: described, example: example), at: spanForReport)
         }
         return Abandoned()
     }
 
-    func fail(_ kind: SyntaxDiagnosticKind, at span: SourceSpan) -> Abandoned {
-        report(.syntax(kind), at: span)
+    func fail(_ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan) -> Abandoned {
+        report(id, text, hint: hint, at: span)
+        return Abandoned()
+    }
+
+    func fail(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan) -> Abandoned {
+        report(message(), at: span)
         return Abandoned()
     }
 

@@ -118,7 +118,9 @@ final class TokenCursor {
     func parseNewName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         let name = try parseName(what, example)
         if ReservedNames.contains(name.value) {
-            report(.name(.reserved(name.value)), at: name.span)
+            report(
+                .reservedName, "nothing can be named `\(name.value)`: it starts a statement",
+                hint: "take another name, such as `my-\(name.value)`", at: name.span)
             context.doubtful.insert(name.value)
         }
         return name

@@ -13,7 +13,10 @@ extension ValueParser {
         guard cursor.kind == .number else { throw cursor.expected("a duration", example) }
         switch number() {
         case .duration(let duration):
-            if duration == .zero, !allowsZero { throw cursor.fail(.zeroDuration, at: cursor.place) }
+            if duration == .zero, !allowsZero {
+                throw cursor.fail(
+                    .badNumber, "a duration of zero makes no sense here", hint: "for example 20ms", at: cursor.place)
+            }
             cursor.advance()
             return duration
         case .integer: throw cursor.fail(.missingUnit(cursor.word, .duration), at: cursor.place)
@@ -26,7 +29,10 @@ extension ValueParser {
         guard cursor.kind == .number else { throw cursor.expected("a rate", "10B/s") }
         switch number() {
         case .rate(let rate):
-            if rate == 0 { throw cursor.fail(.zeroRate, at: cursor.place) }
+            if rate == 0 {
+                throw cursor.fail(
+                    .badNumber, "at a rate of zero nothing is ever sent", hint: "for example 10B/s", at: cursor.place)
+            }
             cursor.advance()
             return rate
         case .integer, .size, .frequency: throw cursor.fail(.missingUnit(cursor.word, .rate), at: cursor.place)
@@ -52,14 +58,19 @@ extension ValueParser {
         return .unsigned(value)
     }
 
-    private func badNumber(_ number: NumberLiteral, wanted: SyntaxDiagnosticKind.Quantity) -> Abandoned {
+    private func badNumber(_ number: NumberLiteral, wanted: NumberQuantity) -> Abandoned {
         let text = cursor.word
         let place = cursor.place
         switch number {
         case .unknownUnit(let digits, let unit):
             return cursor.fail(.unknownUnit(digits: digits, unit: unit, wanted), at: place)
-        case .tooLarge, .unsigned: return cursor.fail(.numberTooLarge(text), at: place)
-        case .malformed: return cursor.fail(.malformedNumber(text), at: place)
+        case .tooLarge, .unsigned:
+            return cursor.fail(
+                .badNumber, "\(text) is too large", hint: "numbers go up to 9223372036854775807", at: place)
+        case .malformed:
+            return cursor.fail(
+                .badNumber, "\(Escaped.quoted(text)) is no number",
+                hint: "numbers are 12, 1_000, 0x1f, sizes 4KiB, durations 1.5s", at: place)
         case .duration: return cursor.fail(.wrongQuantity(text, is: .duration, wanted: wanted), at: place)
         case .rate, .frequency: return cursor.fail(.wrongQuantity(text, is: .rate, wanted: wanted), at: place)
         case .size, .integer: return cursor.fail(.wrongQuantity(text, is: .size, wanted: wanted), at: place)
@@ -109,7 +120,11 @@ extension ValueParser {
         let place = cursor.place
         if cursor.kind == .string || cursor.kind == .rawString {
             let bytes = try LiteralParser(cursor: cursor).parsePlainBytes("a delimiter", "framing \"END\"")
-            guard let framing = Framing(delimiter: bytes.value) else { throw cursor.fail(.emptyDelimiter, at: place) }
+            guard let framing = Framing(delimiter: bytes.value) else {
+                throw cursor.fail(
+                    .expected, "a delimiter has at least one byte", hint: "write framing \"END\", or framing none",
+                    at: place)
+            }
             return framing
         }
         return try cursor.parseChoice("a framing", Framing.allCases)
@@ -121,7 +136,8 @@ extension ValueParser {
         if name.utf8.starts(with: "SIG".utf8) { name = String(name.dropFirst(3)) }
         guard let signal = ProcessSignal.all.first(where: { $0.name == name }) else {
             throw cursor.fail(
-                .unknownWord(cursor.word, what: "a signal", choices: ProcessSignal.all.map(\.name)), at: cursor.place)
+                .unknownWord(cursor.word, what: "a signal", choices: ProcessSignal.all.map(\.name)),
+                at: cursor.place)
         }
         cursor.advance()
         return signal
@@ -144,4 +160,56 @@ extension ProcessSignal {
         ProcessSignal(name: "STOP", number: 19), ProcessSignal(name: "TSTP", number: 20),
         ProcessSignal(name: "WINCH", number: 28), ProcessSignal(name: "SYS", number: 31),
     ]
+}
+
+/// What a number says.
+enum NumberQuantity: String, Sendable {
+    case duration, rate, size, integer
+
+    var article: String {
+        switch self {
+        case .duration: "a duration"
+        case .rate: "a rate"
+        case .size: "a size"
+        case .integer: "a number"
+        }
+    }
+
+    func units(for number: String) -> String {
+        switch self {
+        case .duration: "say in what: \(number)ms, or us, s, min"
+        case .rate: "say in what: \(number)B/s, or KiB/s, MiB/s, kB/s, MB/s"
+        case .size: "sizes are 512B, 4KiB, 10MiB, 1kB, 1MB"
+        case .integer: "numbers are 12, 1_000, 0x1f, and sizes 512B, 4KiB, 10MiB, 1kB, 1MB"
+        }
+    }
+}
+
+extension Diagnostic.Message {
+    static func missingUnit(_ number: String, _ quantity: NumberQuantity) -> Self {
+        Self(
+            .missingUnit, "\(number) has no unit, and \(quantity.article) is meant",
+            hint: quantity.units(for: number.allSatisfy(\.isNumber) ? number : "10"))
+    }
+
+    static func unknownUnit(digits: String, unit: String, _ quantity: NumberQuantity) -> Self {
+        Self(.unknownUnit, "\(Escaped.quoted(unit)) is no unit", hint: unitHint(digits, unit, quantity))
+    }
+
+    private static func unitHint(_ digits: String, _ unit: String, _ quantity: NumberQuantity) -> String {
+        let units = NumberLiteral.durationUnits.map(\.name) + NumberLiteral.sizeUnits.map(\.name)
+        if let near = units.first(where: { $0.lowercased() == unit.lowercased() }) {
+            return "did you mean \(digits)\(near)?"
+        }
+        if unit == "m" { return "did you mean \(digits)ms or \(digits)min?" }
+        if unit == "K" || unit == "k" { return "did you mean \(digits)KiB or \(digits)kB?" }
+        if unit == "sec" { return "did you mean \(digits)s?" }
+        return quantity.units(for: digits)
+    }
+
+    static func wrongQuantity(_ text: String, is actual: NumberQuantity, wanted: NumberQuantity) -> Self {
+        Self(
+            .wrongQuantity, "\(text) is \(actual.article), and \(wanted.article) is meant",
+            hint: wanted.units(for: "10"))
+    }
 }

@@ -92,8 +92,15 @@ struct ValueParser: GrammarPart {
             }
             cursor.advance()
             return leaf(.variable(cursor.text(first)), first)
-        case .regex: throw cursor.fail(.regexAsValue, at: cursor.span(first))
-        case .minus: throw cursor.fail(.negativeNumber, at: cursor.span(first))
+        case .regex:
+            throw cursor.fail(
+                .regexMisplaced, "a regex is no value",
+                hint: "a regex stands behind line, message, output, matches and in a table; `/` divides only in "
+                    + "parentheses", at: cursor.span(first))
+        case .minus:
+            throw cursor.fail(
+                .badNumber, "there are no negative numbers",
+                hint: "subtract: (0 - 1); a number of protobuf may be `int -1` or `sint -1`", at: cursor.span(first))
         default: throw cursor.expected(what, example)
         }
     }
@@ -162,7 +169,9 @@ struct ValueParser: GrammarPart {
                 continue
             }
             guard let digit = byte.hexDigit else {
-                cursor.report(.lexical(.badHexDigit(Escaped.quoted(cursor.bytes.scalar(at: offset)))), at: place)
+                cursor.report(
+                    .badHex, "\(Escaped.quoted(cursor.bytes.scalar(at: offset))) is no hexadecimal digit",
+                    hint: "for example hex(de ad be ef)", at: place)
                 throw Abandoned()
             }
             if let high = pending {
@@ -173,7 +182,9 @@ struct ValueParser: GrammarPart {
             }
         }
         if let pending {
-            cursor.report(.lexical(.oddHexDigits), at: cursor.span(digits))
+            cursor.report(
+                .badHex, "a byte takes two hexadecimal digits, and one is left over",
+                hint: "write a zero before it: hex(0d 0a)", at: cursor.span(digits))
             result.append(pending)
         }
         try cursor.expect(.rightParenthesis, "`)`")
@@ -190,7 +201,9 @@ struct ValueParser: GrammarPart {
             let property = cursor.word
             cursor.advance()
             throw cursor.fail(
-                .propertyOutsideString(owner: owner, property: property), at: cursor.span(from: first))
+                .propertyOutsideString, "`\(owner).\(property)` stands in strings only",
+                hint: "write \"${\(owner).\(property)}\", or int(\"${\(owner).\(property)}\") for a number",
+                at: cursor.span(from: first))
         }
         cursor.nesting += 1
         defer { cursor.nesting -= 1 }
@@ -241,5 +254,21 @@ struct ValueParser: GrammarPart {
         case .protobuf(.number): true
         case .string, .hex, .webSocket, .protobuf: false
         }
+    }
+}
+
+extension Diagnostic.Message {
+    static let expressionTooDeep = Self(
+        .tooDeep, "this expression is too deep", hint: "compute a part of it first: let part = …")
+
+    static func nestingTooDeep(_ limit: Int) -> Self {
+        Self(.tooDeep, "blocks and parentheses go at most \(limit) deep", hint: "move the inner part to a define")
+    }
+
+    static func unknownFunction(_ name: String) -> Self {
+        Self(
+            .unknownFunction, "there is no function \(Escaped.quoted(name))",
+            hint: ForeignWords.function(name)
+                ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex", "pb"], "the functions are"))
     }
 }

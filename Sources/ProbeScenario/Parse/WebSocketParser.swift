@@ -33,7 +33,9 @@ struct WebSocketParser: GrammarPart {
             try cursor.expect(.rightParenthesis, "`,` or `)`")
         }
         guard kind.arity.contains(value.arguments.count) else {
-            throw cursor.fail(.webSocketArguments(kind.name, example: example), at: cursor.span(from: first))
+            throw cursor.fail(
+                .argumentCount, "\(kind.name)(…) has other arguments", hint: "for example \(example)",
+                at: cursor.span(from: first))
         }
         return value
     }

@@ -26,7 +26,8 @@ struct WireParser: GrammarPart {
         if cursor.token(ahead: 1).kind == .arrow { return try parseHalfConnection() }
         let first = cursor.token
         guard let candidate = try cursor.take(WireStatement.phraseIndex) else {
-            throw cursor.fail(.unknownWire(cursor.text(first), choices: WireStatement.choices), at: cursor.span(first))
+            throw cursor.fail(
+                .unknownWire(cursor.text(first), choices: WireStatement.choices), at: cursor.span(first))
         }
         return try candidate.phrase.read(self)
     }
@@ -41,7 +42,8 @@ struct WireParser: GrammarPart {
         let first = cursor.token
         guard let candidate = try cursor.take(HalfConnectionStatement.phraseIndex) else {
             throw cursor.fail(
-                .unknownWire(cursor.text(first), choices: HalfConnectionStatement.choices), at: cursor.span(first))
+                .unknownWire(cursor.text(first), choices: HalfConnectionStatement.choices),
+                at: cursor.span(first))
         }
         return .halfConnection(from: from, to: to, try candidate.phrase.read(self))
     }
@@ -69,10 +71,22 @@ struct WireParser: GrammarPart {
         if cursor.kind == .number, cursor.token(ahead: 1).kind != .newline {
             let place = cursor.place
             number = try values.parseNumber()
-            if number == 0 { throw cursor.fail(.gapNumber, at: place) }
+            if number == 0 {
+                throw cursor.fail(
+                    .badNumber, "the first gap is gap 1", hint: "write gap 1 >= 25ms, or gap >= 25ms for each gap",
+                    at: place)
+            }
         }
         let (comparison, time) = try values.parseTimeComparison(
             "gap >= 25ms", usual: .greaterOrEqual, allowsZero: true)
         return .gap(index: number, comparison, time)
+    }
+}
+
+extension Diagnostic.Message {
+    static func unknownWire(_ word: String, choices: [String]) -> Self {
+        Self(
+            .unknownWire, "\(Escaped.quoted(word)) says nothing about the wire",
+            hint: didYouMean(word, choices, "there are"))
     }
 }

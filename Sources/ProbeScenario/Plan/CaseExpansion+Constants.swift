@@ -44,11 +44,14 @@ extension CaseExpansion {
                     size += length
                 }
             } catch {
-                stop(.value(.evaluation(error.reason)), at: error.span)
+                stop(.evaluation(error.reason), at: error.span)
                 return
             }
             guard size <= Evaluator.largestCase else {
-                stop(.value(.caseTooLarge(Evaluator.largestCase >> 20)), at: expression.span)
+                stop(
+                    .cantCompute,
+                    "the values of this header hold more than \(Evaluator.largestCase >> 20) MiB together in one case",
+                    hint: "compute a large value where it is sent: C send random(100MiB, seed 1)", at: expression.span)
                 return
             }
         }
@@ -96,11 +99,20 @@ extension CaseExpansion {
             let value = try evaluator(scope).evaluate(expression)
             evaluatedBytes -= value.size
             guard evaluatedBytes > 0 else {
-                stop(.value(.casesTooLarge(Self.largestTotal >> 20)), at: parameter.span)
+                stop(.casesTooLarge(Self.largestTotal >> 20), at: parameter.span)
                 return scope.large
             }
             scope.large[name.value] = value
         }
         return scope.large
+    }
+}
+
+extension Diagnostic.Message {
+    /// What the values of `each` hold in all cases together, in MiB.
+    static func casesTooLarge(_ limit: Int) -> Self {
+        Self(
+            .cantCompute, "the values of each hold more than \(limit) MiB in all cases together",
+            hint: "let each give the number or the seed, and compute the value in a let: let x = random(n, seed 1)")
     }
 }

@@ -24,7 +24,7 @@ extension CaseExpansion {
             if scope.depth.deepest == 0 { commonRows[index] = rows }
             return isStopped ? [] : rows
         } catch {
-            stop(.value(.evaluation(error.reason)), at: error.span)
+            stop(.evaluation(error.reason), at: error.span)
             return []
         }
     }
@@ -33,7 +33,7 @@ extension CaseExpansion {
     private mutating func hasRoom(for size: Int, at span: SourceSpan) -> Bool {
         totalSize += size
         guard totalSize > Self.largestTotal else { return true }
-        if !isStopped { stop(.value(.casesTooLarge(Self.largestTotal >> 20)), at: span) }
+        if !isStopped { stop(.casesTooLarge(Self.largestTotal >> 20), at: span) }
         return false
     }
 
@@ -67,12 +67,12 @@ extension CaseExpansion {
             let low = try integer(of: first, scope)
             let high = try integer(of: last, scope)
             guard low <= high else {
-                stop(.value(.emptyRange(low, high)), at: first.span.joined(with: last.span))
+                stop(.emptyRange(low, high), at: first.span.joined(with: last.span))
                 return []
             }
             let (distance, overflow) = high.subtractingReportingOverflow(low)
             guard !overflow, distance < Self.mostCases else {
-                stop(.value(.tooManyCases(Self.mostCases)), at: first.span.joined(with: last.span))
+                stop(.tooManyCases(Self.mostCases), at: first.span.joined(with: last.span))
                 return []
             }
             return (low...high).map { Row(values: [.integer($0)], labels: ["\(name)=\($0)"]) }
@@ -112,24 +112,24 @@ extension CaseExpansion {
         // Each way to cut it is a copy of it: of a value too large for a few of them none is made.
         let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if let length = folded.length, length > count, (length - 1) > Self.largestTotal / length {
-            stop(.value(.cutsTooLarge(length: length, limit: Self.largestTotal)), at: expression.span)
+            stop(.cutsTooLarge(length: length, limit: Self.largestTotal), at: expression.span)
             return []
         }
         let bytes = try evaluator(scope).bytes(of: expression)
         guard count < bytes.count else {
-            stop(.value(.nothingToCut(length: bytes.count, times: count)), at: expression.span)
+            stop(.nothingToCut(length: bytes.count, times: count), at: expression.span)
             return []
         }
         var rows: [Row] = []
         var offsets = Array(1...count)
         while true {
             guard rows.count < Self.mostCases else {
-                stop(.value(.tooManyCases(Self.mostCases)), at: expression.span)
+                stop(.tooManyCases(Self.mostCases), at: expression.span)
                 return []
             }
             totalSize += bytes.count
             guard totalSize <= Self.largestTotal else {
-                stop(.value(.cutsTooLarge(length: bytes.count, limit: Self.largestTotal)), at: expression.span)
+                stop(.cutsTooLarge(length: bytes.count, limit: Self.largestTotal), at: expression.span)
                 return []
             }
             let bounds = [0] + offsets + [bytes.count]
@@ -157,5 +157,21 @@ extension Evaluator {
             }
         }
         return values
+    }
+}
+
+extension Diagnostic.Message {
+    static func tooManyCases(_ limit: Int) -> Self {
+        Self(
+            .tooManyCases, "this makes more than \(limit) cases",
+            hint: "several `each` multiply: make their lists shorter, or split the script")
+    }
+
+    /// Bytes of the value, and of all its cuts together.
+    static func cutsTooLarge(length: Int, limit: Int) -> Self {
+        Self(
+            .tooManyCases,
+            "the cuts of this value of \(length) bytes come to more than \(limit >> 20) MiB, all cases together",
+            hint: "cut a shorter value; bytes that need no cut can be sent by a step of their own")
     }
 }

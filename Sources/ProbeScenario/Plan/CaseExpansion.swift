@@ -60,15 +60,19 @@ struct CaseExpansion {
         }
     }
 
-    mutating func stop(_ kind: DiagnosticKind, at span: SourceSpan) {
+    mutating func stop(_ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan) {
+        stop(Diagnostic.Message(id, text, hint: hint), at: span)
+    }
+
+    mutating func stop(_ message: Diagnostic.Message, at span: SourceSpan) {
         isStopped = true
-        context.diagnostics.add(kind, at: span)
+        context.report(message, at: span)
     }
 
     private mutating func finishCase(_ levels: [PlanLevel], _ label: [String]) {
         guard cases.count < Self.mostCases else {
             let last = context.scenario.parameters[context.scenario.parameters.count - 1]
-            stop(.value(.tooManyCases(Self.mostCases)), at: last.span)
+            stop(.tooManyCases(Self.mostCases), at: last.span)
             return
         }
         var name = label.isEmpty ? "" : "[\(label.joined(separator: ","))]"

@@ -27,7 +27,7 @@ package enum ScenarioCompiler {
             let (verdict, span) = context.evidence.verdict(on: bytes, title: context.titleStatement)
         {
             var only = Diagnostics()
-            only.add(.structure(verdict), at: span)
+            only.add(Diagnostic(verdict, span: span))
             return CompilationResult(plan: nil, diagnostics: only.sorted, sources: context.sources)
         }
         var plan: Plan?
