@@ -56,7 +56,16 @@ struct FilesOfCommands {
     private func check(_ path: String, _ place: Place, _ span: SourceSpan) {
         guard !path.isEmpty, !path.hasSuffix("/"), isThere(path) else { return }
         let shown = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
-        context.report(place == .decisive ? .fileBeside(shown) : .fileMayBeBeside(shown), at: span)
+        if place == .decisive {
+            context.report(
+                .fileBesideScript, "programs run in a folder of their own: there is no \(Escaped.quoted(shown)) in it",
+                hint: "write ${dir}/\(shown): ${dir} is the script's folder", at: span)
+        } else {
+            context.report(
+                .fileMayBeBesideScript,
+                "programs run in a folder of their own, and \(Escaped.quoted(shown)) is a file beside the script",
+                hint: "write ${dir}/\(shown) where that file is meant", at: span)
+        }
     }
 
     /// Whether the path, taken from the script's folder, is a file there.
@@ -69,22 +78,5 @@ struct FilesOfCommands {
         } catch {
             return error == .notPermitted
         }
-    }
-}
-
-extension Diagnostic.Message {
-    /// A word of a `process` line is a file beside the script, and the program can't run without it.
-    static func fileBeside(_ path: String) -> Self {
-        Self(
-            .fileBesideScript, "programs run in a folder of their own: there is no \(Escaped.quoted(path)) in it",
-            hint: "write ${dir}/\(path): ${dir} is the script's folder")
-    }
-
-    /// As `fileBeside`, of a word that may mean something else.
-    static func fileMayBeBeside(_ path: String) -> Self {
-        Self(
-            .fileMayBeBesideScript,
-            "programs run in a folder of their own, and \(Escaped.quoted(path)) is a file beside the script",
-            hint: "write ${dir}/\(path) where that file is meant")
     }
 }

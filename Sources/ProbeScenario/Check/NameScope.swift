@@ -196,9 +196,17 @@ final class NameScope {
             }
         }
         let notes = collected.variables[name.value].map { [Diagnostic.Note("it is bound here", span: $0)] } ?? []
-        report(
-            place.isInFinally ? .unboundInFinally(name.value) : .mayBeUnbound(name.value), at: name.span,
-            notes: notes)
+        if place.isInFinally {
+            report(
+                .unboundVariable,
+                "`\(name.value)` may not be bound here: finally runs even when its step was never reached",
+                hint: "in finally take only what the header binds, or what finally itself does", at: name.span,
+                notes: notes)
+        } else {
+            report(
+                .unboundVariable, "`\(name.value)` may not be bound on the way to this step",
+                hint: "bind it in every branch, or before", at: name.span, notes: notes)
+        }
     }
 
     private func reportUnknown(_ name: Name, _ isInString: Bool) {
@@ -289,18 +297,6 @@ extension Diagnostic.Message {
             hint: Suggestion.nearest(to: name, among: names).map { "did you mean `${\($0)}`?" }
                 ?? "bind it before: let \(name) = …, for \(name) in 1..3 { … }, expect line as \(name); a ${ "
                 + "for the wire is written \\${")
-    }
-
-    static func mayBeUnbound(_ name: String) -> Self {
-        Self(
-            .unboundVariable, "`\(name)` may not be bound on the way to this step",
-            hint: "bind it in every branch, or before")
-    }
-
-    static func unboundInFinally(_ name: String) -> Self {
-        Self(
-            .unboundVariable, "`\(name)` may not be bound here: finally runs even when its step was never reached",
-            hint: "in finally take only what the header binds, or what finally itself does")
     }
 
     static func wordAlone(_ word: String) -> Self {

@@ -182,7 +182,11 @@ struct Lexer {
             let byte = bytes[position]
             if byte.isHidden, byte != 0x0D || peek(1) != 0x0A { hidden = hidden ?? position }
             if byte == quote {
-                if let hidden { report(.hiddenCharacter(bytes[hidden]), hidden, hidden + 1) }
+                if let hidden {
+                    report(
+                        .unexpectedCharacter, "a control character stands in this string, where nobody sees it",
+                        hint: "write it as an escape: \(Escaped.text([bytes[hidden]]))", hidden, hidden + 1)
+                }
                 position += 1
                 add(kind, start, position)
                 return
@@ -328,12 +332,6 @@ struct Lexer {
 }
 
 extension Diagnostic.Message {
-    static func hiddenCharacter(_ byte: UInt8) -> Self {
-        Self(
-            .unexpectedCharacter, "a control character stands in this string, where nobody sees it",
-            hint: "write it as an escape: \(Escaped.text([byte]))")
-    }
-
     static func unterminatedString(quote: String) -> Self {
         Self(
             .unterminatedString, "this string has no closing \(quote) on its line",

@@ -27,9 +27,8 @@ struct ActionParser: GrammarPart {
                 .unknownVerb("read", actor: actor.value, kind: declared), at: cursor.span(verb))
         }
         guard let candidate = try cursor.take(LanguageTable.verbs(of: actorKind)) else {
-            let kind = declared
             throw cursor.fail(
-                .unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))
+                .unknownVerb(cursor.text(verb), actor: actor.value, kind: declared), at: cursor.span(verb))
         }
         let place = cursor.place
         let action = try candidate.phrase.read(self)

@@ -195,7 +195,7 @@ struct HeaderParser: GrammarPart {
         }
         guard context.includeStack.count <= 16 else {
             cursor.report(
-                .includeCycle, "includes go at most \(16) deep", hint: "include the file from the script itself",
+                .includeCycle, "includes go at most 16 deep", hint: "include the file from the script itself",
                 at: path.span)
             return
         }

@@ -220,12 +220,6 @@ struct StepParser: GrammarPart {
 }
 
 extension Diagnostic.Message {
-    static func expected(_ what: String, found: String, example: String?) -> Self {
-        Self(
-            .expected, "\(what) is expected here, not \(found)",
-            hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
-    }
-
     static func unknownStatement(_ word: String, next: String, actors: [String]) -> Self {
         Self(
             .unknownStatement, "nothing starts with \(Escaped.quoted(word)): it is no statement and no actor",

@@ -76,3 +76,11 @@ extension TokenCursor {
         }
     }
 }
+
+extension Diagnostic.Message {
+    static func expected(_ what: String, found: String, example: String?) -> Self {
+        Self(
+            .expected, "\(what) is expected here, not \(found)",
+            hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
+    }
+}
