@@ -131,20 +131,23 @@ extension CaptureNotes {
     /// An option of pcapng has no more bytes.
     private static let longestComment = 65_535
 
+    /// What is noted of the case itself.
+    private static let head: [JSONField<CaptureNotes>] = [
+        .optional("framing", \.framing, framing), .list("actors", \.actors, .texts), .list("places", \.places, .texts),
+    ]
+
+    private static let framing = JSONCodec<Framing>(
+        "a framing", encode: { .string($0.rawValue) },
+        decode: { value, _ in value.text.flatMap(Framing.init(rawValue:)) })
+
     /// The notes as comments of a capture file. What exceeds the limits is left out.
     package var comments: [String] {
-        guard let framing else { return [] }
-        let head: [JSONValue] = [
-            .object([
-                ("framing", .string(framing.rawValue)), ("actors", .array(actors.map { .string($0) })),
-                ("places", .array(places.map { .string($0) })),
-            ])
-        ]
-        let all =
-            head + connections.prefix(Self.mostConnections).map { .object([("connection", $0.json)]) }
-            + steps.suffix(Self.mostSteps).map { .object([("step", $0.json)]) }
-        return all.compactMap { value in
-            let bytes = value.encoded()
+        if framing == nil { return [] }
+        let all: [[JSONValue.Member]] =
+            [Self.head.members(of: self)] + connections.prefix(Self.mostConnections).map { [("connection", $0.json)] }
+            + steps.suffix(Self.mostSteps).map { [("step", $0.json)] }
+        return all.compactMap { members in
+            let bytes = JSONValue.object(members).encoded()
             return bytes.count <= Self.longestComment ? String(decoding: bytes, as: UTF8.self) : nil
         }
     }
@@ -152,15 +155,11 @@ extension CaptureNotes {
     package init(comments: [String]) {
         for comment in comments where comment.hasPrefix("{") {
             let bytes = Array(comment.utf8)
-            // A comment that is no JSON is somebody's text.
+            // A comment that is no JSON, or has other members, is somebody's text.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
-            if let text = value["framing"]?.text {
-                framing = Framing(rawValue: text)
-                actors = (value["actors"]?.elements ?? []).compactMap(\.text)
-                places = (value["places"]?.elements ?? []).compactMap(\.text)
-            }
+            if value["framing"] != nil { try? Self.head.decode(value, into: &self) }
             if let connection = value["connection"].flatMap(Connection.init(json:)) { connections.append(connection) }
-            if let step = value["step"].flatMap({ Step(json: $0) }) { steps.append(step) }
+            if let step = value["step"].flatMap(Step.init(json:)) { steps.append(step) }
         }
         let count = connections.count
         steps.removeAll { step in
@@ -169,101 +168,82 @@ extension CaptureNotes {
     }
 }
 
-extension CaptureNotes.Connection {
-    fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            ("client", .string(client.description)), ("server", .string(server.description)),
-            ("sequence", .integer(Int(sequence))),
-        ]
-        for (key, names) in [
-            ("clientNames", clientNames), ("serverNames", serverNames), ("clientCandidates", clientCandidates),
-            ("serverCandidates", serverCandidates), ("clientEarlier", earlier(at: .client)),
-            ("serverEarlier", earlier(at: .server)),
-        ] where !names.isEmpty {
-            members.append((key, .array(names.map { .string($0) })))
-        }
-        if let doubt { members.append(("doubt", .string(doubt))) }
-        if isDiscarded { members.append(("discarded", .boolean(true))) }
-        return .object(members)
+extension CaptureNotes.Connection: JSONConvertible {
+    package static let codec = JSONCodec.object(
+        Self(client: noEndpoint, server: noEndpoint, sequence: 0),
+        [
+            .required("client", \.client, endpoint), .required("server", \.server, endpoint),
+            .required("sequence", \.sequence, .integer),
+            .list("clientNames", \.clientNames, .texts, writesEmpty: false),
+            .list("serverNames", \.serverNames, .texts, writesEmpty: false),
+            .list("clientCandidates", \.clientCandidates, .texts, writesEmpty: false),
+            .list("serverCandidates", \.serverCandidates, .texts, writesEmpty: false),
+            .list("clientEarlier", \.clientEarlier, .texts, writesEmpty: false),
+            .list("serverEarlier", \.serverEarlier, .texts, writesEmpty: false), .optional("doubt", \.doubt, .text),
+            .mark("discarded", \.isDiscarded),
+        ])
+
+    private static let noEndpoint = SocketEndpoint(address: .loopbackV4, port: 0)
+
+    private static let endpoint = JSONCodec<SocketEndpoint>(
+        "an address with a port", encode: { .string($0.description) },
+        decode: { value, _ in value.text.flatMap { SocketEndpoint($0) } })
+
+    private var clientEarlier: [String] {
+        get { earlier(at: .client) }
+        set { earlierNames = newValue.map { .init(name: $0, side: .client) } }
     }
 
-    fileprivate init?(json: JSONValue) {
-        guard let client = json["client"]?.text.flatMap({ SocketEndpoint($0) }),
-            let server = json["server"]?.text.flatMap({ SocketEndpoint($0) }),
-            let sequence = json["sequence"]?.integer.flatMap({ UInt32(exactly: $0) })
-        else { return nil }
-        self.init(client: client, server: server, sequence: sequence)
-        func names(_ key: String) -> [String] { (json[key]?.elements ?? []).compactMap(\.text) }
-        clientNames = names("clientNames")
-        serverNames = names("serverNames")
-        clientCandidates = names("clientCandidates")
-        serverCandidates = names("serverCandidates")
-        earlierNames =
-            names("clientEarlier").map { .init(name: $0, side: .client) }
-            + names("serverEarlier").map { .init(name: $0, side: .server) }
-        doubt = json["doubt"]?.text
-        if case .boolean(true)? = json["discarded"] { isDiscarded = true }
+    /// Read after those of the client.
+    private var serverEarlier: [String] {
+        get { earlier(at: .server) }
+        set { earlierNames += newValue.map { .init(name: $0, side: .server) } }
     }
 }
 
-extension CaptureNotes.Step {
-    fileprivate var json: JSONValue {
-        var members: [JSONValue.Member] = [
-            ("at", .string(place)), ("text", .string(text)), ("loopback", .integer(Int(clamping: lastOnLoopback))),
-            ("links", .integer(Int(clamping: lastOnLinks))),
-        ]
+extension CaptureNotes.Step: JSONConvertible {
+    package static let codec = JSONCodec.object(
+        Self(place: "", text: "", lastOnLoopback: 0, lastOnLinks: 0, target: .every(except: [])),
+        [
+            .required("at", \.place, .text), .required("text", \.text, .text),
+            .required("loopback", \.lastOnLoopback, .integer), .required("links", \.lastOnLinks, .integer),
+            .part(\.target, target), .defaulted("values", \.values, values, isOmitted: \.isEmpty),
+        ])
+
+    private static let target = JSONCodec<CaptureNotes.Target>("a target") { target in
         switch target {
         case .end(let number, let side):
-            members += [("connection", .integer(number)), ("from", .string(side == .client ? "client" : "server"))]
-        case .every(let except): members.append(("except", .array(except.map { .integer($0) })))
-        case .nothing(let text): members.append(("nothing", .string(text)))
-        case .inconclusive(let text): members.append(("inconclusive", .string(text)))
+            .object([("connection", .integer(number)), ("from", .string(side == .client ? "client" : "server"))])
+        case .every(let except): .object([("except", .array(except.map(JSONValue.integer)))])
+        case .nothing(let text): .object([("nothing", .string(text))])
+        case .inconclusive(let text): .object([("inconclusive", .string(text))])
         }
-        if !values.isEmpty {
-            let values = values.sorted { $0.key < $1.key }.map { name, value -> JSONValue.Member in
+    } decode: { (value, _) throws(JSONContentError) in
+        if let number = try value.optional("connection", JSONCodec<Int>.integer(in: 0...Int.max)) {
+            return .end(number, try value.required("from", .text) == "client" ? .client : .server)
+        }
+        if let except = try value.optional("except", .list(of: JSONCodec<Int>.integer)) {
+            return .every(except: except)
+        }
+        if let text = try value.optional("nothing", .text) { return .nothing(text) }
+        return try value.optional("inconclusive", .text).map { .inconclusive($0) }
+    }
+
+    /// By the names, in their order.
+    private static let values = JSONCodec<[String: CaptureNotes.NamedValue]>("an object") { values in
+        .object(
+            values.sorted { $0.key < $1.key }.map { name, value in
                 switch value {
                 case .integer(let number): (name, .integer(number))
                 case .bytes(let bytes): (name, .latin1(bytes))
                 }
-            }
-            members.append(("values", .object(values)))
-        }
-        return .object(members)
-    }
-
-    fileprivate init?(json: JSONValue) {
-        guard let place = json["at"]?.text, let text = json["text"]?.text,
-            let loopback = json["loopback"]?.integer.flatMap({ UInt64(exactly: $0) }),
-            let links = json["links"]?.integer.flatMap({ UInt64(exactly: $0) })
-        else { return nil }
-        let target: CaptureNotes.Target
-        if let number = json["connection"]?.integer, number >= 0, let from = json["from"]?.text {
-            target = .end(number, from == "client" ? .client : .server)
-        } else if let except = json["except"]?.elements {
-            target = .every(except: except.compactMap(\.integer))
-        } else if let text = json["nothing"]?.text {
-            target = .nothing(text)
-        } else if let text = json["inconclusive"]?.text {
-            target = .inconclusive(text)
-        } else {
-            return nil
-        }
-        self.init(place: place, text: text, lastOnLoopback: loopback, lastOnLinks: links, target: target)
-        guard case .object(let members)? = json["values"] else { return }
+            })
+    } decode: { value, _ in
+        guard case .object(let members) = value else { return nil }
+        var values: [String: CaptureNotes.NamedValue] = [:]
         for (name, value) in members {
-            if let number = value.integer {
-                values[name] = .integer(number)
-            } else if let bytes = value.latin1 {
-                values[name] = .bytes(bytes)
-            }
+            values[name] = value.integer.map { .integer($0) } ?? value.latin1.map { .bytes($0) }
         }
-    }
-}
-
-extension JSONValue {
-    /// The elements of an array; nil if the value is none.
-    fileprivate var elements: [JSONValue]? {
-        guard case .array(let elements) = self else { return nil }
-        return elements
+        return values
     }
 }

@@ -31,24 +31,38 @@ package struct PlannedCase: Sendable, Equatable {
         self.rerun = rerun
     }
 
+    /// What was known of a case before it had this result.
+    package init(_ result: CaseResult) {
+        self.init(
+            id: result.id, path: result.path, subject: result.subject, title: result.title, about: result.about,
+            because: result.because, level: result.level, tags: result.tags, rerun: result.rerun)
+    }
+
     /// The result of a case that was still running when the run was aborted.
     ///
     /// - Parameter duration: nanoseconds since it began.
     package func interrupted(after duration: Int64) -> CaseResult {
-        var result = CaseResult(
-            id: id, path: path, sources: SourceMap([]), title: title, about: about, because: because, level: level,
-            tags: tags,
-            subject: subject, verdict: .error,
-            findings: [
-                Finding(
-                    .error, "the run was interrupted",
-                    details: [
-                        "a second signal did not wait for the end of the case: its `finally` blocks may not have run"
-                    ])
-            ], timeline: [], duration: duration, capturePath: nil, rerun: rerun)
+        var result = CaseResult(self, .error, duration: duration)
+        result.findings = [
+            Finding(
+                .error, "the run was interrupted",
+                details: [
+                    "a second signal did not wait for the end of the case: its `finally` blocks may not have run"
+                ])
+        ]
         result.isInterrupted = true
         return result
     }
 
     package var key: CaseKey { CaseKey(id: id, subject: subject) }
+}
+
+extension CaseResult {
+    /// A result without findings and timeline.
+    package init(_ item: PlannedCase, _ verdict: Verdict, sources: SourceMap = SourceMap([]), duration: Int64 = 0) {
+        self.init(
+            id: item.id, path: item.path, sources: sources, title: item.title, about: item.about,
+            because: item.because, level: item.level, tags: item.tags, subject: item.subject, verdict: verdict,
+            findings: [], timeline: [], duration: duration, capturePath: nil, rerun: item.rerun)
+    }
 }

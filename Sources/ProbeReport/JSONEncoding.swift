@@ -46,15 +46,11 @@ enum JSONEncoding {
             if let comment = expected.comment { line.append(("comment", .string(comment))) }
             members.append(("expectation", .object(line)))
         }
-        if let alone = result.alone {
-            members.append(
-                (
-                    "alone",
-                    .object([("verdict", .string(alone.verdict.rawValue)), ("after", .string(alone.after))])
-                ))
-        }
+        if let alone = result.alone { members.append(("alone", ResultsFormat.alone.encode(alone))) }
         if let path = result.capturePath { members.append(("capture", .string(path))) }
-        if let exploration = result.exploration { members.append(("exploration", value(of: exploration))) }
+        if let exploration = result.exploration {
+            members.append(("exploration", ResultsFormat.exploration.encode(exploration)))
+        }
         members.append(("rerun", .string(result.rerun)))
         return members
     }
@@ -66,7 +62,7 @@ enum JSONEncoding {
                     ("of", .string(latency.wait)), ("waits", .integer(latency.count)),
                     ("failed", .integer(latency.failed)),
                 ] + latency.percentiles.map { ($0.name, $0.time.map { .integer(Int($0)) } ?? .null) } + [
-                    ("buckets", .array(latency.buckets.map { .array([.integer(Int($0.upTo)), .integer($0.count)]) }))
+                    ("buckets", .array(latency.buckets.map(ResultsFormat.bucket.encode)))
                 ])
         }
         let samples = crowd.samples.map { sample in
@@ -82,25 +78,6 @@ enum JSONEncoding {
                     ("failures", strings(crowd.failures)), ("latencies", .array(latencies)),
                     ("samples", .array(samples)),
                 ])
-    }
-
-    static func value(of exploration: Exploration) -> JSONValue {
-        var members: [JSONValue.Member] = []
-        if let counts = exploration.counts {
-            members = [
-                ("law", .string(counts.law.rawValue)), ("tried", .integer(counts.tried)),
-                ("left", .integer(counts.left)), ("inconclusive", .integer(counts.inconclusive)),
-                ("exhausted", .boolean(counts.isExhausted)), ("seed", .integer(counts.seed)),
-            ]
-        }
-        let written = exploration.written.map { scenario in
-            JSONValue.object([
-                ("path", .string(scenario.path)), ("sentence", .string(scenario.sentence)),
-                ("captures", strings(scenario.captures)), ("failed", .integer(scenario.failed)),
-                ("runs", .integer(scenario.runs)),
-            ])
-        }
-        return .object(members + [("written", .array(written))])
     }
 
     static func members(of item: PlannedCase) -> [JSONValue.Member] {
@@ -157,31 +134,15 @@ enum JSONEncoding {
         }
         members += [
             ("details", strings(finding.details)), ("hints", strings(finding.hints)),
-            (
-                "actors",
-                .array(finding.actors.map { .object([("name", .string($0.name)), ("state", .string($0.state))]) })
-            ),
+            ("actors", .array(finding.actors.map(ResultsFormat.actor.encode))),
         ]
         return .object(members)
     }
 
     private static func entry(_ entry: TimelineEntry, _ sources: SourceMap) -> JSONValue {
-        let members: [JSONValue.Member] =
-            switch entry.kind {
-            case .step(let span, let text, let values):
-                [("kind", .string("step")), ("at", place(span, sources)), ("text", .string(text))]
-                    + (values.isEmpty ? [] : [("values", named(values))])
-            case .stepFailed(let span): [("kind", .string("step-failed")), ("at", place(span, sources))]
-            case .packet(let packet): [("kind", .string("packet")), ("text", .string(packet.text))]
-            case .output(let actor, let isError, let line):
-                [
-                    ("kind", .string("output")), ("actor", .string(actor)),
-                    ("stream", .string(isError ? "stderr" : "stdout")), ("line", bytes(line)),
-                ]
-            case .event(let actor, let text):
-                [("kind", .string("event")), ("actor", .string(actor)), ("text", .string(text))]
-            case .note(let text): [("kind", .string("note")), ("text", .string(text))]
-            }
+        let members = ResultsFormat.members(
+            of: entry.kind, place: { place($0, sources) }, values: named, line: bytes,
+            packet: { [("text", .string($0.text))] })
         return .object([("time", .integer(Int(entry.time)))] + members)
     }
 

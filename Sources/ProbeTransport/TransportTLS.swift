@@ -23,29 +23,16 @@ public struct TransportTLS: Sendable, Equatable {
 // MARK: As JSON
 
 extension TransportTLS {
-    var members: [JSONValue.Member] {
-        [("ca", .string(authorities)), ("name", .string(name))]
-            + (protocols.isEmpty ? [] : [("alpn", .array(protocols.map { .latin1($0) }))])
-            + (version.map { [("version", .string($0.rawValue))] } ?? [])
-    }
+    static let codec = JSONCodec.object(
+        TransportTLS(authorities: "", name: ""),
+        [
+            .required("ca", \.authorities, .text), .required("name", \.name, .nonEmptyText),
+            .list("alpn", \.protocols, .list(of: protocolName), writesEmpty: false),
+            .optional("version", \.version, .word),
+        ])
 
-    /// - Throws: `invalid` if a required field is missing or has an invalid value.
-    init(_ value: JSONValue) throws(AdapterRequestError.Refusal) {
-        guard let authorities = value["ca"]?.text, let name = value["name"]?.text, !name.isEmpty else {
-            throw .invalid
-        }
-        self.init(authorities: authorities, name: name)
-        if let list = value["alpn"] {
-            guard case .array(let words) = list else { throw .invalid }
-            for word in words {
-                // RFC 7301, 3.1: a length of one byte, which is not 0.
-                guard let bytes = word.latin1, (1...255).contains(bytes.count) else { throw .invalid }
-                protocols.append(bytes)
-            }
-        }
-        if let word = value["version"] {
-            guard let version = word.text.flatMap(TLSVersion.init) else { throw .invalid }
-            self.version = version
-        }
-    }
+    /// RFC 7301, 3.1: its length is a byte, which is not 0.
+    private static let protocolName = JSONCodec<[UInt8]>(
+        "a string of 1 to 255 bytes", encode: { .latin1($0) },
+        decode: { value, _ in value.latin1.flatMap { (1...255).contains($0.count) ? $0 : nil } })
 }

@@ -207,7 +207,7 @@ import Testing
 
     /// What merge wrote, it reads, also where sums are larger than what is read.
     @Test func sumsAreOfWhatIsRead() throws {
-        let most = ResultsFields.largest
+        let most = ResultsNumber.largest
         var result = ResultsSamples.passed("c1")
         var crowd = ResultsSamples.crowd()
         (crowd.members, crowd.counts[0].count) = (most, most)
@@ -231,7 +231,7 @@ import Testing
         #expect(sum.samples.last?.sent == most && sum.samples.last?.received == most)
         #expect(sum.latencies.first?.buckets.map(\.count) == [most, 6, 4])
         #expect(try self.results(again).summary.packetsCaptured == most)
-        #expect(ResultsFields.sum(most - 1, 1) == most && ResultsFields.sum(.max, .max) == most)
-        #expect(ResultsFields.sum(2, 3) == 5)
+        #expect(ResultsNumber.sum(most - 1, 1) == most && ResultsNumber.sum(.max, .max) == most)
+        #expect(ResultsNumber.sum(2, 3) == 5)
     }
 }

@@ -1,78 +1,59 @@
 package import ProbeBase
 import ProbeSystem
 
-extension CrowdSnapshot {
-    private static var counts: [(String, WritableKeyPath<CrowdSnapshot, Int>)] {
+extension CrowdSnapshot: JSONConvertible {
+    package static let codec = JSONCodec.object(
+        CrowdSnapshot(),
         [
-            ("started", \.started), ("connected", \.connected), ("alive", \.alive), ("failed", \.failed),
-            ("done", \.done), ("received", \.received), ("sent", \.sent), ("refused", \.refused),
-            ("withRest", \.withRest), ("elsewhere", \.elsewhere),
-        ]
+            .required("started", \.started, .integer), .required("connected", \.connected, .integer),
+            .required("alive", \.alive, .integer), .required("failed", \.failed, .integer),
+            .required("done", \.done, .integer), .required("received", \.received, .integer),
+            .required("sent", \.sent, .integer), .required("refused", \.refused, .integer),
+            .required("withRest", \.withRest, .integer), .required("elsewhere", \.elsewhere, .integer),
+            .required("failures", \.failures, .list(of: failure)), .optional("rest", \.rest, rest),
+            .part(\.standstills, standstills), .part(\.latencies, latencies),
+        ])
+
+    private static let failure = JSONCodec.object(
+        Failure(instruction: 0, reason: "", count: 0),
+        [
+            .required("instruction", \.instruction, .integer), .required("reason", \.reason, .text),
+            .required("count", \.count, .integer),
+        ])
+
+    private static let rest = JSONCodec.object(
+        Rest(bytes: [], count: 0), [.required("bytes", \.bytes, .bytes), .required("count", \.count, .integer)])
+
+    /// Not written where there is none.
+    private static let standstills = JSONCodec<Standstills>("an object") { standstills in
+        let intervals = standstills.all(from: MonotonicTime(nanoseconds: 0)).map { from, to in
+            JSONCodec.integers.encode([from.nanoseconds, to.nanoseconds])
+        }
+        return .object(intervals.isEmpty ? [] : [("standstills", .array(intervals))])
+    } decode: { (value, _) throws(JSONContentError) in
+        var standstills = Standstills()
+        for ends in try value.optional("standstills", .list(of: .integers)) ?? [] {
+            guard ends.count == 2 else { return nil }
+            standstills.add(from: MonotonicTime(nanoseconds: ends[0]), to: MonotonicTime(nanoseconds: ends[1]))
+        }
+        return standstills
     }
 
-    package var json: JSONValue {
-        var members: [JSONValue.Member] = Self.counts.map { ($0.0, .integer(self[keyPath: $0.1])) }
-        members.append(
-            (
-                "failures",
-                .array(
-                    failures.map {
-                        .object([
-                            ("instruction", .integer($0.instruction)), ("reason", .string($0.reason)),
-                            ("count", .integer($0.count)),
-                        ])
-                    })
-            ))
-        if let rest {
-            members.append(
-                ("rest", .object([("bytes", .latin1(rest.bytes)), ("count", .integer(rest.count))])))
-        }
-        let stood = standstills.all(from: MonotonicTime(nanoseconds: 0)).map { from, to in
-            JSONValue.array([.integer(Int(from.nanoseconds)), .integer(Int(to.nanoseconds))])
-        }
-        if !stood.isEmpty { members.append(("standstills", .array(stood))) }
-        if !latencies.isEmpty {
-            members.append(
-                (
-                    "latencies",
-                    .object(
-                        MemberWait.allCases.compactMap { wait in latencies[wait].map { (wait.rawValue, $0.json) } })
-                ))
-        }
-        return .object(members)
-    }
-
-    /// Nil if it is none.
-    package init?(json: JSONValue) {
-        self.init()
-        for (name, path) in Self.counts {
-            guard let count = json[name]?.integer else { return nil }
-            self[keyPath: path] = count
-        }
-        guard case .array(let values)? = json["failures"] else { return nil }
-        for value in values {
-            guard let instruction = value["instruction"]?.integer, let reason = value["reason"]?.text,
-                let count = value["count"]?.integer
-            else { return nil }
-            failures.append(Failure(instruction: instruction, reason: reason, count: count))
-        }
-        if let value = json["rest"] {
-            guard let bytes = value["bytes"]?.latin1, let count = value["count"]?.integer else { return nil }
-            rest = Rest(bytes: bytes, count: count)
-        }
-        if case .array(let intervals)? = json["standstills"] {
-            for interval in intervals {
-                guard case .array(let ends) = interval, ends.count == 2, let from = ends[0].integer,
-                    let to = ends[1].integer
-                else { return nil }
-                standstills.add(
-                    from: MonotonicTime(nanoseconds: Int64(from)), to: MonotonicTime(nanoseconds: Int64(to)))
-            }
-        }
-        guard case .object(let records)? = json["latencies"] else { return }
+    /// By the names of the waits, in their order; not written where there is none.
+    private static let latencies = JSONCodec<[MemberWait: LatencyRecord]>("an object") { latencies in
+        let records = MemberWait.allCases.compactMap { wait in latencies[wait].map { (wait.rawValue, $0.json) } }
+        return .object(latencies.isEmpty ? [] : [("latencies", .object(records))])
+    } decode: { (value, _) throws(JSONContentError) in
+        guard case .object(let records)? = value["latencies"] else { return [:] }
+        var latencies: [MemberWait: LatencyRecord] = [:]
         for (name, value) in records {
-            guard let wait = MemberWait(rawValue: name), let record = LatencyRecord(json: value) else { return nil }
-            latencies[wait] = record
+            guard let wait = MemberWait(rawValue: name) else { return nil }
+            latencies[wait] = try LatencyRecord.codec.decode(value)
         }
+        return latencies
     }
+}
+
+extension JSONCodec<[Int64]> {
+    static let integers = JSONCodec.list(of: .integer)
 }

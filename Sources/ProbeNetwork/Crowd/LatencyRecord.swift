@@ -90,33 +90,22 @@ package struct LatencyRecord: Sendable, Equatable {
     }
 }
 
-extension LatencyRecord {
-    package var json: JSONValue {
-        .object([
-            ("counts", Self.json(counts)), ("running", Self.json(running)), ("failed", .integer(failed)),
-            ("open", .integer(open)),
+extension LatencyRecord: JSONConvertible {
+    package static let codec = JSONCodec.object(
+        LatencyRecord(),
+        [
+            .required("counts", \.counts, histogram), .required("running", \.running, histogram),
+            .required("failed", \.failed, .integer), .required("open", \.open, .integer),
         ])
-    }
 
-    private static func json(_ counts: [Int64: Int]) -> JSONValue {
+    /// Pairs of a time and a count, in the order of the times.
+    private static let histogram = JSONCodec<[Int64: Int]>("an array") { counts in
         .array(counts.sorted { $0.key < $1.key }.map { .array([.integer(Int($0.key)), .integer($0.value)]) })
-    }
-
-    package init?(json: JSONValue) {
-        guard let counts = Self.counts(json["counts"]), let running = Self.counts(json["running"]),
-            let failed = json["failed"]?.integer, let open = json["open"]?.integer
-        else { return nil }
-        (self.counts, self.running, self.failed, self.open) = (counts, running, failed, open)
-    }
-
-    private static func counts(_ json: JSONValue?) -> [Int64: Int]? {
-        guard case .array(let pairs)? = json else { return nil }
+    } decode: { (value, _) throws(JSONContentError) in
         var counts: [Int64: Int] = [:]
-        for pair in pairs {
-            guard case .array(let numbers) = pair, numbers.count == 2, let value = numbers[0].integer,
-                let count = numbers[1].integer
-            else { return nil }
-            counts[Int64(value), default: 0] += count
+        for pair in try JSONCodec<[[Int64]]>.list(of: .integers).decode(value) {
+            guard pair.count == 2 else { return nil }
+            counts[pair[0], default: 0] += Int(pair[1])
         }
         return counts
     }

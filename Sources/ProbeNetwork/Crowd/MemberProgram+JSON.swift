@@ -1,91 +1,72 @@
 package import ProbeBase
 
-extension MemberProgram {
-    package var json: JSONValue {
-        .object([
-            ("terminator", .latin1(terminator)), ("patience", .nanoseconds(patience)),
-            ("instructions", .array(instructions.map(\.json))),
-        ])
+extension MemberProgram: JSONConvertible {
+    package static let codec = JSONCodec<MemberProgram>("an object", encode: fields.encode) {
+        (value, _) throws(JSONContentError) in
+        let program = try fields.decode(value)
+        for instruction in program.instructions {
+            if case .jump(let target) = instruction, !program.instructions.indices.contains(target) { return nil }
+        }
+        return program
     }
 
-    /// Nil if it is none.
-    package init?(json: JSONValue) {
-        guard let terminator = json["terminator"]?.latin1, let patience = json["patience"]?.duration,
-            case .array(let values)? = json["instructions"]
-        else {
-            return nil
-        }
-        let instructions = values.compactMap(Instruction.init(json:))
-        guard instructions.count == values.count else { return nil }
-        for instruction in instructions {
-            if case .jump(let target) = instruction, !instructions.indices.contains(target) { return nil }
-        }
-        self.init(instructions: instructions, terminator: terminator, patience: patience)
-    }
+    private static let fields = JSONCodec.object(
+        MemberProgram(instructions: [], terminator: []),
+        [
+            .required("terminator", \.terminator, .bytes), .required("patience", \.patience, .nanoseconds),
+            .required("instructions", \.instructions, .list(of: Instruction.codec)),
+        ])
 }
 
 extension MemberProgram.Instruction {
-    fileprivate var json: JSONValue {
+    fileprivate static let codec = JSONCodec<Self>("an instruction", encode: encode, decode: decode)
+
+    private static func encode(_ instruction: Self) -> JSONValue {
         func object(_ name: String, _ members: JSONValue.Member...) -> JSONValue {
             .object([("do", .string(name))] + members)
         }
-        return switch self {
-        case .connect(let within): object("connect", ("within", .nanoseconds(within)))
+        func time(_ duration: Duration) -> JSONValue { JSONCodec.nanoseconds.encode(duration) }
+        return switch instruction {
+        case .connect(let within): object("connect", ("within", time(within)))
         case .send(let pieces, let pause):
-            object("send", ("pieces", .array(pieces.map { .latin1($0) })), ("pause", .nanoseconds(pause)))
+            object("send", ("pieces", .array(pieces.map { .latin1($0) })), ("pause", time(pause)))
         case .sendEndlessly(let bytes, let interval):
-            object("sendEndlessly", ("bytes", .latin1(bytes)), ("every", .nanoseconds(interval)))
-        case .expect(let wait, let within): object("expect", ("what", wait.json), ("within", .nanoseconds(within)))
-        case .wait(let duration): object("wait", ("for", .nanoseconds(duration)))
+            object("sendEndlessly", ("bytes", .latin1(bytes)), ("every", time(interval)))
+        case .expect(let wait, let within):
+            object("expect", ("what", MemberProgram.Wait.codec.encode(wait)), ("within", time(within)))
+        case .wait(let duration): object("wait", ("for", time(duration)))
         case .close: object("close")
         case .reset: object("reset")
         case .stopReading: object("stopReading")
         case .acceptRest: object("acceptRest")
-        case .read(let count, let interval):
-            object("read", ("count", .integer(count)), ("every", .nanoseconds(interval)))
+        case .read(let count, let interval): object("read", ("count", .integer(count)), ("every", time(interval)))
         case .jump(let target): object("jump", ("to", .integer(target)))
         }
     }
 
-    fileprivate init?(json: JSONValue) {
-        switch json["do"]?.text {
-        case "connect":
-            guard let within = json["within"]?.duration else { return nil }
-            self = .connect(within: within)
-        case "send":
-            guard case .array(let values)? = json["pieces"], let pause = json["pause"]?.duration else { return nil }
-            let pieces = values.compactMap(\.latin1)
-            guard pieces.count == values.count else { return nil }
-            self = .send(pieces: pieces, pause: pause)
-        case "sendEndlessly":
-            guard let bytes = json["bytes"]?.latin1, let interval = json["every"]?.duration else { return nil }
-            self = .sendEndlessly(bytes, every: interval)
+    private static func decode(_ value: JSONValue, _: String) throws(JSONContentError) -> Self? {
+        func time(_ name: String) throws(JSONContentError) -> Duration { try value.required(name, .nanoseconds) }
+        switch value["do"]?.text {
+        case "connect": return .connect(within: try time("within"))
+        case "send": return .send(pieces: try value.required("pieces", .list(of: .bytes)), pause: try time("pause"))
+        case "sendEndlessly": return .sendEndlessly(try value.required("bytes", .bytes), every: try time("every"))
         case "expect":
-            guard let wait = json["what"].flatMap(MemberProgram.Wait.init(json:)),
-                let within = json["within"]?.duration
-            else { return nil }
-            self = .expect(wait, within: within)
-        case "wait":
-            guard let duration = json["for"]?.duration else { return nil }
-            self = .wait(duration)
-        case "close": self = .close
-        case "reset": self = .reset
-        case "stopReading": self = .stopReading
-        case "acceptRest": self = .acceptRest
-        case "read":
-            guard let count = json["count"]?.integer, let interval = json["every"]?.duration else { return nil }
-            self = .read(count: count, every: interval)
-        case "jump":
-            guard let target = json["to"]?.integer else { return nil }
-            self = .jump(to: target)
+            return .expect(try value.required("what", MemberProgram.Wait.codec), within: try time("within"))
+        case "wait": return .wait(try time("for"))
+        case "close": return .close
+        case "reset": return .reset
+        case "stopReading": return .stopReading
+        case "acceptRest": return .acceptRest
+        case "read": return .read(count: try value.required("count", .integer), every: try time("every"))
+        case "jump": return .jump(to: try value.required("to", .integer))
         default: return nil
         }
     }
 }
 
 extension MemberProgram.Wait {
-    fileprivate var json: JSONValue {
-        switch self {
+    fileprivate static let codec = JSONCodec<Self>("a wait") { wait in
+        switch wait {
         case .line(.any): .object([("line", .null)])
         case .line(.equal(let bytes)): .object([("line", .latin1(bytes))])
         case .line(.regex(let text, let flags)): .object([("regex", .string(text)), ("flags", .string(flags))])
@@ -93,33 +74,20 @@ extension MemberProgram.Wait {
         case .until(let delimiter): .object([("until", .latin1(delimiter))])
         case .eof: .object([("eof", .boolean(true))])
         }
-    }
-
-    fileprivate init?(json: JSONValue) {
-        if let line = json["line"] {
-            if line.isNull {
-                self = .line(.any)
-            } else if let bytes = line.latin1 {
-                self = .line(.equal(bytes))
-            } else {
-                return nil
-            }
-        } else if let text = json["regex"]?.text, let flags = json["flags"]?.text {
-            self = .line(.regex(text, flags: flags))
-        } else if let count = json["count"]?.integer {
-            self = .count(count)
-        } else if let delimiter = json["until"]?.latin1 {
-            self = .until(delimiter)
-        } else if json["eof"] != nil {
-            self = .eof
-        } else {
-            return nil
+    } decode: { (value, _) throws(JSONContentError) in
+        if let line = value["line"], line.isNull { return .line(.any) }
+        if let bytes = try value.optional("line", .bytes) { return .line(.equal(bytes)) }
+        if let text = try value.optional("regex", .text) {
+            return .line(.regex(text, flags: try value.required("flags", .text)))
         }
+        if let count = try value.optional("count", JSONCodec<Int>.integer) { return .count(count) }
+        if let delimiter = try value.optional("until", .bytes) { return .until(delimiter) }
+        return value["eof"] == nil ? nil : .eof
     }
 }
 
-extension JSONValue {
-    fileprivate static func nanoseconds(_ duration: Duration) -> JSONValue { .integer(Int(duration.nanoseconds)) }
-
-    fileprivate var duration: Duration? { integer.map { .nanoseconds(Int64($0)) } }
+extension JSONCodec<Duration> {
+    fileprivate static let nanoseconds = JSONCodec("a whole number", encode: { .integer(Int($0.nanoseconds)) }) {
+        value, _ in value.integer.map { .nanoseconds(Int64($0)) }
+    }
 }

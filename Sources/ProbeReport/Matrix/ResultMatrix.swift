@@ -81,10 +81,7 @@ struct ResultMatrix: Sendable {
     }
 
     mutating func add(_ result: CaseResult) {
-        let place = touch(
-            PlannedCase(
-                id: result.id, path: result.path, subject: result.subject, title: result.title, about: result.about,
-                because: result.because, level: result.level, tags: result.tags))
+        let place = touch(PlannedCase(result))
         var cell = rows[place.row].cells[place.subject] ?? Cell()
         cell.rounds += 1
         if let worst = cell.verdict, worst <= result.verdict {

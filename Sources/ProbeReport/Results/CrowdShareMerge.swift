@@ -81,10 +81,10 @@ struct CrowdShareMerge {
     }
 
     private static func add(_ part: CrowdResult, to crowd: inout CrowdResult) {
-        crowd.members = ResultsFields.sum(crowd.members, part.members)
+        crowd.members = ResultsNumber.sum(crowd.members, part.members)
         for (name, count) in part.counts {
             if let known = crowd.counts.firstIndex(where: { $0.name == name }) {
-                crowd.counts[known].count = ResultsFields.sum(crowd.counts[known].count, count)
+                crowd.counts[known].count = ResultsNumber.sum(crowd.counts[known].count, count)
             } else {
                 crowd.counts.append((name, count))
             }
@@ -95,8 +95,8 @@ struct CrowdShareMerge {
                 crowd.latencies.append(latency)
                 continue
             }
-            crowd.latencies[known].count = ResultsFields.sum(crowd.latencies[known].count, latency.count)
-            crowd.latencies[known].failed = ResultsFields.sum(crowd.latencies[known].failed, latency.failed)
+            crowd.latencies[known].count = ResultsNumber.sum(crowd.latencies[known].count, latency.count)
+            crowd.latencies[known].failed = ResultsNumber.sum(crowd.latencies[known].failed, latency.failed)
             crowd.latencies[known].buckets = merged(crowd.latencies[known].buckets, latency.buckets)
             for value in latency.percentiles
             where !crowd.latencies[known].percentiles.contains(where: { $0.name == value.name }) {
@@ -109,7 +109,7 @@ struct CrowdShareMerge {
         _ left: [(upTo: Int64, count: Int)], _ right: [(upTo: Int64, count: Int)]
     ) -> [(upTo: Int64, count: Int)] {
         var counts: [Int64: Int] = [:]
-        for bucket in left + right { counts[bucket.upTo] = ResultsFields.sum(counts[bucket.upTo] ?? 0, bucket.count) }
+        for bucket in left + right { counts[bucket.upTo] = ResultsNumber.sum(counts[bucket.upTo] ?? 0, bucket.count) }
         return counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -117,8 +117,8 @@ struct CrowdShareMerge {
 
     /// Computes the percentiles from the buckets. Waits that failed count as longer than all others.
     private static func compute(_ latency: inout CrowdResult.Latency) {
-        let ended = latency.buckets.reduce(0) { ResultsFields.sum($0, $1.count) }
-        let total = max(latency.count, ResultsFields.sum(ended, latency.failed))
+        let ended = latency.buckets.reduce(0) { ResultsNumber.sum($0, $1.count) }
+        let total = max(latency.count, ResultsNumber.sum(ended, latency.failed))
         for index in latency.percentiles.indices {
             guard let percent = percent(latency.percentiles[index].name) else { continue }
             // A product such as 99.9 / 100 * 1000 may be a little more than the number that is meant.
@@ -126,7 +126,7 @@ struct CrowdShareMerge {
             var seen = 0
             var time: Int64?
             for bucket in latency.buckets {
-                seen = ResultsFields.sum(seen, bucket.count)
+                seen = ResultsNumber.sum(seen, bucket.count)
                 if seen >= rank {
                     time = bucket.upTo
                     break
@@ -158,11 +158,11 @@ struct CrowdShareMerge {
                 while places[index] < samples.count, samples[places[index]].time <= time { places[index] += 1 }
                 guard places[index] > 0 else { continue }
                 let sample = samples[places[index] - 1]
-                total.connected = ResultsFields.sum(total.connected, sample.connected)
-                total.done = ResultsFields.sum(total.done, sample.done)
-                total.failed = ResultsFields.sum(total.failed, sample.failed)
-                total.sent = ResultsFields.sum(total.sent, sample.sent)
-                total.received = ResultsFields.sum(total.received, sample.received)
+                total.connected = ResultsNumber.sum(total.connected, sample.connected)
+                total.done = ResultsNumber.sum(total.done, sample.done)
+                total.failed = ResultsNumber.sum(total.failed, sample.failed)
+                total.sent = ResultsNumber.sum(total.sent, sample.sent)
+                total.received = ResultsNumber.sum(total.received, sample.received)
             }
             all.append(total)
         }

@@ -47,7 +47,7 @@ package struct ResultsFile: Sendable {
     /// - Throws: what is wrong with the file, as a sentence that begins with its name.
     package init(path: String, bytes: [UInt8]) throws(ResultsProblem) {
         (self.path, self.bytes) = (path, bytes)
-        do throws(ResultsProblem) {
+        do throws(JSONContentError) {
             try read(bytes.span)
         } catch {
             throw ResultsProblem("\(Escaped.text(path)): \(error)")
@@ -69,86 +69,83 @@ package struct ResultsFile: Sendable {
 
     /// - Throws: if the bytes are not those of a result.
     func result(_ entry: Entry) throws(ResultsProblem) -> CaseResult {
-        let item = planned[entry.item].item
         let sources = maps.indices.contains(entry.sources) ? maps[entry.sources] : SourceMap([])
-        guard let range = entry.range else {
-            var result = CaseResult(
-                item, verdict: entry.verdict, sources: sources, duration: entry.duration,
-                capturePath: entry.capturePath)
-            result.round = entry.round > 0 ? entry.round : nil
-            return result
+        var result = CaseResult(
+            planned[entry.item].item, entry.verdict, sources: sources, duration: entry.duration)
+        result.capturePath = entry.capturePath
+        result.round = entry.round > 0 ? entry.round : nil
+        guard let range = entry.range else { return result }
+        do throws(JSONContentError) {
+            return try ResultsFile.content(of: ResultsFile.value(range, in: bytes.span), result).result
+        } catch {
+            throw ResultsProblem("\(error)")
         }
-        return try ResultsDecoding.result(
-            ResultsFields(ResultsFile.value(range, in: bytes.span)), item, sources: sources)
     }
 
     // MARK: Reading
 
-    private mutating func read(_ bytes: Span<UInt8>) throws(ResultsProblem) {
-        let members: (fields: ResultsFields, cases: [Range<Int>])
+    private mutating func read(_ bytes: Span<UInt8>) throws(JSONContentError) {
+        let (document, cases): (JSONValue, [Range<Int>])
         do throws(JSONError) {
-            members = try ResultsFile.members(bytes)
+            (document, cases) = try ResultsFile.members(bytes)
         } catch {
-            throw ResultsProblem(
+            throw JSONContentError(
                 error.reason == .unexpectedEnd
                     ? "it is cut off: the JSON has no end (\(ByteText.count(bytes.count, "byte")))"
                     : "it is no file of results: \(error.text)")
         }
-        let fields = members.fields
-        guard fields["format"]?.text == ResultsHead.format else {
-            throw ResultsProblem(
+        guard document["format"]?.text == ResultsHead.format else {
+            throw JSONContentError(
                 "it is no file of results: `format` is not `\(ResultsHead.format)`; `tcpprobe run --results` writes them"
             )
         }
-        let version = try fields.integer("version")
+        let version: Int = try document.required("version", .count)
         guard version == ResultsHead.formatVersion else {
-            throw ResultsProblem(
+            throw JSONContentError(
                 "its format is version \(version), and this tool reads version \(ResultsHead.formatVersion); use the tool that wrote it"
-                    + (fields["toolVersion"]?.text.map { " (tcpprobe \(Escaped.text(String($0.prefix(40)))))" } ?? ""))
+                    + (document["toolVersion"]?.text.map { " (tcpprobe \(Escaped.text(String($0.prefix(40)))))" } ?? "")
+            )
         }
-        head = try ResultsDecoding.head(fields, mostPlaces: 1 + bytes.count / 16)
-        end = try ResultsDecoding.end(fields.object("run"))
-        messages = try fields.texts("messages")
-        try readSources(fields)
-        for (index, range) in members.cases.enumerated() {
-            do throws(ResultsProblem) {
+        try ResultsFormat.head(mostPlaces: 1 + bytes.count / 16).decode(document, into: &head)
+        head.version = try document.required("toolVersion", .text)
+        if let last = head.places.last, last > head.planCases {
+            throw JSONContentError("`places` has case \(last) of \(head.planCases)")
+        }
+        end = try document.required("run", ResultsFormat.end)
+        messages = try document.optional("messages", .texts) ?? []
+        try readSources(document)
+        for (index, range) in cases.enumerated() {
+            do throws(JSONContentError) {
                 try add(range, in: bytes)
             } catch {
-                throw ResultsProblem("case \(index + 1) of `cases`: \(error)")
+                throw JSONContentError("case \(index + 1) of `cases`: \(error)")
             }
         }
-        for value in try fields.list("notRun") {
-            let item = try ResultsFields(value)
-            _ = try place(item)
-        }
+        for value in try document.optional("notRun", .list(of: .anyObject)) ?? [] { _ = try place(value) }
         try requireAllCases()
     }
 
-    private mutating func readSources(_ fields: ResultsFields) throws(ResultsProblem) {
-        var files: [SourceFile] = []
-        for value in try fields.list("sources") { files.append(try ResultsDecoding.file(ResultsFields(value))) }
-        for value in try fields.list("sourceMaps") {
+    private mutating func readSources(_ document: JSONValue) throws(JSONContentError) {
+        let files = try document.optional("sources", .list(of: ResultsFormat.file)) ?? []
+        for value in try document.optional("sourceMaps", .list(of: .any)) ?? [] {
             guard case .array(let list) = value else {
-                throw ResultsProblem("`sourceMaps` must have arrays of numbers")
+                throw JSONContentError("`sourceMaps` must have arrays of numbers")
             }
-            let indices = try ResultsDecoding.numbers(value, list.count, "sourceMaps")
+            let indices = try ResultsFormat.numbers(value, list.count, "sourceMaps")
             guard indices.allSatisfy(files.indices.contains) else {
-                throw ResultsProblem("`sourceMaps` has a number that is none of `sources`")
+                throw JSONContentError("`sourceMaps` has a number that is none of `sources`")
             }
             maps.append(SourceMap(indices.map { files[$0] }))
         }
     }
 
     /// Adds a result, which is read as a whole, so that whatever is wrong with it is told before a report is written.
-    private mutating func add(_ range: Range<Int>, in bytes: Span<UInt8>) throws(ResultsProblem) {
-        let fields = try ResultsFields(ResultsFile.value(range, in: bytes))
-        let index = try place(fields)
+    private mutating func add(_ range: Range<Int>, in bytes: Span<UInt8>) throws(JSONContentError) {
+        let value = try JSONCodec.anyObject.decode(ResultsFile.value(range, in: bytes))
+        let index = try place(value)
         let item = planned[index].item
-        let result = try ResultsDecoding.result(fields, item, sources: SourceMap([]))
-        var expectation: ExpectedVerdict?
-        if fields["expectation"] != nil {
-            expectation = try ResultsDecoding.expectation(fields.object("expectation"), of: item.key)
-        }
+        let content = try ResultsFile.content(of: value, CaseResult(item, .error))
+        let (result, expectation) = (content.result, content.expectation)
         if let expectation { expectations.append(expectation) }
         let rules = RunRules(strict: head.isStrict)
         counts.count(
@@ -159,42 +156,50 @@ package struct ResultsFile: Sendable {
         entries.append(
             Entry(
                 item: index, round: result.round ?? 0, verdict: result.verdict, duration: result.duration,
-                capturePath: result.capturePath, sources: try fields.integer("sources"), range: isShort ? nil : range))
+                capturePath: result.capturePath, sources: content.sources, range: isShort ? nil : range))
+    }
+
+    /// - Parameter blank: what is known of the result without the file's value.
+    private static func content(of value: JSONValue, _ blank: CaseResult) throws(JSONContentError) -> ResultsCase {
+        var content = ResultsCase(result: blank)
+        try ResultsFormat.result.decode(value, into: &content)
+        content.expectation?.key = blank.key
+        return content
     }
 
     /// The index of a case among those of the file, to which it is added if it is new.
-    private mutating func place(_ fields: ResultsFields) throws(ResultsProblem) -> Int {
-        let place = try fields.integer("place", 1...max(1, head.planCases))
+    private mutating func place(_ value: JSONValue) throws(JSONContentError) -> Int {
+        let place = try value.required("place", JSONCodec<Int>.integer(in: 1...max(1, head.planCases)))
         if let known = indices[place] {
             let item = planned[known].item
-            guard fields["id"]?.text == item.id, fields["subject"]?.text == item.subject else {
-                throw ResultsProblem("place \(place) has another case: \(Escaped.text(item.id))")
+            guard value["id"]?.text == item.id, value["subject"]?.text == item.subject else {
+                throw JSONContentError("place \(place) has another case: \(Escaped.text(item.id))")
             }
             return known
         }
-        planned.append((place, try ResultsDecoding.planned(fields)))
+        planned.append((place, try ResultsFormat.planned.decode(value)))
         indices[place] = planned.count - 1
         return planned.count - 1
     }
 
     /// A file from which cases were taken, or to which some were added, is not what its run wrote.
-    private func requireAllCases() throws(ResultsProblem) {
+    private func requireAllCases() throws(JSONContentError) {
         let missing = head.places.filter { indices[$0] == nil }
         if let first = missing.first {
-            throw ResultsProblem(
+            throw JSONContentError(
                 "it lacks \(ByteText.count(missing.count, "case")) of its shard, such as number \(first) of the plan")
         }
         let own = Set(head.places)
         if let other = planned.first(where: { !own.contains($0.place) }) {
-            throw ResultsProblem("the case \(Escaped.text(other.item.id)) is none of its shard")
+            throw JSONContentError("the case \(Escaped.text(other.item.id)) is none of its shard")
         }
         var seen: Set<EntryID> = []
         for entry in entries where !seen.insert(EntryID(item: entry.item, round: entry.round)).inserted {
-            throw ResultsProblem("it has two results of \(Escaped.text(planned[entry.item].item.id))")
+            throw JSONContentError("it has two results of \(Escaped.text(planned[entry.item].item.id))")
         }
         guard let expected = head.expectedResults else { return }
         if entries.count + end.notRun != expected {
-            throw ResultsProblem(
+            throw JSONContentError(
                 "it has \(ByteText.count(entries.count, "result")), and \(end.notRun) not run, of \(expected) that its shard has"
             )
         }
@@ -203,7 +208,7 @@ package struct ResultsFile: Sendable {
     // MARK: JSON
 
     /// The members of the document; of `cases`, where each of them is.
-    private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (ResultsFields, [Range<Int>]) {
+    private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (JSONValue, [Range<Int>]) {
         var members: [JSONValue.Member] = []
         var names: Set<[UInt8]> = []
         var cases: [Range<Int>] = []
@@ -235,11 +240,7 @@ package struct ResultsFile: Sendable {
         }
         let end = JSONExtent.skipSpace(at: position, in: bytes)
         if end < bytes.count { throw JSONError(reason: .trailing, offset: end) }
-        do throws(ResultsProblem) {
-            return (try ResultsFields(.object(members)), cases)
-        } catch {
-            throw JSONError(reason: .unexpectedEnd, offset: end)
-        }
+        return (.object(members), cases)
     }
 
     /// Goes on behind a comma, or behind the end of the list.
@@ -269,12 +270,12 @@ package struct ResultsFile: Sendable {
         }
     }
 
-    private static func value(_ range: Range<Int>, in bytes: Span<UInt8>) throws(ResultsProblem) -> JSONValue {
+    private static func value(_ range: Range<Int>, in bytes: Span<UInt8>) throws(JSONContentError) -> JSONValue {
         var position = 0
         do throws(JSONError) {
             return try parse(range, in: bytes, &position)
         } catch {
-            throw ResultsProblem("it is no JSON: \(error.text)")
+            throw JSONContentError("it is no JSON: \(error.text)")
         }
     }
 }

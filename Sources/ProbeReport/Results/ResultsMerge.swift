@@ -77,7 +77,7 @@ package struct ResultsMerge: Sendable {
             most[file.head.share.index] = max(most[file.head.share.index] ?? 0, expected)
         }
         // A file that is wrong about it hides no case.
-        return max(most.values.reduce(0, ResultsFields.sum), resultCount + unrunCount)
+        return max(most.values.reduce(0, ResultsNumber.sum), resultCount + unrunCount)
     }
 
     /// Gives all events of the run, as if it had been one.
@@ -180,8 +180,8 @@ package struct ResultsMerge: Sendable {
             end.interruptedBy = end.interruptedBy ?? file.end.interruptedBy
             // The shards ran at the same time, as far as is known.
             end.duration = max(end.duration, file.end.duration)
-            end.packetsCaptured = ResultsFields.sum(end.packetsCaptured, file.end.packetsCaptured)
-            end.packetsDropped = ResultsFields.sum(end.packetsDropped, file.end.packetsDropped)
+            end.packetsCaptured = ResultsNumber.sum(end.packetsCaptured, file.end.packetsCaptured)
+            end.packetsDropped = ResultsNumber.sum(end.packetsDropped, file.end.packetsDropped)
             end.runErrors += file.end.runErrors
             if let text = file.gapText { end.runErrors.append(text) }
             end.hasGivenUpSubject = end.hasGivenUpSubject || file.end.hasGivenUpSubject

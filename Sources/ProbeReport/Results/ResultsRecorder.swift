@@ -61,7 +61,7 @@ package struct ResultsRecorder: Recorder {
         if isBegun { return [] }
         isBegun = true
         // Without the brace at the end, because the document goes on.
-        var text = Array(JSONValue.object(ResultsEncoding.members(of: head)).encoded().dropLast())
+        var text = Array(JSONValue.object(ResultsFormat.head().members(of: head)).encoded().dropLast())
         text.append(text: ",\n\"cases\":[")
         return text
     }
@@ -73,12 +73,17 @@ package struct ResultsRecorder: Recorder {
         var result = result
         if result.verdict == .passed, timelinesLeft <= 0 { result.timeline = [] }
         let before = text.count
-        let members = ResultsEncoding.members(
-            of: result, place: places[result.key] ?? 0, sources: index(of: result.sources, path: result.path),
+        let content = ResultsCase(
+            result: result, sources: index(of: result.sources, path: result.path),
             expectation: rules.expectations[result.key])
+        let members = self.members(of: PlannedCase(result)) + ResultsFormat.result.members(of: content)
         JSONValue.object(members).append(to: &text)
         if result.verdict == .passed, !result.timeline.isEmpty { timelinesLeft -= text.count - before }
         return text
+    }
+
+    private func members(of item: PlannedCase) -> [JSONValue.Member] {
+        [("place", .integer(places[item.key] ?? 0))] + ResultsFormat.planned.members(of: item)
     }
 
     private mutating func tail(_ summary: RunSummary) -> [UInt8] {
@@ -87,14 +92,13 @@ package struct ResultsRecorder: Recorder {
         (end.packetsCaptured, end.packetsDropped) = (summary.packetsCaptured, summary.packetsDropped)
         (end.notes, end.runErrors) = (summary.notes, summary.runErrors)
         end.hasGivenUpSubject = summary.hasGivenUpSubject
-        let left = planned.filter { !ended.contains($0.key) }.map { item in
-            JSONValue.object(ResultsEncoding.members(of: item, place: places[item.key] ?? 0))
-        }
+        (end.isComplete, end.exitCode) = (summary.interruptedBy == nil, summary.exitCodeOfResults)
+        let left = planned.filter { !ended.contains($0.key) }.map { JSONValue.object(self.members(of: $0)) }
         let members: [JSONValue.Member] = [
-            ("notRun", .array(left)), ("sources", .array(files.map(ResultsEncoding.value))),
+            ("notRun", .array(left)), ("sources", .array(files.map(ResultsFormat.file.encode))),
             ("sourceMaps", .array(maps.map { .array($0.map(JSONValue.integer)) })),
-            ("messages", ResultsEncoding.strings(messages)),
-            ("run", .object(ResultsEncoding.members(of: end, exitCode: summary.exitCodeOfResults))),
+            ("messages", JSONCodec.texts.encode(messages)),
+            ("run", ResultsFormat.end.encode(end)),
         ]
         // Without the brace at the begin, because the document has begun.
         return Array("\n],\n".utf8) + JSONValue.object(members).encoded().dropFirst() + [10]

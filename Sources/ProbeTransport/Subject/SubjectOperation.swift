@@ -58,14 +58,16 @@ extension SubjectOperation {
     /// The members behind those that every op has.
     var arguments: [JSONValue.Member] {
         switch self {
-        case .connect(let configuration), .listen(let configuration): return configuration.members
+        case .connect(let configuration), .listen(let configuration):
+            return TransportConfiguration.codec.members(of: configuration)
         case .send(let message, let kind):
             return [("data", .latin1(message))] + (kind.map { [("kind", .string($0.rawValue))] } ?? [])
         case .ping(let payload): return [("data", .latin1(payload))]
         case .close(let code, let reason):
             guard let code else { return [] }
             return [("code", .integer(Int(code))), ("reason", .latin1(reason))]
-        case .framing(let framing, let count): return framing.members + (count.map { [("behind", .integer($0))] } ?? [])
+        case .framing(let framing, let count):
+            return Framing.codec.members(of: framing) + (count.map { [("behind", .integer($0))] } ?? [])
         case .read(let request, let timeout):
             let wanted: JSONValue.Member =
                 switch request {
@@ -73,204 +75,167 @@ extension SubjectOperation {
                 case .until(let delimiter): ("until", .latin1(delimiter))
                 case .any: ("any", .boolean(true))
                 }
-            return [wanted] + JSONValue.timeout("timeout-ms", timeout)
-        case .startTLS(let tls): return [("tls", .object(tls.members))]
+            return [wanted] + (timeout.map { [("timeout-ms", JSONCodec.milliseconds.encode($0))] } ?? [])
+        case .startTLS(let tls): return [("tls", TransportTLS.codec.encode(tls))]
         case .plain, .stop: return []
         }
     }
 
     /// - Parameter request: as ``word`` and ``arguments`` write it.
     init(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        let operation: SubjectOperation?
+        do throws(JSONContentError) { operation = try Self.operation(request) } catch { throw .invalid }
+        guard let operation else { throw .unsupported }
+        self = operation
+    }
+
+    /// Nil for a word that there is none of.
+    private static func operation(_ request: JSONValue) throws(JSONContentError) -> SubjectOperation? {
         switch request["op"]?.text {
-        case "connect": self = .connect(try TransportConfiguration(request: request))
-        case "listen": self = .listen(try TransportConfiguration(request: request))
-        case "send":
-            guard let data = request["data"]?.latin1 else { throw .invalid }
-            let kind = request["kind"]
-            let known = kind?.text.flatMap(WebSocketMessageKind.init)
-            if kind != nil, known == nil { throw .invalid }
-            self = .send(data, as: known)
-        case "ping":
-            guard let data = (request["data"] ?? .string("")).latin1 else { throw .invalid }
-            self = .ping(data)
+        case "connect": return .connect(try TransportConfiguration.codec.decode(request))
+        case "listen": return .listen(try TransportConfiguration.codec.decode(request))
+        case "send": return .send(try request.required("data", .bytes), as: try request.optional("kind", .word))
+        case "ping": return .ping(try request.optional("data", .bytes) ?? [])
         case "close":
-            let code = request["code"]
-            let known = code?.integer.flatMap(UInt16.init(exactly:))
-            guard (code == nil) == (known == nil), let reason = (request["reason"] ?? .string("")).latin1 else {
-                throw .invalid
-            }
-            self = .close(code: known, reason: reason)
+            return .close(
+                code: try request.optional("code", .integer), reason: try request.optional("reason", .bytes) ?? [])
         case "read":
-            let timeout = request["timeout-ms"]?.integer.map { Duration.milliseconds($0) }
-            if let length = request["length"]?.integer, length >= 0 {
-                self = .read(.length(length), timeout: timeout)
-            } else if let delimiter = request["until"]?.latin1, !delimiter.isEmpty {
-                self = .read(.until(delimiter), timeout: timeout)
-            } else if request["any"] != nil {
-                self = .read(.any, timeout: timeout)
-            } else {
-                throw .invalid
-            }
+            return .read(
+                try read(request), timeout: try request.optional("timeout-ms", .milliseconds))
         case "framing":
-            guard let framing = try TransportFraming(request: request) else { throw .invalid }
-            let count = request["behind"]
-            if let count, (count.integer ?? 0) < 1 { throw .invalid }
-            self = .framing(framing, behind: count?.integer)
-        case "start-tls":
-            guard let tls = request["tls"] else { throw .invalid }
-            self = .startTLS(try TransportTLS(tls))
-        case "stop": self = .stop
-        case let word:
-            guard let operation = word.flatMap(PlainOperation.init) else { throw .unsupported }
-            self = .plain(operation)
+            _ = try request.required("framing", .text)
+            let count = try request.optional("behind", JSONCodec<Int>.integer(in: 1...Int.max))
+            return .framing(try Framing.codec.decode(request), behind: count)
+        case "start-tls": return .startTLS(try request.required("tls", TransportTLS.codec))
+        case "stop": return .stop
+        case let word: return word.flatMap(PlainOperation.init).map { .plain($0) }
         }
+    }
+
+    private static func read(_ request: JSONValue) throws(JSONContentError) -> TransportRead {
+        if let length = try request.optional("length", JSONCodec<Int>.integer(in: 0...Int.max)) {
+            return .length(length)
+        }
+        if let delimiter = try request.optional("until", .bytes), !delimiter.isEmpty { return .until(delimiter) }
+        if request["any"] == nil { throw JSONContentError("`length`, `until` or `any` is missing") }
+        return .any
     }
 }
 
 extension TransportFraming {
-    fileprivate var members: [JSONValue.Member] {
-        if case .delimiter(let bytes) = self {
-            return [("framing", .string("delimiter")), ("delimiter", .latin1(bytes))]
+    /// Without a member `framing`: that of a configuration.
+    fileprivate static let codec = JSONCodec<Self>("a framing") { framing in
+        if case .delimiter(let bytes) = framing {
+            return .object([("framing", .string("delimiter")), ("delimiter", .latin1(bytes))])
         }
-        return [("framing", .string(rawValue))]
-    }
-
-    /// Nil if the request has none.
-    ///
-    /// - Throws: `invalid` for one that there is none of.
-    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
-        guard let word = request["framing"] else { return nil }
-        let framing =
-            word.text == "delimiter"
-            ? request["delimiter"]?.latin1.flatMap(Framing.init(delimiter:))
-            : word.text.flatMap(Framing.init(rawValue:))
-        guard let framing else { throw .invalid }
-        self = framing
+        return .object([("framing", .string(framing.rawValue))])
+    } decode: { (value, _) throws(JSONContentError) in
+        guard let word = try value.optional("framing", .text) else { return .crlf }
+        return word == "delimiter"
+            ? Framing(delimiter: try value.required("delimiter", .bytes)) : Framing(rawValue: word)
     }
 }
 
 extension TransportConfiguration {
-    fileprivate var members: [JSONValue.Member] {
-        let place: [JSONValue.Member] =
-            path.map { [("path", .string($0))] } ?? [("host", .string(host)), ("port", .integer(Int(port)))]
-        let members = place + framing.members + [("max-line", .integer(maxLine))]
-        return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
-            + JSONValue.timeout("idle-timeout-ms", idleTimeout)
-            + (requestPath == "/" ? [] : [("request-path", .string(requestPath))])
-            + (heartbeat.map(\.members) ?? [])
-            + JSONValue.timeout("reconnect-min-ms", reconnect?.shortest)
-            + JSONValue.timeout("reconnect-max-ms", reconnect?.longest)
-            + (parsesProtobuf ? [("protobuf", .boolean(true))] : [])
-            + (reads ? [("reads", .boolean(true))] : [])
-            + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
-            + (discardsTooLong ? [("discard-too-long", .boolean(true))] : [])
-            + (highWater.map { [("high-water", .integer($0))] } ?? [])
-            + (localHost.map { [("local", .string($0))] } ?? [])
-            + (localPort == 0 ? [] : [("local-port", .integer(Int(localPort)))])
-            + (interface.map { [("interface", .string($0))] } ?? [])
-            + (preference.map { [("prefer", .string($0.rawValue))] } ?? [])
-            + (tls.map { [("tls", .object($0.members))] } ?? [])
+    fileprivate static let codec = JSONCodec<Self>("a configuration", encode: fields.encode) {
+        (value, _) throws(JSONContentError) in
+        let configuration = try fields.decode(value)
+        return configuration.localPort == 0 || configuration.localHost != nil ? configuration : nil
     }
 
-    /// - Throws: `invalid` if a required field is missing or has an invalid value.
-    fileprivate init(request: JSONValue) throws(AdapterRequestError.Refusal) {
-        if let word = request["path"] {
-            guard let path = word.text, !path.isEmpty else { throw .invalid }
-            self.init(host: "", port: 0)
-            self.path = path
+    private static let fields = JSONCodec.object(
+        TransportConfiguration(host: "", port: 0),
+        [
+            place, .part(\.framing, Framing.codec), .defaulted("max-line", \.maxLine, .integer(in: 0...Int.max)),
+            .optional("connect-timeout-ms", \.connectTimeout, .milliseconds),
+            .optional("idle-timeout-ms", \.idleTimeout, .milliseconds),
+            .defaulted("request-path", \.requestPath, requestPath, isOmitted: { $0 == "/" }),
+            .optionalPart(
+                \.heartbeat, TransportHeartbeat.codec,
+                named: "heartbeat", "heartbeat-ms", "heartbeat-timeout-ms", "heartbeat-answer"),
+            .optionalPart(
+                \.reconnect, TransportReconnect.codec, named: "reconnect-min-ms", "reconnect-max-ms"),
+            .mark("protobuf", \.parsesProtobuf), .mark("reads", \.reads),
+            .mark("allow-half-close", \.allowsHalfClose), .mark("discard-too-long", \.discardsTooLong),
+            .optional("high-water", \.highWater, .integer(in: 1...Int.max)),
+            .optional("local", \.localHost, .text),
+            .defaulted("local-port", \.localPort, .integer(in: 1...65535), isOmitted: { $0 == 0 }),
+            .optional("interface", \.interface, .text), .optional("prefer", \.preference, .word),
+            .optional("tls", \.tls, TransportTLS.codec),
+        ])
+
+    /// The path of a Unix socket, or else a host and a port.
+    private static let place = JSONField<Self> { configuration, members in
+        if let path = configuration.path {
+            members.append(("path", .string(path)))
         } else {
-            guard let host = request["host"]?.text,
-                let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
-            else { throw .invalid }
-            self.init(host: host, port: port)
+            members += [("host", .string(configuration.host)), ("port", .integer(Int(configuration.port)))]
         }
-        if let framing = try TransportFraming(request: request) { self.framing = framing }
-        if let limit = request["max-line"] {
-            guard let limit = limit.integer, limit >= 0 else { throw .invalid }
-            maxLine = limit
-        }
-        allowsHalfClose = try request.flag("allow-half-close")
-        discardsTooLong = try request.flag("discard-too-long")
-        reads = try request.flag("reads")
-        parsesProtobuf = try request.flag("protobuf")
-        if let mark = request["high-water"] {
-            guard let mark = mark.integer, mark > 0 else { throw .invalid }
-            highWater = mark
-        }
-        if let word = request["local"] {
-            guard let host = word.text else { throw .invalid }
-            localHost = host
-        }
-        if let word = request["local-port"] {
-            guard let port = word.integer.flatMap(UInt16.init(exactly:)), port != 0, localHost != nil else {
-                throw .invalid
-            }
-            localPort = port
-        }
-        if let word = request["interface"] {
-            guard let name = word.text else { throw .invalid }
-            interface = name
-        }
-        if let word = request["prefer"] {
-            guard let family = word.text.flatMap(AddressPreference.init) else { throw .invalid }
-            preference = family
-        }
-        if let word = request["request-path"] {
-            guard let path = word.text, path.hasPrefix("/") else { throw .invalid }
-            requestPath = path
-        }
-        heartbeat = try TransportHeartbeat(request: request)
-        reconnect = try TransportReconnect(request: request)
-        if let value = request["tls"] { tls = try TransportTLS(value) }
-        connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
-        idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }
+    } decode: { (value, configuration) throws(JSONContentError) in
+        configuration.path = try value.optional("path", .nonEmptyText)
+        if configuration.path != nil { return }
+        configuration.host = try value.required("host", .text)
+        configuration.port = try value.optional("port", .integer) ?? 0
+    }
+
+    private static let requestPath = JSONCodec<String>("a path", encode: { .string($0) }) { value, _ in
+        value.text.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 }
 
 extension TransportHeartbeat {
-    fileprivate var members: [JSONValue.Member] {
-        (interval == nil ? [] : [("heartbeat", .latin1(message))]) + JSONValue.timeout("heartbeat-ms", interval)
-            + JSONValue.timeout("heartbeat-timeout-ms", timeout)
-            + (answer.map { [("heartbeat-answer", .latin1($0))] } ?? [])
+    fileprivate static let codec = JSONCodec<Self>("a heartbeat", encode: fields.encode) {
+        (value, _) throws(JSONContentError) in
+        let heartbeat = try fields.decode(value)
+        // What is sent is told together with when.
+        return (value["heartbeat"] == nil) == (heartbeat.interval == nil) ? heartbeat : nil
     }
 
-    /// Nil if the request has none.
-    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
-        let (word, answer) = (request["heartbeat"], request["heartbeat-answer"])
-        let (interval, timeout) = (request["heartbeat-ms"]?.integer, request["heartbeat-timeout-ms"]?.integer)
-        guard word != nil || answer != nil || interval != nil || timeout != nil else { return nil }
-        guard (word == nil) == (interval == nil), interval ?? 1 > 0, timeout ?? 1 > 0,
-            word == nil || word?.latin1 != nil, answer == nil || answer?.latin1 != nil
-        else { throw .invalid }
-        self.init(
-            interval: interval.map { .milliseconds($0) }, message: word?.latin1 ?? [],
-            timeout: timeout.map { .milliseconds($0) }, answer: answer?.latin1)
+    private static let fields = JSONCodec.object(
+        TransportHeartbeat(),
+        [
+            message, .optional("heartbeat-ms", \.interval, .positiveMilliseconds),
+            .optional("heartbeat-timeout-ms", \.timeout, .positiveMilliseconds),
+            .optional("heartbeat-answer", \.answer, .bytes),
+        ])
+
+    private static let message = JSONField<Self> { heartbeat, members in
+        if heartbeat.interval != nil { members.append(("heartbeat", .latin1(heartbeat.message))) }
+    } decode: { (value, heartbeat) throws(JSONContentError) in
+        heartbeat.message = try value.optional("heartbeat", .bytes) ?? []
     }
 }
 
 extension TransportReconnect {
-    /// Nil if the request has none.
-    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
-        let (first, last) = (request["reconnect-min-ms"], request["reconnect-max-ms"])
-        if first == nil && last == nil { return nil }
-        guard let shortest = first?.integer, let longest = last?.integer, shortest > 0, longest >= shortest else {
-            throw .invalid
-        }
-        self.init(shortest: .milliseconds(shortest), longest: .milliseconds(longest))
+    fileprivate static let codec = JSONCodec<Self>("how to reconnect", encode: fields.encode) {
+        (value, _) throws(JSONContentError) in
+        let reconnect = try fields.decode(value)
+        return reconnect.longest >= reconnect.shortest ? reconnect : nil
+    }
+
+    private static let fields = JSONCodec.object(
+        TransportReconnect(shortest: .zero, longest: .zero),
+        [
+            .required("reconnect-min-ms", \.shortest, .positiveMilliseconds),
+            .required("reconnect-max-ms", \.longest, .positiveMilliseconds),
+        ])
+}
+
+extension JSONCodec<String> {
+    static let nonEmptyText = JSONCodec("a string that is not empty", encode: { .string($0) }) { value, _ in
+        value.text.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
-extension JSONValue {
-    /// False where there is none.
-    fileprivate func flag(_ name: String) throws(AdapterRequestError.Refusal) -> Bool {
-        guard let word = self[name] else { return false }
-        guard case .boolean(let value) = word else { throw .invalid }
-        return value
+extension JSONCodec<Duration> {
+    fileprivate static let milliseconds = JSONCodec("a whole number", encode: { .integer($0.milliseconds) }) {
+        value, _ in value.integer.map { .milliseconds($0) }
     }
 
-    /// The member of a timeout; none where there is none.
-    fileprivate static func timeout(_ name: String, _ duration: Duration?) -> [Member] {
-        duration.map { [(name, .integer($0.milliseconds))] } ?? []
+    fileprivate static let positiveMilliseconds = JSONCodec(
+        "a whole number above 0", encode: { .integer($0.milliseconds) }
+    ) { value, _ in
+        value.integer.flatMap { $0 > 0 ? .milliseconds($0) : nil }
     }
 }
 

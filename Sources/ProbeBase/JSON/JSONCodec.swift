@@ -1,0 +1,182 @@
+/// Why a JSON value is not the one that has to be there: a sentence, in which texts of the value are escaped.
+package struct JSONContentError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// How values of a type are written as JSON, and read again: one declaration for both directions.
+package struct JSONCodec<Value>: Sendable {
+    package typealias Encode = @Sendable (Value) -> JSONValue
+    /// Reads a value. The text is the name of the member, for messages. Nil if it is another kind of JSON value.
+    package typealias Decode = @Sendable (JSONValue, String) throws(JSONContentError) -> Value?
+
+    /// What the JSON value has to be, for messages: `a string`.
+    fileprivate let kind: String
+    private let encoding: Encode
+    private let decoding: Decode
+
+    package init(_ kind: String, encode: @escaping Encode, decode: @escaping Decode) {
+        (self.kind, encoding, decoding) = (kind, encode, decode)
+    }
+
+    package func encode(_ value: Value) -> JSONValue { encoding(value) }
+
+    /// The members of the object that a value is written as.
+    package func members(of value: Value) -> [JSONValue.Member] {
+        guard case .object(let members) = encoding(value) else { return [] }
+        return members
+    }
+
+    package func decode(_ value: JSONValue) throws(JSONContentError) -> Value {
+        guard let decoded = try decoding(value, kind) else {
+            throw JSONContentError("\(value.kind) stands where \(kind) has to be")
+        }
+        return decoded
+    }
+
+    /// - Parameter name: that of the member whose value is read.
+    fileprivate func decode(_ value: JSONValue, of name: String) throws(JSONContentError) -> Value {
+        guard let decoded = try decoding(value, name) else {
+            throw JSONContentError("`\(name)` must be \(kind), not \(value.kind)")
+        }
+        return decoded
+    }
+}
+
+/// A type that has the same JSON everywhere.
+package protocol JSONConvertible {
+    static var codec: JSONCodec<Self> { get }
+}
+
+extension JSONConvertible {
+    package var json: JSONValue { Self.codec.encode(self) }
+
+    /// Nil if it is none.
+    package init?(json: JSONValue) {
+        do throws(JSONContentError) { self = try Self.codec.decode(json) } catch { return nil }
+    }
+}
+
+// MARK: - Members
+
+extension JSONValue {
+    /// Nil for a member that is missing or null.
+    private func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
+
+    package func required<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value {
+        guard let value = present(name) else {
+            throw JSONContentError("`\(name)` is missing; it must be \(codec.kind)")
+        }
+        return try codec.decode(value, of: name)
+    }
+
+    /// Nil for a member that is missing or null.
+    package func optional<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value? {
+        guard let value = present(name) else { return nil }
+        return try codec.decode(value, of: name)
+    }
+}
+
+// MARK: - Kinds of values
+
+extension JSONCodec<JSONValue> {
+    package static let any = JSONCodec("a value", encode: { $0 }, decode: { value, _ in value })
+
+    package static let anyObject = JSONCodec("an object", encode: { $0 }) { value, _ in
+        if case .object = value { value } else { nil }
+    }
+}
+
+extension JSONCodec<String> {
+    package static let text = JSONCodec("a string", encode: { .string($0) }, decode: { value, _ in value.text })
+}
+
+extension JSONCodec<Bool> {
+    package static let flag = JSONCodec("true or false", encode: { .boolean($0) }) { value, _ in
+        if case .boolean(let flag) = value { flag } else { nil }
+    }
+}
+
+extension JSONCodec<Double> {
+    package static let number = JSONCodec("a number", encode: { .number($0) }) { value, _ in
+        switch value {
+        case .number(let number): number
+        case .integer(let number): Double(number)
+        default: nil
+        }
+    }
+}
+
+extension JSONCodec<[UInt8]> {
+    /// A string of U+0000 to U+00FF, a byte each.
+    package static let bytes = JSONCodec(
+        "a string of characters up to U+00FF, a byte each", encode: { .latin1($0) },
+        decode: { value, _ in value.latin1 }
+    )
+}
+
+extension JSONCodec<[String]> {
+    package static let texts = JSONCodec("an array", encode: { .array($0.map(JSONValue.string)) }) {
+        (value, name) throws(JSONContentError) in
+        guard case .array(let elements) = value else { return nil }
+        return try elements.map { (element) throws(JSONContentError) in
+            guard let text = element.text else {
+                throw JSONContentError("`\(name)` must have strings, not \(element.kind)")
+            }
+            return text
+        }
+    }
+}
+
+extension JSONCodec where Value: FixedWidthInteger & Sendable {
+    /// Every number that the type has.
+    package static var integer: JSONCodec {
+        JSONCodec("a whole number", encode: { .integer(Int(clamping: $0)) }) { value, _ in
+            value.integer.flatMap(Value.init(exactly:))
+        }
+    }
+
+    /// - Parameter range: the numbers that are accepted, each of which the type has. What is below it is written as its least number.
+    package static func integer(in range: ClosedRange<Int>) -> JSONCodec {
+        JSONCodec("a whole number", encode: { .integer(max(Int(clamping: $0), range.lowerBound)) }) {
+            (value, name) throws(JSONContentError) in
+            guard let number = value.integer else { return nil }
+            guard range.contains(number) else {
+                throw JSONContentError("`\(name)` must be \(range.lowerBound) to \(range.upperBound), not \(number)")
+            }
+            return Value(clamping: number)
+        }
+    }
+}
+
+extension JSONCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
+    /// One of the words of a type.
+    package static var word: JSONCodec {
+        let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return JSONCodec("a string", encode: { .string($0.rawValue) }) { (value, name) throws(JSONContentError) in
+            guard let text = value.text else { return nil }
+            if let word = Value(rawValue: text) { return word }
+            throw JSONContentError("`\(name)` must be one of \(known), not `\(Escaped.text(String(text.prefix(40))))`")
+        }
+    }
+}
+
+extension JSONCodec {
+    package static func list<Element>(of element: JSONCodec<Element>) -> JSONCodec where Value == [Element] {
+        JSONCodec("an array", encode: { .array($0.map(element.encode)) }) { (value, _) throws(JSONContentError) in
+            guard case .array(let elements) = value else { return nil }
+            return try elements.map { (value) throws(JSONContentError) in try element.decode(value) }
+        }
+    }
+
+    /// - Parameter blank: what has the values of members that are missing.
+    package static func object(_ blank: Value, _ fields: [JSONField<Value>]) -> JSONCodec where Value: Sendable {
+        JSONCodec("an object", encode: { .object(fields.members(of: $0)) }) { (value, _) throws(JSONContentError) in
+            guard case .object = value else { return nil }
+            var result = blank
+            try fields.decode(value, into: &result)
+            return result
+        }
+    }
+}
