@@ -1,5 +1,5 @@
 package import ProbeBase
-package import ProbeWire
+import ProbeWire
 
 /// What a run writes into a capture about its names and its `wire` steps, so that `inspect --check` judges a line of the script as the run
 /// did: on the same connection, with the packets that had been captured by then.

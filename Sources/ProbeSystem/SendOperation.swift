@@ -3,15 +3,6 @@ import Glibc
 
 /// One `send`: its bytes, where they are cut, their pace, and the progress.
 package final class SendOperation {
-    /// When each piece may leave.
-    package enum Pace: Sendable, Equatable {
-        case atOnce
-        /// Counted from the departure of the previous piece: never less, and a delay is not made up for.
-        case every(Duration)
-        /// Bytes per second on average, from the first byte.
-        case rate(Int)
-    }
-
     package enum State: Sendable, Equatable {
         case queued
         case underWay
@@ -25,7 +16,7 @@ package final class SendOperation {
     package let bytes: [UInt8]
     /// The offset behind each piece; the last is `bytes.count`.
     package let ends: PieceEnds
-    package let pace: Pace
+    package let pace: Pace?
     package let isUrgent: Bool
     /// Whether the script cut it; then its pieces are looked for on the wire.
     package let isCut: Bool
@@ -51,7 +42,7 @@ package final class SendOperation {
     ///   - carriesFIN: the connection sends nothing behind it.
     ///   - leavesAlone: also a single piece has to leave as a segment of its own.
     package init(
-        pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false,
+        pieces: [[UInt8]], pace: Pace? = nil, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false,
         carriesFIN: Bool = false
     ) {
         var bytes: [UInt8] = []
@@ -61,7 +52,7 @@ package final class SendOperation {
             ends.append(bytes.count)
         }
         isCut = pieces.count > 1 || leavesAlone
-        if case .rate(let rate) = pace, !isCut {
+        if case .rate(let rate)? = pace, !isCut {
             // A rate without cuts proceeds in steps of 10 ms, or of one byte if that takes longer.
             self.ends = PieceEnds(step: rate / 100, total: bytes.count)
         } else {
@@ -103,9 +94,9 @@ package final class SendOperation {
     func earliestDeparture() -> MonotonicTime? {
         guard piece > 0 || begun == nil else { return nil }
         switch pace {
-        case .atOnce: return nil
-        case .every(let interval): return departures.last.map { $0 + interval }
-        case .rate(let rate):
+        case nil: return nil
+        case .every(let interval)?: return departures.last.map { $0 + interval }
+        case .rate(let rate)?:
             guard let begun, piece > 0 else { return nil }
             return begun + .nanoseconds(Int64((Double(ends[piece - 1]) / Double(max(1, rate)) * 1e9).rounded(.up)))
         }

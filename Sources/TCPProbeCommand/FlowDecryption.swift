@@ -154,19 +154,19 @@ struct FlowDecryption {
         to conversation: inout RecordedConversation
     ) {
         typealias Entry = (
-            frame: Int, rank: Int, time: UInt64?, side: RecordedConversation.Side, event: RecordedConversation.Event
+            frame: Int, rank: Int, time: UInt64?, side: ConversationSide, event: RecordedConversation.Event
         )
-        var entries: [Entry] = parts.map { ($0.frame, 0, $0.time, Self.side($0.side), .bytes($0.bytes)) }
-        func spoke(_ side: RecordedConversation.Side, between start: Int, and end: Int) -> Bool {
+        var entries: [Entry] = parts.map { ($0.frame, 0, $0.time, $0.side, .bytes($0.bytes)) }
+        func spoke(_ side: ConversationSide, between start: Int, and end: Int) -> Bool {
             let frames =
-                parts.filter { Self.side($0.side) == side }.map(\.frame)
-                + alerts.filter { Self.side($0.side) == side }.map(\.frame)
+                parts.filter { $0.side == side }.map(\.frame)
+                + alerts.filter { $0.side == side }.map(\.frame)
                 + recorder.ends.filter { $0.side == side }.map(\.frame)
             return frames.contains { $0 > start && $0 < end }
         }
-        for side in RecordedConversation.Side.allCases {
+        for side in ConversationSide.allCases {
             let lastData = entries.last { $0.rank == 0 && $0.side == side }?.frame ?? 0
-            let own = alerts.filter { Self.side($0.side) == side && $0.number != Self.userCanceled }
+            let own = alerts.filter { $0.side == side && $0.number != Self.userCanceled }
             let end = recorder.ends.first { $0.side == side }
             for alert in own where alert.number != 0 {
                 entries.append((max(alert.frame, lastData), 1, alert.time, side, .alert(alert.number)))
@@ -196,8 +196,4 @@ struct FlowDecryption {
 
     /// It only announces a close_notify (RFC 8446, 6.1).
     private static let userCanceled: UInt8 = 90
-
-    private static func side(_ side: ConversationSide) -> RecordedConversation.Side {
-        side == .client ? .client : .server
-    }
 }

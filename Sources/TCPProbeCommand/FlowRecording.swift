@@ -55,7 +55,7 @@ struct FlowRecording {
                 Console.standardError.write("note: flow \(flow) has no TLS: --keylog is not needed\n")
             }
         }
-        if RecordedConversation.Side.allCases.allSatisfy({ !conversation.hasEnded($0) }) { conversation.cut() }
+        if ConversationSide.allCases.allSatisfy({ !conversation.hasEnded($0) }) { conversation.cut() }
         return FlowRecording(
             conversation: conversation, server: "\(conversations[flow].endpoint(of: .server))")
     }
@@ -84,7 +84,7 @@ extension FlowRecording {
 final class FlowRecorder: InspectionObserver {
     struct End {
         var event: RecordedConversation.Event
-        var side: RecordedConversation.Side
+        var side: ConversationSide
         /// Of its packet, from 1.
         var frame: Int
         /// Nanoseconds since 1970.
@@ -113,7 +113,7 @@ final class FlowRecorder: InspectionObserver {
         let time = packet.summary.time
         if start == nil { (start, firstFrame) = (time, packet.summary.packetIndex + 1) }
         now = self.time(at: time)
-        let side: RecordedConversation.Side = packet.summary.side == .client ? .client : .server
+        let side = packet.summary.side
         let flags = packet.summary.flags
         if flags.contains(.rst) || flags.contains(.fin) {
             let event: RecordedConversation.Event = flags.contains(.rst) ? .reset : .fin

@@ -55,7 +55,7 @@ struct ProxyCommand: ParsableCommand {
 
     func run() throws {
         let styles = [
-            (ProxiedConnection.Side.client, try ForwardingText.style(toClient, of: "--to-client")),
+            (ConversationSide.client, try ForwardingText.style(toClient, of: "--to-client")),
             (.server, try ForwardingText.style(toServer, of: "--to-server")),
         ]
         let allowed = try targets.targets()
@@ -110,7 +110,7 @@ private final class ProxySession {
 
     init(
         _ listener: Listener, to target: SocketAddress, on reactor: Reactor,
-        styles: [(ProxiedConnection.Side, ForwardStyle)], record: ProxyRecord?, isQuiet: Bool,
+        styles: [(ConversationSide, ForwardStyle<Resolved>)], record: ProxyRecord?, isQuiet: Bool,
         number: Int
     ) throws {
         (self.reactor, self.record, self.number) = (reactor, record, number)

@@ -72,11 +72,11 @@ final class RecordingSession {
         let start = MonotonicTime.now
         connection.onBytes = { [unowned self] side, bytes, time in
             guard !recording.conversation.isCut else { return }
-            recording.conversation.add(.bytes(Array(bytes)), from: .init(side), at: time - start)
+            recording.conversation.add(.bytes(Array(bytes)), from: side, at: time - start)
             if recording.conversation.hasReachedLimit { noteLimit() }
         }
         connection.onEnd = { side, end, time in
-            recording.conversation.add(end == .reset ? .reset : .fin, from: .init(side), at: time - start)
+            recording.conversation.add(end == .reset ? .reset : .fin, from: side, at: time - start)
         }
         connection.onChange = { [unowned self, weak connection] in
             guard connection?.isOver ?? true, !recording.isOver else { return }
@@ -171,8 +171,4 @@ final class RecordingSession {
         if let writer = writer.take() { writer.join() }
         return wasRecorded || signal == 0 ? written.code.withLock { $0 } ?? 3 : 128 + signal
     }
-}
-
-extension RecordedConversation.Side {
-    fileprivate init(_ side: ProxiedConnection.Side) { self = side == .client ? .client : .server }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// What two recordings of the same exchange have in common.
 struct RecordedPatternsTests {
-    private typealias Side = RecordedConversation.Side
+    private typealias Side = ConversationSide
     private typealias End = (Side, RecordedConversation.Event)
 
     private static func steps(_ lines: [(String, String)]) throws -> [String] {

@@ -5,7 +5,7 @@ import Testing
 
 /// Scenarios of what was said.
 struct RecordedScriptTests {
-    typealias Side = RecordedConversation.Side
+    typealias Side = ConversationSide
 
     static func conversation(_ turns: [(Side, String)], ends: [(Side, RecordedConversation.Event)] = [])
         -> RecordedConversation

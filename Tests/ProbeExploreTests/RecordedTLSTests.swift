@@ -5,7 +5,7 @@ import Testing
 /// Scenarios of what was said under TLS.
 struct RecordedTLSTests {
     typealias Event = RecordedConversation.Event
-    typealias Side = RecordedConversation.Side
+    typealias Side = ConversationSide
 
     private static let handshake = RecordedConversation.Handshake(
         serverName: "chat.test", offeredProtocols: ["smtp", "imap"], chosenProtocol: "imap")

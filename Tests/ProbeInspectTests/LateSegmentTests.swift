@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeInspect
 import ProbeWire
 import Testing

@@ -1,3 +1,4 @@
+import ProbeBase
 import Testing
 
 @testable import ProbeInspect

@@ -9,7 +9,9 @@ import Testing
 
     private func at(_ milliseconds: Int) -> MonotonicTime { Self.start + .milliseconds(milliseconds) }
 
-    private func queue(_ text: String, _ style: ForwardStyle = .plain, count: Int? = nil) -> ForwardQueue {
+    private func queue(_ text: String, _ style: ForwardStyle<Resolved> = ForwardStyle(), count: Int? = nil)
+        -> ForwardQueue
+    {
         var queue = ForwardQueue()
         queue.forward(style, count: count)
         queue.append(Array(text.utf8), at: Self.start)

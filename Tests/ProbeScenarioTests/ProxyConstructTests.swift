@@ -12,7 +12,7 @@ struct ProxyConstructTests {
         return action
     }
 
-    private func forward(_ text: String) throws -> (ForwardStatement, hasCount: Bool, ProxySide) {
+    private func forward(_ text: String) throws -> (ForwardStyle<Parsed>, hasCount: Bool, ConversationSide) {
         guard case .forward(let statement, let count, let side) = try action("X forward \(text)") else {
             throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
         }
@@ -61,8 +61,8 @@ struct ProxyConstructTests {
         "reset", "closed", "nothing for 50ms", "u16 as y", "message \"a\"", "until line /a/", "x",
     ])
     func watches(_ what: String) throws {
-        for side in ProxySide.allCases {
-            guard case .expect(_, from: side) = try action("X expect \(what) from \(side.rawValue)") else {
+        for side in ConversationSide.allCases {
+            guard case .expect(_, from: side) = try action("X expect \(what) from \(side.word)") else {
                 Issue.record("\(what) from \(side)")
                 continue
             }

@@ -112,12 +112,6 @@ struct ConnectionExecutor {
         if connection.tls == nil {
             context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .sent(pieces)))
         }
-        let pace: SendOperation.Pace =
-            switch statement.pace {
-            case nil: .atOnce
-            case .every(let interval): .every(interval)
-            case .rate(let rate): .rate(rate)
-            }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
         if statement.carriesFIN, connection.tls != nil {
             throw Finding(
@@ -125,7 +119,7 @@ struct ConnectionExecutor {
                 hints: ["`\(actor.name) half-close` behind the send sends both"])
         }
         let operation = SendOperation(
-            pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now,
+            pieces: pieces, pace: statement.pace, isUrgent: statement.mode == .urgent, now: .now,
             carriesFIN: statement.carriesFIN)
         context.injected.addSend(operation, at: step.span)
         connection.send(operation)

@@ -43,12 +43,12 @@ struct PendingProxyAccept: PendingExpectation {
 struct PendingWatch: PendingExpectation {
     let wanted: ResolvedConnectionExpectation
     let actor: ProxiedActor
-    let side: ProxiedConnection.Side
+    let side: ConversationSide
     private let owner: ConnectionActor
     private var progress = InputProgress()
 
     init(
-        _ wanted: ResolvedConnectionExpectation, _ actor: ProxiedActor, _ side: ProxiedConnection.Side,
+        _ wanted: ResolvedConnectionExpectation, _ actor: ProxiedActor, _ side: ConversationSide,
         _ owner: ConnectionActor
     ) {
         (self.wanted, self.actor, self.side, self.owner) = (wanted, actor, side, owner)

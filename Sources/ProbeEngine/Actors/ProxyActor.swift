@@ -14,7 +14,7 @@ final class ProxyActor {
     /// After a plain `accept` the proxy's name is that connection's.
     var plain: ProxiedActor?
     /// The steps that say how bytes go on to a side of the connections to come, as they come: for who observes.
-    var plainForwards: [ProxiedConnection.Side: Int] = [:]
+    var plainForwards: [ConversationSide: Int] = [:]
     /// How many connections steps have accepted.
     var accepted = 0
 
@@ -31,11 +31,11 @@ final class ProxiedActor {
     let name: String
     let connection: ProxiedConnection
     /// The two ends that are the harness's own, as the connection table knows them.
-    let owners: [ProxiedConnection.Side: ConnectionActor]
+    let owners: [ConversationSide: ConnectionActor]
     /// Sides whose end a step has expected.
-    var takenEnds: Set<ProxiedConnection.Side> = []
+    var takenEnds: Set<ConversationSide> = []
 
-    init(name: String, _ connection: ProxiedConnection, owners: [ProxiedConnection.Side: ConnectionActor]) {
+    init(name: String, _ connection: ProxiedConnection, owners: [ConversationSide: ConnectionActor]) {
         (self.name, self.connection, self.owners) = (name, connection, owners)
     }
 }

@@ -4,17 +4,15 @@ import ProbeScenario
 
 /// Whether a step of a proxy has done to a connection what it says. Pure.
 struct ProxyCondition {
-    typealias Side = ProxiedConnection.Side
-
     /// What the step asks for, with its values.
     enum Action {
-        case forward(ForwardStyle, count: Int?, Side)
-        case hold(Side)
-        case release([Side])
-        case discard(Side)
-        case replace(Side)
+        case forward(ForwardStyle<Resolved>, count: Int?, ConversationSide)
+        case hold(ConversationSide)
+        case release([ConversationSide])
+        case discard(ConversationSide)
+        case replace(ConversationSide)
         /// An insertion, or an end: it happens once.
-        case acts(Side)
+        case acts(ConversationSide)
     }
 
     let action: Action
@@ -45,7 +43,7 @@ struct ProxyCondition {
             hints: ["if it may be left without effect, end the step with `if needed`"])
     }
 
-    private var sides: [Side] {
+    private var sides: [ConversationSide] {
         switch action {
         case .forward(_, _, let side), .hold(let side), .discard(let side), .replace(let side), .acts(let side): [side]
         case .release(let sides): sides
@@ -54,7 +52,7 @@ struct ProxyCondition {
 
     /// Why it has not done what it says to one connection; `nil` if it has.
     private func reason(_ effect: ForwardEffect) -> String? {
-        let to = "to its \(sides.count == 1 ? sides[0] == .client ? "client" : "server" : "client or its server")"
+        let to = "to its \(sides.count == 1 ? sides[0].word : "client or its server")"
         switch action {
         case .forward(let style, let count?, _):
             if effect.hasKept { return style.shortfalls(effect, to).first }

@@ -27,7 +27,7 @@ struct ProxyExecutor {
                     .shortfall(of: proxy.proxy?.connections ?? [])
             }
             if case .forward(let statement, nil, let side) = action, statement.isPlain {
-                proxy.plainForwards[.init(side)] = step.id
+                proxy.plainForwards[side] = step.id
             }
             proxy.forConnectionsToCome.append { [weak context] connection in
                 do throws(Finding) { try change.apply(connection) } catch { context?.raise(error.at(step.focus)) }
@@ -41,7 +41,7 @@ struct ProxyExecutor {
         switch action {
         case .accept: throw Finding(.error, "\(actor.name) is one connection of a proxy: it accepts none")
         case .expect(let expectation, let side):
-            try await expect(expectation, from: ProxiedConnection.Side(side), of: actor, timing, from: time)
+            try await expect(expectation, from: side, of: actor, timing, from: time)
         case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish:
             actor.connection.willCut = { [weak context] _, operation in
                 context?.injected.addSend(operation, at: step.span)
@@ -77,8 +77,8 @@ struct ProxyExecutor {
     }
 
     private func adopt(_ connection: ProxiedConnection, of actor: ProxyActor, as name: Name?) {
-        var owners: [ProxiedConnection.Side: ConnectionActor] = [:]
-        for side in ProxiedConnection.Side.allCases {
+        var owners: [ConversationSide: ConnectionActor] = [:]
+        for side in ConversationSide.allCases {
             owners[side] = context.connections.owner(of: connection[side])
         }
         let accepted = ProxiedActor(name: name?.value ?? actor.name, connection, owners: owners)
@@ -103,21 +103,21 @@ struct ProxyExecutor {
         case .forward(let statement, let count, let side):
             let style = try style(statement)
             let count = try count.map { (count) throws(Finding) in max(0, try context.integer(of: count)) }
-            return Change(action: .forward(style, count: count, .init(side))) { (connection) throws(Finding) in
-                connection.forward(style, count: count, to: .init(side), by: number)
+            return Change(action: .forward(style, count: count, side)) { (connection) throws(Finding) in
+                connection.forward(style, count: count, to: side, by: number)
             }
         case .hold(let side):
-            return Change(action: .hold(.init(side))) { (connection) throws(Finding) in
-                connection.hold(to: .init(side), by: number)
+            return Change(action: .hold(side)) { (connection) throws(Finding) in
+                connection.hold(to: side, by: number)
             }
         case .release(let side):
-            let sides = side.map { [ProxiedConnection.Side($0)] } ?? ProxiedConnection.Side.allCases
+            let sides = side.map { [$0] } ?? ConversationSide.allCases
             return Change(action: .release(sides)) { (connection) throws(Finding) in
                 for wanted in sides { connection.release(to: wanted, by: number) }
             }
         case .discard(let side):
-            return Change(action: .discard(.init(side))) { (connection) throws(Finding) in
-                connection.discard(to: .init(side), by: number)
+            return Change(action: .discard(side)) { (connection) throws(Finding) in
+                connection.discard(to: side, by: number)
             }
         case .replace(let wanted, let replacement, let side):
             let (old, new) = (try context.bytes(of: wanted), try context.bytes(of: replacement))
@@ -126,62 +126,53 @@ struct ProxyExecutor {
                 throw Finding(
                     .error, at: wanted.span, "the replacement is the same as what it replaces: nothing would change")
             }
-            return Change(action: .replace(.init(side))) { (connection) throws(Finding) in
-                connection.replace(old, with: new, to: .init(side), by: number)
+            return Change(action: .replace(side)) { (connection) throws(Finding) in
+                connection.replace(old, with: new, to: side, by: number)
             }
         case .insert(let value, let side):
             let bytes = try context.bytes(of: value)
-            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
-                connection.insert(bytes, to: .init(side), by: number)
+            return Change(action: .acts(side)) { (connection) throws(Finding) in
+                connection.insert(bytes, to: side, by: number)
             }
-        case .close(let side): return end(.close, to: .init(side), by: number)
-        case .halfClose(let side): return end(.halfClose, to: .init(side), by: number)
+        case .close(let side): return end(.close, to: side, by: number)
+        case .halfClose(let side): return end(.halfClose, to: side, by: number)
         case .reset(let side):
-            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
-                if connection[.init(side)].isUnix {
+            return Change(action: .acts(side)) { (connection) throws(Finding) in
+                if connection[side].isUnix {
                     throw Finding(
-                        .error, "\(name) is connected to its \(side.rawValue) over a Unix socket: no RST there")
+                        .error, "\(name) is connected to its \(side.word) over a Unix socket: no RST there")
                 }
-                connection.reset(.init(side), by: number)
+                connection.reset(side, by: number)
             }
         case .vanish(let side):
-            return Change(action: .acts(.init(side))) { (connection) throws(Finding) in
-                do throws(SystemError) { try connection.vanish(.init(side), by: number) } catch {
-                    throw Finding(.error, "\(name)'s connection to its \(side.rawValue) can't vanish: \(error.reason)")
+            return Change(action: .acts(side)) { (connection) throws(Finding) in
+                do throws(SystemError) { try connection.vanish(side, by: number) } catch {
+                    throw Finding(.error, "\(name)'s connection to its \(side.word) can't vanish: \(error.reason)")
                 }
             }
         case .accept, .expect: throw Finding(.error, "\(name) can change nothing by this step")
         }
     }
 
-    private func end(_ end: ForwardEnd, to side: ProxiedConnection.Side, by number: Int) -> Change {
+    private func end(_ end: ForwardEnd, to side: ConversationSide, by number: Int) -> Change {
         Change(action: .acts(side)) { (connection) throws(Finding) in connection.end(end, to: side, by: number) }
     }
 
-    private func style(_ statement: ForwardStatement) throws(Finding) -> ForwardStyle {
-        var style = ForwardStyle(delay: statement.delay ?? .zero, isJoined: statement.isJoined)
-        switch statement.cut {
-        case .inPieces(let size)?: style.cut = .inPieces(of: max(1, try context.integer(of: size)))
-        case .random(let seed)?:
-            style.cut = .random(seed: UInt64(bitPattern: Int64(try context.integer(of: seed))))
-        case .at(let expressions)?:
-            var offsets: [Int] = []
-            for expression in expressions {
-                let offset = try context.integer(of: expression)
-                guard offset > (offsets.last ?? 0) else {
+    private func style(_ statement: ForwardStyle<Parsed>) throws(Finding) -> ForwardStyle<Resolved> {
+        let style: ForwardStyle<Resolved>
+        do throws(EvaluationError) { style = try context.evaluator().style(of: statement) } catch {
+            throw Finding(error)
+        }
+        if case .at(let offsets)? = style.cut, case .at(let expressions)? = statement.cut {
+            var last = 0
+            for (offset, expression) in zip(offsets, expressions) {
+                guard offset > last else {
                     throw Finding(
                         .error, at: expression.span, "a cut at \(offset) is not behind the one before it",
                         hints: ["offsets rise, and begin at 1"])
                 }
-                offsets.append(offset)
+                last = offset
             }
-            style.cut = .at(offsets)
-        case nil: break
-        }
-        switch statement.pace {
-        case .every(let interval)?: style.pace = .every(interval)
-        case .rate(let rate)?: style.pace = .rate(rate)
-        case nil: break
         }
         return style
     }
@@ -189,7 +180,7 @@ struct ProxyExecutor {
     // MARK: expect
 
     private func expect(
-        _ expectation: ConnectionExpectation, from side: ProxiedConnection.Side, of actor: ProxiedActor,
+        _ expectation: ConnectionExpectation, from side: ConversationSide, of actor: ProxiedActor,
         _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try watch(expectation, from: side, of: actor)
@@ -212,7 +203,7 @@ struct ProxyExecutor {
     }
 
     func watch(
-        _ expectation: ConnectionExpectation, from side: ProxiedConnection.Side, of actor: ProxiedActor
+        _ expectation: ConnectionExpectation, from side: ConversationSide, of actor: ProxiedActor
     ) throws(Finding) -> PendingWatch {
         guard let owner = actor.owners[side] else { throw Finding(.error, "\(actor.name) has no such connection") }
         return PendingWatch(try ConnectionExecutor(context: context).resolve(expectation, owner), actor, side, owner)
@@ -220,14 +211,5 @@ struct ProxyExecutor {
 
     func deadline(of pending: PendingWatch, _ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
         ConnectionExecutor(context: context).deadline(of: pending.wanted, timing, from: time)
-    }
-}
-
-extension ProxiedConnection.Side {
-    init(_ side: ProxySide) {
-        switch side {
-        case .client: self = .client
-        case .server: self = .server
-        }
     }
 }

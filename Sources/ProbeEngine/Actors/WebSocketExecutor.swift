@@ -120,7 +120,7 @@ struct WebSocketExecutor {
                 throw Finding(.failed, "\(actor.name) can't send: \(error.reason)")
             }
         }
-        let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+        let operation = SendOperation(pieces: [bytes], isUrgent: false, now: .now)
         connection.send(operation)
         context.annotations.addSend(step, actor.name, connection, operation)
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)

@@ -125,7 +125,7 @@ extension BlockInterpreter {
             (.proxied, .proxy(.expect(let expectation, let side))):
             guard let actor = context.actors.proxied(name.value) else { return }
             let proxies = ProxyExecutor(context: context)
-            let pending = try proxies.watch(expectation, from: .init(side), of: actor)
+            let pending = try proxies.watch(expectation, from: side, of: actor)
             start.expected = .watch(pending)
             start.deadline = proxies.deadline(of: pending, timing, from: time)
         case (.crowd(let crowd), .crowd(.expect(let expectation))):

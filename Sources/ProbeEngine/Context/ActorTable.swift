@@ -155,7 +155,7 @@ extension RuntimeActor {
 
 extension ProxiedActor {
     fileprivate var state: String {
-        ProxiedConnection.Side.allCases.map { side in
+        ConversationSide.allCases.map { side in
             let (name, leg) = (side == .client ? "client" : "server", connection[side])
             let state =
                 switch leg.readEnd {

@@ -66,7 +66,7 @@ struct ProxySetup {
     private func adopt(
         _ connection: ProxiedConnection, of actor: ProxyActor, in context: CaseContext, at span: SourceSpan
     ) {
-        for side in ProxiedConnection.Side.allCases {
+        for side in ConversationSide.allCases {
             context.connections.add(connection[side], for: owner(side, of: actor))
         }
         let changes = context.changes
@@ -103,7 +103,7 @@ struct ProxySetup {
     }
 
     /// One for each end: what becomes of it is no news.
-    private func owner(_ side: ProxiedConnection.Side, of actor: ProxyActor) -> ConnectionActor {
+    private func owner(_ side: ConversationSide, of actor: ProxyActor) -> ConnectionActor {
         let owner = ConnectionActor(
             name: actor.name, role: side == .client ? .accepted(server: actor.name) : .client(actor.target),
             framing: context.scenario.framing)

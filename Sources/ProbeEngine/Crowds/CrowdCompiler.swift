@@ -72,7 +72,7 @@ struct CrowdCompiler {
 
     /// A send at a rate is one in pieces with pauses: of 10 ms, or of one byte if that takes longer.
     static func send(
-        _ pieces: [[UInt8]], isCut: Bool, _ pace: SendStatement.Pace?
+        _ pieces: [[UInt8]], isCut: Bool, _ pace: Pace?
     ) -> MemberProgram.Instruction {
         switch pace {
         case nil: return .send(pieces: pieces, pause: .zero)

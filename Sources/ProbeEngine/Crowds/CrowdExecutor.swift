@@ -187,7 +187,7 @@ struct CrowdExecutor {
                 .count(what, comparison, try context.integer(of: number))
             case .latency(let percentile, let comparison, let time, let what):
                 // Not times the scale of the run: what is measured is the peer's own.
-                .latency(percentile, comparison, time, of: MemberWait(what))
+                .latency(percentile, comparison, time, of: what)
             }
         var pending = PendingCrowdExpectation(
             try part(of: wanted, in: crowd), crowd,
@@ -247,18 +247,5 @@ extension ResolvedCrowdExpectation {
             case (.alive, _), (.done, _), (.connected, _): before ?? count
             }
         return max(seen, bound)
-    }
-}
-
-extension MemberWait {
-    fileprivate init(_ latency: CrowdLatency) {
-        self =
-            switch latency {
-            case .connect: .connect
-            case .line: .line
-            case .bytes: .bytes
-            case .until: .until
-            case .eof: .eof
-            }
     }
 }

@@ -63,36 +63,27 @@ struct LinkExecutor {
 
     // MARK: Values
 
-    private func command(for action: LinkAction) throws(Finding) -> LinkCommand {
+    private func command(for action: LinkCommand<Parsed>) throws(Finding) -> LinkCommand<Resolved> {
         switch action {
-        case .packets(let fault, let selection):
-            .packets(try self.fault(fault), try self.selection(selection))
+        case .packets(let fault, let selection): .packets(fault, try self.selection(selection))
+        case .truncate(let selection, let size):
+            .truncate(try self.selection(selection), to: try context.integer(of: size))
         case .release: .release
-        case .reset(let place):
-            switch place {
-            case .now: .reset(.now)
-            case .outsideWindow: .reset(.outsideWindow)
-            case .behind(let selection): .reset(.behind(try self.selection(selection)))
-            }
-        case .shutWindow: .window(0)
+        case .reset(let place): .reset(place)
+        case .resetBehind(let selection): .resetBehind(try self.selection(selection))
+        case .shutWindow: .shutWindow
         case .window(let size): .window(try context.integer(of: size))
-        case .strip(let option): .strip(Self.option(option))
+        case .strip(let option): .strip(option)
         case .clampMSS(let size): .clampMSS(try context.integer(of: size))
         case .inject(let value): .inject(try injected(value))
-        case .unreachable(let selection):
-            .unreachable(
-                try selection.map { (selection) throws(Finding) in try self.selection(selection) })
+        case .unreachable(nil): .unreachable(nil)
+        case .unreachable(let selection?): .unreachable(try self.selection(selection))
         case .mtu(let size, let isSilent): .mtu(try context.integer(of: size), isSilent: isSilent)
         case .delay(let duration, let jitter, let seed, let mayReorder):
-            .delay(duration, jitter: jitter ?? .zero, seed: try self.seed(seed), mayReorder: mayReorder)
-        case .rate(let rate, let queue):
-            .rate(
-                bytesPerSecond: rate,
-                queue: try queue.map { (queue) throws(Finding) in try context.integer(of: queue) })
+            .delay(duration, jitter: jitter, seed: try self.seed(seed), mayReorder: mayReorder)
+        case .rate(let rate, let queue): .rate(bytesPerSecond: rate, queue: try number(queue))
         case .loss(let percent, let seed, let burst):
-            .loss(
-                percent: percent, seed: try self.seed(seed),
-                burst: try burst.map { (burst) throws(Finding) in try context.integer(of: burst) } ?? 1)
+            .loss(percent: percent, seed: try self.seed(seed), burst: try number(burst))
         case .burst(let count): .burst(try context.integer(of: count))
         case .down: .down
         case .up: .up
@@ -100,71 +91,47 @@ struct LinkExecutor {
         }
     }
 
+    private func number(_ expression: Expression?) throws(Finding) -> Int? {
+        guard let expression else { return nil }
+        return try context.integer(of: expression)
+    }
+
     /// It has to fit one segment.
     private func injected(_ value: Expression) throws(Finding) -> [UInt8] {
         let bytes = try context.bytes(of: value)
-        guard LinkAction.injectable.contains(bytes.count) else {
+        guard LinkCommand<Parsed>.injectable.contains(bytes.count) else {
             throw Finding(
                 .error, at: value.span,
-                "\(bytes.count) bytes can't be injected: a segment on the link has 1 to \(LinkAction.injectable.upperBound)",
+                "\(bytes.count) bytes can't be injected: a segment on the link has 1 to \(LinkCommand<Parsed>.injectable.upperBound)",
                 hints: ["write several `inject` steps"])
         }
         return bytes
     }
 
-    private func fault(_ fault: PacketFault) throws(Finding) -> LinkFault {
-        switch fault {
-        case .drop: .drop
-        case .duplicate: .duplicate
-        case .delay(let duration): .delay(duration)
-        case .swap: .swap
-        case .breakChecksum: .breakChecksum
-        case .alter: .alter
-        case .truncate(let size): .truncate(try context.integer(of: size))
-        case .hold: .hold
-        }
+    private func selection(_ selection: PacketSelection<Parsed>) throws(Finding) -> PacketSelection<Resolved> {
+        PacketSelection(
+            kind: selection.kind, ordinals: try ordinals(selection.ordinals), isAgain: selection.isAgain)
     }
 
-    private func selection(_ selection: PacketSelection) throws(Finding) -> LinkSelection {
-        let kind: LinkPacketKind =
-            switch selection.kind {
-            case .data: .data
-            case .syn: .syn
-            case .synack: .synack
-            case .ack: .ack
-            case .fin: .fin
-            case .rst: .rst
-            case .any: .any
-            }
-        let ordinals: ClosedRange<Int>?
-        switch selection.ordinals {
-        case .all: ordinals = nil
+    private func ordinals(_ ordinals: PacketOrdinals) throws(Finding) -> ClosedRange<Int>? {
+        switch ordinals.kind {
+        case .all: return nil
         case .one(let value):
             let number = try context.integer(of: value)
-            ordinals = number...number
+            return number...number
         case .range(let first, let last):
             let low = try context.integer(of: first)
             let high = try context.integer(of: last)
             guard low <= high else {
-                throw Finding(.error, at: selection.span, "the packets \(low)..\(high): the last is before the first")
+                throw Finding(.error, at: ordinals.span, "the packets \(low)..\(high): the last is before the first")
             }
-            ordinals = low...high
-        }
-        return LinkSelection(kind: kind, ordinals: ordinals, isAgain: selection.isAgain)
-    }
-
-    private static func option(_ option: StrippedOption) -> LinkTCPOption {
-        switch option {
-        case .sack: .sack
-        case .wscale: .wscale
-        case .timestamps: .timestamps
-        case .mss: .mss
+            return low...high
         }
     }
 
     /// With the run's own added, so that `--seed` gives other packets; without one it is 1.
     private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
-        let own = try expression.map { (seed) throws(Finding) in try context.integer(of: seed) } ?? 1
+        let own = try number(expression) ?? 1
         return UInt64(bitPattern: Int64(own &+ context.settings.seed))
     }
 }

@@ -89,7 +89,7 @@ struct TLSExecutor {
         _ bytes: [UInt8], _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) {
         if bytes.isEmpty { return }
-        let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+        let operation = SendOperation(pieces: [bytes], isUrgent: false, now: .now)
         connection.send(operation)
         context.annotations.addSend(step, actor.name, connection, operation)
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
@@ -148,7 +148,7 @@ struct TLSExecutor {
         do throws(TLSError) {
             let bytes = try layer.notify()
             if bytes.isEmpty { return nil }
-            let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+            let operation = SendOperation(pieces: [bytes], isUrgent: false, now: .now)
             connection.send(operation)
             return operation
         } catch {
@@ -231,12 +231,6 @@ struct TLSExecutor {
 
     private func flight(_ start: TLSStart, _ stopsAfter: Int?) -> TLSLayer.FirstFlight? {
         guard stopsAfter != nil || start.cut != nil || start.pace != nil else { return nil }
-        let pace: SendOperation.Pace =
-            switch start.pace {
-            case nil: .atOnce
-            case .every(let interval): .every(interval)
-            case .rate(let rate): .rate(rate)
-            }
         return TLSLayer.FirstFlight(stopsAfter: stopsAfter) { [unowned context] (bytes) throws(Finding) in
             var pieces = [bytes]
             if let cut = start.cut {
@@ -246,7 +240,7 @@ struct TLSExecutor {
                     throw Finding(error)
                 }
             }
-            return SendOperation(pieces: pieces, pace: pace, isUrgent: false, now: .now)
+            return SendOperation(pieces: pieces, pace: start.pace, isUrgent: false, now: .now)
         }
     }
 }

@@ -210,7 +210,7 @@ final class TLSLayer: ConnectionLayer {
         let bytes = output(written)
         // An alert is no flight.
         guard let flight = firstFlight, bytes[0] != 21 else {
-            send(SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now))
+            send(SendOperation(pieces: [bytes], isUrgent: false, now: .now))
             return
         }
         firstFlight = nil
@@ -229,7 +229,7 @@ final class TLSLayer: ConnectionLayer {
             // An empty send can't be made: nothing is sent at all.
             let operation =
                 shown.isEmpty
-                ? SendOperation(pieces: [[]], pace: .atOnce, isUrgent: false, now: .now)
+                ? SendOperation(pieces: [[]], isUrgent: false, now: .now)
                 : try flight.operation(shown)
             if flight.stopsAfter != nil { stoppedFlight = operation }
             sentFlight = operation

@@ -137,7 +137,7 @@ struct WireNames {
 
     /// The two legs of a proxied connection.
     private func ends(of connection: ProxiedConnection) -> [WireEnd] {
-        ProxiedConnection.Side.allCases.compactMap { end(of: connection[$0]) }
+        ConversationSide.allCases.compactMap { end(of: connection[$0]) }
     }
 
     private func opened(by name: String, isCertain: Bool) -> [WireEnd] {

@@ -88,7 +88,7 @@ extension Candidate {
         return result
     }
 
-    private func cut(_ statement: ForwardStatement, _ step: Step) -> ForwardStatement {
+    private func cut(_ statement: ForwardStyle<Parsed>, _ step: Step) -> ForwardStyle<Parsed> {
         let offsets = variation.offsets(of: step.id)
         guard !offsets.isEmpty else { return statement }
         var result = statement

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEngine
 import ProbeScenario
 

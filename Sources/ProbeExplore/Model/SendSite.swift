@@ -1,5 +1,5 @@
 package import ProbeBase
-package import ProbeScenario
+import ProbeScenario
 
 /// A send of an endpoint of the harness that may be varied.
 package struct SendSite: Hashable, Sendable {
@@ -19,7 +19,7 @@ package struct SendSite: Hashable, Sendable {
     /// How long all pauses between its pieces may take together, so that no bound of a step near it can break.
     package var pauseBudget: Duration
     /// Of a proxy: where its bytes go on to. What it passes on is another's, and can't be made smaller.
-    package var destination: ProxySide?
+    package var destination: ConversationSide?
     /// The send that leaves with this one if the two are joined; nil if none may.
     package var next: Int?
     /// The step that ends the sending behind this send, where its FIN may leave with this send; nil if it may not.

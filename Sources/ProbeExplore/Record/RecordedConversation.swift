@@ -1,13 +1,7 @@
-import ProbeBase
+package import ProbeBase
 
 /// What the two ends of one connection said, in the order in which it was seen.
 package struct RecordedConversation: Sendable, Equatable {
-    package enum Side: Sendable, Hashable, CaseIterable {
-        case client, server
-
-        package var opposite: Side { self == .client ? .server : .client }
-    }
-
     /// What the two ends of a TLS handshake said of names, as far as it could be read.
     package struct Handshake: Sendable, Equatable {
         package var serverName: String?
@@ -41,7 +35,7 @@ package struct RecordedConversation: Sendable, Equatable {
 
     /// What one end did without the other one in between.
     package struct Turn: Sendable, Equatable {
-        package var side: Side
+        package var side: ConversationSide
         package var event: Event
         /// From the beginning of the connection.
         package var time: Duration
@@ -61,7 +55,7 @@ package struct RecordedConversation: Sendable, Equatable {
     package static let turnCost = 64
 
     /// Bytes of one end behind those of the same end belong to its turn. Nothing is added behind the limit.
-    package mutating func add(_ event: Event, from side: Side, at time: Duration) {
+    package mutating func add(_ event: Event, from side: ConversationSide, at time: Duration) {
         if isCut { return }
         guard case .bytes(let more) = event else {
             turns.append(Turn(side: side, event: event, time: time))
@@ -92,7 +86,7 @@ package struct RecordedConversation: Sendable, Equatable {
     package mutating func cut() { isCut = true }
 
     /// Whether an end has said that it sends no more.
-    package func hasEnded(_ side: Side) -> Bool {
+    package func hasEnded(_ side: ConversationSide) -> Bool {
         turns.contains { turn in
             switch turn.event {
             case .fin, .reset, .truncated, .notify: turn.side == side
@@ -130,7 +124,7 @@ package struct RecordedConversation: Sendable, Equatable {
     }
 
     /// All that one end sent.
-    package func stream(of side: Side) -> [UInt8] {
+    package func stream(of side: ConversationSide) -> [UInt8] {
         turns.flatMap { turn -> [UInt8] in
             if turn.side == side, case .bytes(let bytes) = turn.event { bytes } else { [] }
         }

@@ -37,7 +37,7 @@ struct RecordedPatterns: Sendable {
     ///   - own: the ends that the harness plays: what they say is that of the first recording.
     ///   - areCut: whether one of them may end before the exchange did.
     init(
-        _ recordings: [[RecordedUnit]], own: [RecordedConversation.Side], areCut: Bool = false
+        _ recordings: [[RecordedUnit]], own: [ConversationSide], areCut: Bool = false
     ) throws(RecordedScript.Obstacle) {
         guard recordings.count > 1 else {
             units = recordings.first ?? []
@@ -55,9 +55,9 @@ struct RecordedPatterns: Sendable {
     private static func paired(
         _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
     ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {
-        var next: [RecordedConversation.Side: Int] = [.client: 0, .server: 0]
+        var next: [ConversationSide: Int] = [.client: 0, .server: 0]
         let others = Dictionary(grouping: second, by: \.side)
-        var ended: Set<RecordedConversation.Side> = []
+        var ended: Set<ConversationSide> = []
         var pairs: [(RecordedUnit, RecordedUnit)] = []
         for (number, unit) in first.enumerated() where !ended.contains(unit.side) {
             let index = next[unit.side] ?? 0

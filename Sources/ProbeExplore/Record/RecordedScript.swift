@@ -52,9 +52,9 @@ package struct RecordedScript: Sendable {
     private let isCut: Bool
     private let hasTLS: Bool
     /// Ends that have said that they send no more.
-    private var ended: Set<RecordedConversation.Side> = []
+    private var ended: Set<ConversationSide> = []
     /// Ends of the harness that receive no more.
-    private var closed: Set<RecordedConversation.Side> = []
+    private var closed: Set<ConversationSide> = []
 
     private let options: Options
     private let framing: Framing
@@ -108,9 +108,9 @@ package struct RecordedScript: Sendable {
         bytes = formatted
     }
 
-    private var ownSides: [RecordedConversation.Side] { Self.sides(of: options.role) }
+    private var ownSides: [ConversationSide] { Self.sides(of: options.role) }
 
-    private static func sides(of role: Role) -> [RecordedConversation.Side] {
+    private static func sides(of role: Role) -> [ConversationSide] {
         switch role {
         case .client: [.client]
         case .server: [.server]
@@ -118,7 +118,7 @@ package struct RecordedScript: Sendable {
         }
     }
 
-    private static func actor(_ side: RecordedConversation.Side) -> String { side == .client ? "C" : "S" }
+    private static func actor(_ side: ConversationSide) -> String { side == .client ? "C" : "S" }
 
     private mutating func write(_ units: [RecordedUnit]) {
         lines = ["scenario \"\(Escaped.bytes(Array(options.title.utf8)).replacing("${", with: "$ {"))\""]

@@ -17,7 +17,7 @@ struct RecordedUnit: Equatable {
         }
     }
 
-    var side: RecordedConversation.Side
+    var side: ConversationSide
     var kind: Kind
     var bytes: [UInt8] = []
     var time: Duration
@@ -61,7 +61,7 @@ struct RecordedUnit: Equatable {
 
     /// The framing in which both ends speak: that of a prefix only if all of it fits, that of a line end if there is one.
     static func framing(of conversation: RecordedConversation) -> Framing {
-        let streams = RecordedConversation.Side.allCases.map(conversation.stream).filter { !$0.isEmpty }
+        let streams = ConversationSide.allCases.map(conversation.stream).filter { !$0.isEmpty }
         func holds(_ bytes: [UInt8]) -> Bool {
             streams.contains { stream in stream.indices.contains { stream[$0...].starts(with: bytes) } }
         }

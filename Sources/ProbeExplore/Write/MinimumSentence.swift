@@ -49,7 +49,7 @@ package struct MinimumSentence {
         let isSealed = base.sites.first { $0.step == send }?.isSealed ?? false
         let destination = base.sites.first { $0.step == send }?.destination
         var text =
-            shown(send) + (destination.map { " on its way to the \($0.rawValue)" } ?? "")
+            shown(send) + (destination.map { " on its way to the \($0.word)" } ?? "")
             + (isSealed ? ", as TLS records," : "") + " is cut at "
         text += offsets.count > 8 ? "\(offsets.count) places" : Self.list(offsets)
         if offsets.count == 1, !isSealed, let place = place(of: offsets[0], in: bytes(of: send)) {

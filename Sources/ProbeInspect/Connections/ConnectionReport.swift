@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeWire
 
 /// One flow, with the values that the table shows.
@@ -154,9 +154,4 @@ extension Conversation {
         }
         return found
     }
-}
-
-extension ConversationSide {
-    /// `client` or `server`, as in wire statements about captures.
-    package var word: String { self == .client ? "client" : "server" }
 }

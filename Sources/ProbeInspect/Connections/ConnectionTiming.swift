@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeWire
 
 /// When the two sides of a flow were heard: how long the answer took, and which side let the other wait longest.

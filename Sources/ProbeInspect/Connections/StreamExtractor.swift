@@ -1,3 +1,4 @@
+package import ProbeBase
 import Glibc
 package import ProbeSystem
 package import ProbeWire

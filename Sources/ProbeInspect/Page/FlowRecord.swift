@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 import ProbeReport
 package import ProbeWire
 

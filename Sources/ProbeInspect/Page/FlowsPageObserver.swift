@@ -1,3 +1,4 @@
+package import ProbeBase
 import ProbeReport
 package import ProbeWire
 

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeWire
 
 /// Observes a capture packet by packet. Sees only the flows that the filter includes.

@@ -1,5 +1,5 @@
 package import ProbeBase
-package import ProbeWire
+import ProbeWire
 
 /// Reads what `tshark -q -z follow,tls,yaml,N` prints, line by line: the decrypted data with the frame in which each part was complete.
 /// Never traps on any input.

@@ -1,5 +1,5 @@
 package import ProbeBase
-package import ProbeWire
+import ProbeWire
 
 /// Reads what `tshark -q -z follow,tls,raw,N` prints, line by line: which end is its node 0, and the data as hexadecimal digits, that of the
 /// other end behind a tab. Never traps on any input.

@@ -1,5 +1,5 @@
 package import ProbeBase
-package import ProbeWire
+import ProbeWire
 
 /// Reads what tshark prints of the TLS records of a connection with ``arguments``, a line a frame: what the handshake said of names, the
 /// alerts, and whether all was decrypted. Never traps on any input.

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeWire
 
 /// Shows what a connection says in plain text before its TLS, and then what TLS has encrypted, which another program decrypts.

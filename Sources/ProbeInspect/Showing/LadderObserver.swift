@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeReport
 package import ProbeWire
 

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeSystem
 
 /// How a crowd stands at a moment; of one worker, or merged of several.

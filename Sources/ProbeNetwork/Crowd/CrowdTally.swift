@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What has become of the members, and how long their waits took.
 struct CrowdTally<Recorder: LatencyRecorder> {

@@ -99,10 +99,7 @@ package struct MemberProgram: Sendable {
     }
 }
 
-/// The waits that are measured.
-package enum MemberWait: String, Sendable, CaseIterable {
-    case connect, line, bytes, until, eof
-
+extension MemberWait {
     package init(_ wait: MemberProgram.Wait) {
         self =
             switch wait {

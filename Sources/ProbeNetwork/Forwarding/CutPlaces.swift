@@ -2,17 +2,17 @@ import ProbeBase
 
 /// Where a direction is cut, from the beginning of its style on.
 struct CutPlaces {
-    private let cut: ForwardStyle.Cut?
+    private let cut: Cut<Resolved>?
     private var generator: SplitMix64
     /// The next place of a random cut, and those behind it that are known.
     private var places: [Int] = []
     private var lastPlace = 0
     private var index = 0
 
-    init(_ cut: ForwardStyle.Cut?) {
+    init(_ cut: Cut<Resolved>?) {
         self.cut = cut
         if case .random(let seed)? = cut {
-            generator = SplitMix64(seed: seed)
+            generator = SplitMix64(seed: UInt64(bitPattern: Int64(seed)))
             places = [Self.distance(&generator)]
         } else {
             generator = SplitMix64(seed: 0)

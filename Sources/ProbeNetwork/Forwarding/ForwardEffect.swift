@@ -39,7 +39,7 @@ package struct ForwardEffect: Sendable, Equatable {
     static let shortestWait = Duration.microseconds(100)
 }
 
-extension ForwardStyle {
+extension ForwardStyle<Resolved> {
     /// What happened instead of each part of a style that had no effect.
     ///
     /// - Parameter destination: `to its client`.
@@ -57,9 +57,9 @@ extension ForwardStyle {
         case .at?, .inPieces?, .random?, nil: break
         }
         switch pace {
-        case .every where !effect.hasPaced: missing.append("\(passed) in one piece: no piece waited for another")
-        case .rate where !effect.hasPaced: missing.append("\(passed), and none had to wait")
-        case .every, .rate, .atOnce: break
+        case .every? where !effect.hasPaced: missing.append("\(passed) in one piece: no piece waited for another")
+        case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
+        case .every?, .rate?, nil: break
         }
         // What is late or joined waits before it goes on: that is an effect too.
         if !hasPassed, !effect.hasKept { missing.append("no byte and no end was to go on \(destination)") }

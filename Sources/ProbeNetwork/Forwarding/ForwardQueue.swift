@@ -27,7 +27,10 @@ package struct ForwardQueue {
     }
 
     package private(set) var gate = Gate.open
-    package private(set) var style = ForwardStyle.plain
+    package private(set) var style = ForwardStyle<Resolved>()
+    private var delay: Duration { style.delay ?? .zero }
+    /// How long nothing has to come before what is joined goes on.
+    private static let joinPause = Duration.milliseconds(5)
     /// So many bytes go on, and then it holds.
     private var allowance: Int?
     private var chunks: [Chunk] = []
@@ -76,7 +79,7 @@ package struct ForwardQueue {
 
     /// What comes may go on at once, as it is: there is nothing to be kept in order.
     package var isTransparent: Bool {
-        gate == .open && allowance == nil && style == .plain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
+        gate == .open && allowance == nil && style.isPlain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
             && end == nil && !hasEnded && styleID == 0
     }
 
@@ -85,7 +88,7 @@ package struct ForwardQueue {
 
     /// Its sender has reset it, and nothing keeps that back.
     package var isCutOff: Bool {
-        end?.0 == .reset && gate == .open && allowance == nil && style == .plain && !hasEnded
+        end?.0 == .reset && gate == .open && allowance == nil && style.isPlain && !hasEnded
     }
 
     // MARK: What comes
@@ -123,7 +126,7 @@ package struct ForwardQueue {
     private mutating func noteIfKept() {
         guard waiting > 0 || end != nil, !hasEnded else { return }
         if gate == .held { note(gateID) { $0.hasKept = true } }
-        if gate == .open, style.delay > .zero || style.isJoined, allowance == nil {
+        if gate == .open, delay > .zero || style.isJoined, allowance == nil {
             note(styleID) { $0.hasKept = true }
         }
     }
@@ -149,7 +152,7 @@ package struct ForwardQueue {
     // MARK: What steps say
 
     /// - Parameter count: so many bytes, and then it holds; nil: all.
-    package mutating func forward(_ style: ForwardStyle, count: Int? = nil, by id: Int = 0) {
+    package mutating func forward(_ style: ForwardStyle<Resolved>, count: Int? = nil, by id: Int = 0) {
         (styleID, gateID) = (id, id)
         hasOpenCut = false
         gate = count == 0 ? .held : .open
@@ -267,12 +270,12 @@ package struct ForwardQueue {
             $0.passed += count
             if isCut { $0.cuts += 1 }
         }
-        if style == .plain, allowance == nil { styleID = 0 }
+        if style.isPlain, allowance == nil { styleID = 0 }
     }
 
     private mutating func nextEnd(at now: MonotonicTime) -> Action {
         guard let (end, arrived) = end else { return .idle }
-        let due = arrived + style.delay
+        let due = arrived + delay
         if end != .reset, due > now { return .wait(until: due) }
         hasEnded = true
         note(styleID) { $0.hasEnded = true }
@@ -282,11 +285,11 @@ package struct ForwardQueue {
 
     /// The moment from which on the next piece may go on; nil: now.
     private func due(at now: MonotonicTime) -> MonotonicTime? {
-        var due = chunks[first].arrived + style.delay
+        var due = chunks[first].arrived + delay
         if let earliest { due = max(due, earliest) }
         if style.isJoined, end == nil, waiting < Self.mostJoined, let lastArrival {
-            let quiet = min(lastArrival + ForwardStyle.joinPause, chunks[first].arrived + Self.longestJoin)
-            due = max(due, quiet + style.delay)
+            let quiet = min(lastArrival + Self.joinPause, chunks[first].arrived + Self.longestJoin)
+            due = max(due, quiet + delay)
         }
         return due
     }
@@ -300,19 +303,19 @@ package struct ForwardQueue {
         var count = chunks[first].bytes.count
         if style.isJoined || style.cut != nil {
             // A cut is a place in the stream: what came in several reads goes on in one piece.
-            count = chunks[first...].prefix { $0.arrived + style.delay <= now }.reduce(0) { $0 + $1.bytes.count }
+            count = chunks[first...].prefix { $0.arrived + delay <= now }.reduce(0) { $0 + $1.bytes.count }
         }
         if let length = cuts.lengthOfPiece(at: position) { count = min(count, length) }
-        if case .rate(let rate) = style.pace { count = min(count, max(1, rate / 100)) }
+        if case .rate(let rate)? = style.pace { count = min(count, max(1, rate / 100)) }
         if let allowance { count = min(count, allowance) }
         return max(1, min(count, waiting))
     }
 
     private mutating func pace(_ count: Int, at now: MonotonicTime) {
         switch style.pace {
-        case .atOnce: earliest = nil
-        case .every(let interval): earliest = now + interval
-        case .rate(let rate):
+        case nil: earliest = nil
+        case .every(let interval)?: earliest = now + interval
+        case .rate(let rate)?:
             let length = Duration.nanoseconds(Int64((Double(count) / Double(max(1, rate)) * 1e9).rounded(.up)))
             earliest = max(earliest ?? now, now + .milliseconds(-20)) + length
         }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Changes of a frame, and frames that a link makes. Each result has the checksums that fit, where it is not said otherwise. Pure.
 enum FrameEdit {
     // MARK: Checksums (RFC 1071)
@@ -78,11 +80,11 @@ enum FrameEdit {
     }
 
     /// SYN or SYN-ACK with NOPs where the option was.
-    static func without(_ option: LinkTCPOption, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
+    static func without(_ option: StrippedOption, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
         var isChanged = false
-        for (kind, place) in LinkFrame.options(of: tcp, in: frame) where kind == option.rawValue {
+        for (kind, place) in LinkFrame.options(of: tcp, in: frame) where kind == option.number {
             for at in place { frame[at] = 1 }
             isChanged = true
         }
@@ -96,7 +98,7 @@ enum FrameEdit {
         var frame = frame
         var isChanged = false
         for (kind, place) in LinkFrame.options(of: tcp, in: frame)
-        where kind == LinkTCPOption.mss.rawValue && place.count == 4 {
+        where kind == StrippedOption.mss.number && place.count == 4 {
             let value = place.lowerBound + 2
             guard Int(frame[value]) << 8 | Int(frame[value + 1]) > size else { continue }
             put(size, at: value, in: &frame)

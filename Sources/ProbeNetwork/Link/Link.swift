@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 import CShims
 import Glibc
 package import ProbeSystem
@@ -70,7 +70,7 @@ package final class Link: Sendable {
     /// - Parameters:
     ///   - id: a number that no other command of the link has.
     ///   - from: the side whose packets are meant; nil: both.
-    package func apply(_ command: LinkCommand, id: Int, from side: LinkSide?) throws(LinkError) {
+    package func apply(_ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?) throws(LinkError) {
         try state.withLock { (state) throws(LinkError) in
             if case .mtu = command { state.hasNarrowHop = true }
             try state.core.apply(command, id: id, from: side, now: .now, wall: WallClock.now)

@@ -8,7 +8,7 @@ extension LinkCore {
     ///   - id: a number that no other command of the link has.
     ///   - from: the side whose packets are meant; nil: those of both.
     package mutating func apply(
-        _ command: LinkCommand, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
+        _ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
     ) throws(LinkError) {
         let sides = side.map { [$0] } ?? LinkSide.allCases
         if case .burst = command, sides.contains(where: { shapes[$0].loss == nil }) {
@@ -18,10 +18,12 @@ extension LinkCore {
         switch command {
         case .packets(let fault, let selection):
             rules.append(LinkRule(id: id, from: side, selection, .fault(fault)))
+        case .truncate(let selection, let size):
+            rules.append(LinkRule(id: id, from: side, selection, .truncate(to: size)))
         case .unreachable(let selection):
-            let all = LinkSelection(kind: .any, ordinals: nil)
+            let all = PacketSelection<Resolved>(kind: .any, ordinals: nil)
             rules.append(LinkRule(id: id, from: side, selection ?? all, .unreachable))
-        case .reset(.behind(let selection)):
+        case .resetBehind(let selection):
             rules.append(LinkRule(id: id, from: side, selection, .resetBehind))
         case .reset(let place): for side in sides { resetAll(from: side, id, isOutside: place == .outsideWindow, wall) }
         case .inject(let bytes): for side in sides { inject(bytes, from: side, id, wall) }
@@ -30,10 +32,11 @@ extension LinkCore {
         }
     }
 
-    private mutating func shape(_ command: LinkCommand, _ id: Int, from side: LinkSide, _ wall: UInt64) {
+    private mutating func shape(_ command: LinkCommand<Resolved>, _ id: Int, from side: LinkSide, _ wall: UInt64) {
         // Each direction loses and delays other packets than its counterpart.
         func generator(_ seed: UInt64) -> SplitMix64 { SplitMix64(seed: seed &* 2 &+ (side == .left ? 0 : 1)) }
         switch command {
+        case .shutWindow: shape(.window(0), id, from: side, wall)
         case .window(let size):
             end(shapes[side].window?.id, on: side)
             shapes[side].window = (id, size)
@@ -52,7 +55,8 @@ extension LinkCore {
             end(shapes[side].rate?.id, on: side)
             shapes[side].rate = LinkShape.Rate(
                 id: id, bytesPerSecond: rate, queue: queue ?? LinkShape.Rate.defaultQueue)
-        case .loss(let percent, let seed, let burst):
+        case .loss(let percent, let seed, let run):
+            let burst = run ?? 1
             endLoss(on: side)
             shapes[side].loss = LinkShape.Loss(
                 id: id, fraction: percent / 100, burst: burst, burstID: burst > 1 ? id : nil, generator: generator(seed)
@@ -69,7 +73,7 @@ extension LinkCore {
             end(shapes[side].down, on: side)
             shapes[side].down = nil
         case .heal: heal(side, id, wall)
-        case .packets, .release, .reset, .inject, .unreachable: break
+        case .packets, .truncate, .release, .reset, .resetBehind, .inject, .unreachable: break
         }
     }
 
@@ -153,7 +157,7 @@ extension LinkCore {
                 func bytes(_ value: UInt32) -> [UInt8] {
                     (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
                 }
-                options = [1, 1, LinkTCPOption.timestamps.rawValue, 10] + bytes(value) + bytes(echo)
+                options = [1, 1, StrippedOption.timestamps.number, 10] + bytes(value) + bytes(echo)
             }
             let frame = FrameEdit.segment(
                 like: stream.model, stream.modelView, flags: LinkFrame.ack | LinkFrame.push,

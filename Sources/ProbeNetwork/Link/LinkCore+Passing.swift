@@ -7,7 +7,7 @@ extension LinkCore {
         switch action {
         case .fault(.alter): (view.tcp?.payloadLength ?? 0) > 0
         case .fault(.breakChecksum): view.tcp != nil
-        case .fault(.truncate(let size)): view.version != 0 && size < view.length
+        case .truncate(let size): view.version != 0 && size < view.length
         case .unreachable: view.version != 0
         case .resetBehind: view.tcp != nil
         case .fault: true
@@ -46,12 +46,12 @@ extension LinkCore {
             log(passing.original, side, .left, wall, passing.faults)
             passing.isChanged = true
             held.append((side, passing))
-        case .fault(.breakChecksum), .fault(.alter), .fault(.truncate):
+        case .fault(.breakChecksum), .fault(.alter), .truncate:
             let changed: [UInt8]? =
                 switch action {
                 case .fault(.breakChecksum): FrameEdit.withBrokenChecksum(passing.bytes, view)
                 case .fault(.alter): FrameEdit.altered(passing.bytes, view)
-                case .fault(.truncate(let size)): FrameEdit.truncated(passing.bytes, view, to: size)
+                case .truncate(let size): FrameEdit.truncated(passing.bytes, view, to: size)
                 default: nil
                 }
             log(passing.original, side, .left, wall, passing.faults)

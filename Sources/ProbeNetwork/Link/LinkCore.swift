@@ -92,7 +92,7 @@ package struct LinkCore: Sendable {
     }
 
     /// A command is in force from here on.
-    mutating func begin(_ id: Int, _ command: LinkCommand, from side: LinkSide?) {
+    mutating func begin(_ id: Int, _ command: LinkCommand<Resolved>, from side: LinkSide?) {
         effects[id] = LinkEffect(command, from: side, tallies)
     }
 
@@ -138,7 +138,7 @@ package struct LinkCore: Sendable {
         }
         // What the kernel sends for itself is none of the case's packets: it is not counted, and meets no fault.
         if view.isTraffic {
-            for kind in LinkPacketKind.allCases where LinkRule.isNew(view.tcp, standing, kind) == true {
+            for kind in PacketKind.allCases where LinkRule.isNew(view.tcp, standing, kind) == true {
                 tallies[side][kind] += 1
             }
         }

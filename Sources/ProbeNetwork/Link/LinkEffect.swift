@@ -1,10 +1,12 @@
+import ProbeBase
+
 /// First transmissions that a direction of a link has carried, by kind. Pure.
 struct LinkTally: Sendable, Equatable {
-    private var counts = [Int](repeating: 0, count: LinkPacketKind.allCases.count)
+    private var counts = [Int](repeating: 0, count: PacketKind.allCases.count)
 
-    subscript(kind: LinkPacketKind) -> Int {
-        get { counts[kind.rawValue] }
-        set { counts[kind.rawValue] = newValue }
+    subscript(kind: PacketKind) -> Int {
+        get { counts[kind.index] }
+        set { counts[kind.index] = newValue }
     }
 }
 
@@ -19,7 +21,7 @@ struct LinkEffect: Sendable {
         case notFollowed
     }
 
-    let command: LinkCommand
+    let command: LinkCommand<Resolved>
     /// nil: both directions.
     let from: LinkSide?
     /// Packets that it dropped, changed, delayed or made; of a state that is met by traffic: packets that passed under it.
@@ -32,7 +34,7 @@ struct LinkEffect: Sendable {
     /// What each direction had carried when the command was replaced or healed; `nil` while it is in force.
     var until = LinkPair<LinkTally?>(nil, nil)
 
-    init(_ command: LinkCommand, from: LinkSide?, _ before: LinkPair<LinkTally>) {
+    init(_ command: LinkCommand<Resolved>, from: LinkSide?, _ before: LinkPair<LinkTally>) {
         (self.command, self.from, self.before) = (command, from, before)
     }
 
@@ -72,7 +74,7 @@ struct LinkEffect: Sendable {
     var isMet: Bool { command.selection?.ordinals == nil ? count > 0 : missing.isEmpty }
 
     /// How many packets of a kind passed while it was in force.
-    func passed(_ kind: LinkPacketKind, _ now: LinkPair<LinkTally>) -> Int {
+    func passed(_ kind: PacketKind, _ now: LinkPair<LinkTally>) -> Int {
         (from.map { [$0] } ?? LinkSide.allCases).reduce(0) { sum, side in
             sum + (until[side] ?? now[side])[kind] - before[side][kind]
         }
@@ -104,16 +106,16 @@ package struct LinkShortfall: Sendable, Equatable {
     }
 
     private static func reason(_ effect: LinkEffect, _ now: LinkPair<LinkTally>) -> String {
-        func passed(_ kind: LinkPacketKind) -> String {
+        func passed(_ kind: PacketKind) -> String {
             let count = effect.passed(kind, now)
             return "\(count == 0 ? "no" : "\(count)") \(kind.noun(count)) passed %"
         }
         if let selection = effect.command.selection { return passed(selection.kind) + obstacle(effect, selection) }
         switch effect.command {
-        case .packets, .reset(.behind), .unreachable, .down: return passed(.any)
+        case .packets, .truncate, .resetBehind, .unreachable, .down: return passed(.any)
         case .release: return "no packet was held %"
         case .reset, .inject: return "no connection was open %"
-        case .window: return passed(.any) + ", and none announced a larger window"
+        case .window, .shutWindow: return passed(.any) + ", and none announced a larger window"
         case .strip:
             let count = effect.passed(.syn, now) + effect.passed(.synack, now)
             return "\(count == 0 ? "no" : "\(count)") SYN or SYN-ACK passed %, none with the option"
@@ -121,7 +123,7 @@ package struct LinkShortfall: Sendable, Equatable {
         case .mtu: return passed(.data)
         case .delay: return passed(.any)
         case .rate: return passed(.any) + ", and none had to wait"
-        case .loss(_, _, let burst) where burst > 1:
+        case .loss(_, _, let burst?) where burst > 1:
             return passed(.any) + ", and no two in a row were lost"
         case .loss: return passed(.any) + ", and none was lost"
         case .burst(let count):
@@ -131,14 +133,14 @@ package struct LinkShortfall: Sendable, Equatable {
         }
     }
 
-    private static func obstacle(_ effect: LinkEffect, _ selection: LinkSelection) -> String {
+    private static func obstacle(_ effect: LinkEffect, _ selection: PacketSelection<Resolved>) -> String {
         switch effect.obstacle {
         case nil: return selection.isAgain ? ", and no copy of it followed" : ""
         case .takenByAnother: return ", and another fault acted on the one that was meant"
         case .notFollowed: return ", and none followed the one that was meant within 200 ms"
         case .impossible:
             switch effect.command {
-            case .packets(.truncate(let size), _): return ", and the one that was meant has \(size) bytes or fewer"
+            case .truncate(_, let size): return ", and the one that was meant has \(size) bytes or fewer"
             case .packets(.alter, _): return ", and the one that was meant has no payload"
             default: return ", and the one that was meant is no TCP segment"
             }
@@ -146,7 +148,19 @@ package struct LinkShortfall: Sendable, Equatable {
     }
 }
 
-extension LinkPacketKind {
+extension PacketKind {
+    fileprivate var index: Int {
+        switch self {
+        case .data: 0
+        case .syn: 1
+        case .synack: 2
+        case .ack: 3
+        case .fin: 4
+        case .rst: 5
+        case .any: 6
+        }
+    }
+
     fileprivate func noun(_ count: Int) -> String {
         let (one, several) =
             switch self {

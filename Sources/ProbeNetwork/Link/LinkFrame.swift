@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Where the headers of a frame are: Ethernet, IPv4 or IPv6, TCP. Never traps on any input; what is no TCP segment as a whole has no ``tcp``.
 package struct LinkFrame: Sendable, Equatable {
     /// A TCP segment in a frame; offsets are from the frame's beginning.
@@ -93,7 +95,7 @@ package struct LinkFrame: Sendable, Equatable {
 
     /// Whether a SYN or SYN-ACK announces the largest segment that its sender takes.
     static func hasMSS(_ tcp: TCP, in bytes: [UInt8]) -> Bool {
-        tcp.hasSYN && options(of: tcp, in: bytes).contains { $0.kind == LinkTCPOption.mss.rawValue }
+        tcp.hasSYN && options(of: tcp, in: bytes).contains { $0.kind == StrippedOption.mss.number }
     }
 
     /// Where the addresses of the IP header are: source, then destination.
@@ -119,5 +121,17 @@ package struct LinkFrame: Sendable, Equatable {
             }
         }
         return found
+    }
+}
+
+extension StrippedOption {
+    /// By which the header names the option.
+    var number: UInt8 {
+        switch self {
+        case .mss: 2
+        case .wscale: 3
+        case .sack: 4
+        case .timestamps: 8
+        }
     }
 }

@@ -1,7 +1,10 @@
+import ProbeBase
+
 /// A fault of packets on a link: which ones it means, and how far they were counted. Pure.
 struct LinkRule {
     enum Action: Equatable {
-        case fault(LinkFault)
+        case fault(PacketFault)
+        case truncate(to: Int)
         case unreachable
         case resetBehind
     }
@@ -16,7 +19,7 @@ struct LinkRule {
     let id: Int
     /// nil: of both directions.
     let from: LinkSide?
-    let selection: LinkSelection
+    let selection: PacketSelection<Resolved>
     let action: Action
     /// First transmissions since it is in force.
     private var count = 0
@@ -24,7 +27,7 @@ struct LinkRule {
     /// No packet can be meant any more.
     private(set) var isUsedUp = false
 
-    init(id: Int, from: LinkSide?, _ selection: LinkSelection, _ action: Action) {
+    init(id: Int, from: LinkSide?, _ selection: PacketSelection<Resolved>, _ action: Action) {
         self.id = id
         self.from = from
         self.selection = selection
@@ -70,13 +73,13 @@ struct LinkRule {
     }
 
     /// The number by which a copy is known.
-    private static func first(_ tcp: LinkFrame.TCP, _ kind: LinkPacketKind) -> UInt32 {
+    private static func first(_ tcp: LinkFrame.TCP, _ kind: PacketKind) -> UInt32 {
         kind == .fin ? tcp.sequence &+ tcp.span &- 1 : tcp.sequence
     }
 
     /// Whether a packet of the kind is a first transmission; nil for one of another kind.
     static func isNew(
-        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: LinkPacketKind
+        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: PacketKind
     ) -> Bool? {
         guard let tcp else { return kind == .any ? true : nil }
         let hasData = standing.bringsData || standing.repeatsData

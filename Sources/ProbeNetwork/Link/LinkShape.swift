@@ -78,7 +78,7 @@ struct LinkShape {
     /// The fault by which nothing passes.
     var down: Int?
     var window: (id: Int, size: Int)?
-    var stripped: [(id: Int, option: LinkTCPOption)] = []
+    var stripped: [(id: Int, option: StrippedOption)] = []
     var clamp: (id: Int, size: Int)?
     var mtu: (id: Int, size: Int, isSilent: Bool)?
     /// Anything of it was asked for and not ended.

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What the two ends of one TCP connection are, by the addresses and ports of one direction.
 struct LinkStreamKey: Hashable {
     private var words: (UInt64, UInt64, UInt64, UInt64)
@@ -137,10 +139,10 @@ struct LinkStream {
             return
         }
         for (kind, place) in LinkFrame.options(of: tcp, in: frame) {
-            if kind == LinkTCPOption.timestamps.rawValue, place.count == 10 {
+            if kind == StrippedOption.timestamps.number, place.count == 10 {
                 timestamps = (word(place.lowerBound + 2), word(place.lowerBound + 6))
             }
-            if kind == LinkTCPOption.wscale.rawValue, place.count == 3, tcp.hasSYN {
+            if kind == StrippedOption.wscale.number, place.count == 3, tcp.hasSYN {
                 scale = min(frame[place.lowerBound + 2], 14)
             }
         }

@@ -128,7 +128,7 @@ package final class NameServer {
                 // The connection's change is what serves the asker again.
                 asker.connection.send(
                     SendOperation(
-                        pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes], pace: .atOnce,
+                        pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes],
                         isUrgent: false, now: .now))
                 return true
             }

@@ -5,12 +5,6 @@ package import ProbeSystem
 ///
 /// Confined to its reactor's thread. ``onChange`` is called there after each change that somebody may wait for.
 package final class ProxiedConnection {
-    package enum Side: Sendable, Hashable, CaseIterable {
-        case client, server
-
-        package var opposite: Side { self == .client ? .server : .client }
-    }
-
     /// More unread bytes of a side than this are left to its kernel while they go on; what is held is kept up to
     /// ``Connection/receiveLimit``.
     private static let mostUnderWay = 256 << 10
@@ -21,42 +15,42 @@ package final class ProxiedConnection {
     package let number: Int
     private let reactor: Reactor
     /// By where the bytes go.
-    var queues: [Side: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
-    private var timers: [Side: TimerQueue.ID] = [:]
+    var queues: [ConversationSide: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
+    private var timers: [ConversationSide: TimerQueue.ID] = [:]
     /// What a side's kernel is taking.
-    private var operations: [Side: SendOperation] = [:]
+    private var operations: [ConversationSide: SendOperation] = [:]
     /// The ends that a side's peer has sent, and that are noted.
-    private var noted: Set<Side> = []
+    private var noted: Set<ConversationSide> = []
     enum Fault { case reset, vanish }
     /// Of sides that are not connected yet.
-    var faultsToCome: [Side: (fault: Fault, id: Int)] = [:]
+    var faultsToCome: [ConversationSide: (fault: Fault, id: Int)] = [:]
     /// A fault of a connection to come could not be carried out.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
     private var mustPumpAgain = false
 
     /// What has come from each side and no expectation has passed; nil: nobody looks.
-    package var watched: [Side: ReceiveBuffer]?
+    package var watched: [ConversationSide: ReceiveBuffer]?
     /// Sides of which more was to be watched than is kept, with nobody to look at it.
-    package private(set) var overflowed: Set<Side> = []
+    package private(set) var overflowed: Set<ConversationSide> = []
     /// What has come from each side since its beginning, the first mebibyte; nil: nobody asks.
-    package var recorded: [Side: [UInt8]]?
+    package var recorded: [ConversationSide: [UInt8]]?
     /// Of a longer record the beginning is kept.
     private static let longestRecord = 1 << 20
 
     /// Why the connection onwards could not be made; nil where it is or can be yet.
     package private(set) var failure: SystemError?
     /// Which peer ended it first, and how; nil where none has.
-    package private(set) var firstEnd: (side: Side, end: ForwardEnd)?
+    package private(set) var firstEnd: (side: ConversationSide, end: ForwardEnd)?
     private let changes = ChangeHandler()
     package var onChange: () -> Void {
         get { changes.handler }
         set { changes.handler = newValue }
     }
     /// Called with what comes from a side, before it goes on.
-    package var onBytes: ((Side, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
+    package var onBytes: ((ConversationSide, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
     /// Called with the end of a side.
-    package var onEnd: ((Side, ForwardEnd, MonotonicTime) -> Void)?
+    package var onEnd: ((ConversationSide, ForwardEnd, MonotonicTime) -> Void)?
     /// Called once, when both connections are closed.
     package var onOver: () -> Void = {}
     /// Called with each piece that has to leave as a segment of its own.
@@ -72,7 +66,7 @@ package final class ProxiedConnection {
         server.onChange = { [weak self] in self?.changed() }
     }
 
-    package subscript(side: Side) -> Connection { side == .client ? client : server }
+    package subscript(side: ConversationSide) -> Connection { side == .client ? client : server }
 
     /// Both connections are closed.
     package var isOver: Bool { client.raw < 0 && server.raw < 0 }
@@ -96,7 +90,7 @@ package final class ProxiedConnection {
 
     /// Ends both, without a word of what was not passed on.
     package func abort() {
-        for side in Side.allCases {
+        for side in ConversationSide.allCases {
             self[side].onChange = {}
             if let timer = timers.removeValue(forKey: side) { reactor.cancel(timer) }
             queues[side]?.abandon()
@@ -111,7 +105,7 @@ package final class ProxiedConnection {
     // MARK: What comes
 
     /// Bytes of a side, as soon as they are read.
-    fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
+    fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: ConversationSide, at time: MonotonicTime) {
         onBytes?(side, bytes, time)
         watch(bytes, from: side, at: time)
         if let count = recorded?[side]?.count, count < Self.longestRecord {
@@ -126,13 +120,13 @@ package final class ProxiedConnection {
         if !rest.isEmpty { queues[destination]?.append(Array(rest), at: time) }
     }
 
-    private func watch(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
+    private func watch(_ bytes: UnsafeRawBufferPointer, from side: ConversationSide, at time: MonotonicTime) {
         guard let count = watched?[side]?.count, !overflowed.contains(side) else { return }
         if count + bytes.count > Connection.receiveLimit { overflowed.insert(side) }
         watched?[side]?.append(bytes, at: time)
     }
 
-    func update(_ side: Side, _ change: (inout ForwardQueue) -> Void) {
+    func update(_ side: ConversationSide, _ change: (inout ForwardQueue) -> Void) {
         guard var queue = queues.removeValue(forKey: side) else { return }
         change(&queue)
         queues[side] = queue
@@ -140,7 +134,7 @@ package final class ProxiedConnection {
     }
 
     /// What the kernel has not been given yet waits again: a step changes how it goes on.
-    func takeBack(_ side: Side) {
+    func takeBack(_ side: ConversationSide) {
         guard operations[side] != nil else { return }
         let rest = SendShortcut(of: self[side]).takeBack()
         operations[side] = nil
@@ -157,9 +151,9 @@ package final class ProxiedConnection {
         repeat {
             mustPumpAgain = false
             carryOutFaultsToCome()
-            for side in Side.allCases { noteEnd(of: side) }
-            for side in Side.allCases { pump(to: side) }
-            for side in Side.allCases { bound(side) }
+            for side in ConversationSide.allCases { noteEnd(of: side) }
+            for side in ConversationSide.allCases { pump(to: side) }
+            for side in ConversationSide.allCases { bound(side) }
             closeIfOver()
         } while mustPumpAgain
         isPumping = false
@@ -170,7 +164,7 @@ package final class ProxiedConnection {
         }
     }
 
-    private func noteEnd(of side: Side) {
+    private func noteEnd(of side: ConversationSide) {
         if noted.contains(side) { return }
         if side == .server, case .connectFailed(let error) = server.phase {
             failure = error
@@ -198,7 +192,7 @@ package final class ProxiedConnection {
 
     // MARK: What goes on
 
-    private func pump(to side: Side) {
+    private func pump(to side: ConversationSide) {
         let leg = self[side]
         switch leg.phase {
         case .connecting: return
@@ -221,7 +215,7 @@ package final class ProxiedConnection {
                 return
             case .write(let bytes, let isApart):
                 let operation = SendOperation(
-                    pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now, leavesAlone: isApart)
+                    pieces: [bytes], isUrgent: false, now: .now, leavesAlone: isApart)
                 operations[side] = operation
                 if isApart { willCut(leg, operation) }
                 leg.send(operation)
@@ -238,7 +232,7 @@ package final class ProxiedConnection {
     }
 
     /// A side takes nothing any more, though its peer's FIN was all that was read: the other side is told by an RST.
-    private func noteLoss(of side: Side) {
+    private func noteLoss(of side: ConversationSide) {
         guard case .eof? = self[side].readEnd else { return }
         onEnd?(side, .reset, .now)
         let other = self[side.opposite]
@@ -251,7 +245,7 @@ package final class ProxiedConnection {
         mustPumpAgain = true
     }
 
-    func carryOut(_ end: ForwardEnd, to side: Side) {
+    func carryOut(_ end: ForwardEnd, to side: ConversationSide) {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:
@@ -265,7 +259,7 @@ package final class ProxiedConnection {
         mustPumpAgain = true
     }
 
-    private func schedule(_ side: Side, at moment: MonotonicTime) {
+    private func schedule(_ side: ConversationSide, at moment: MonotonicTime) {
         if let timer = timers.removeValue(forKey: side) { reactor.cancel(timer) }
         timers[side] = reactor.schedule(at: moment) { [weak self] in
             self?.timers[side] = nil
@@ -274,7 +268,7 @@ package final class ProxiedConnection {
     }
 
     /// A side that sends faster than the other one takes it is read no more for a while.
-    private func bound(_ side: Side) {
+    private func bound(_ side: ConversationSide) {
         let leg = self[side]
         guard leg.phase == .open, leg.readEnd == nil else { return }
         let destination = side.opposite
@@ -290,7 +284,7 @@ package final class ProxiedConnection {
 
     /// Both directions have ended: the sockets are closed.
     private func closeIfOver() {
-        for side in Side.allCases {
+        for side in ConversationSide.allCases {
             let leg = self[side]
             guard leg.raw >= 0, leg.phase == .open, leg.isIdle else { continue }
             switch leg.readEnd {
@@ -306,9 +300,9 @@ package final class ProxiedConnection {
 /// Hands what a side's connection reads to the other side, as it is read.
 private final class ForwardLayer: ConnectionLayer {
     private weak var connection: ProxiedConnection?
-    private let side: ProxiedConnection.Side
+    private let side: ConversationSide
 
-    init(_ connection: ProxiedConnection, from side: ProxiedConnection.Side) {
+    init(_ connection: ProxiedConnection, from side: ConversationSide) {
         (self.connection, self.side) = (connection, side)
     }
 

@@ -125,7 +125,7 @@ struct CrowdChecker {
                     hint: "expect alive or connected of them", at: step.focus)
             }
         case .latency(_, _, _, let what):
-            let isMeasured = scripts.contains { $0.all.contains { CrowdLatency($0.kind) == what } }
+            let isMeasured = scripts.contains { $0.all.contains { MemberWait($0.kind) == what } }
             if !scripts.isEmpty, !isMeasured { names.report(.notMeasured(name.value, what), at: step.focus) }
         }
     }
@@ -161,13 +161,13 @@ extension Diagnostic.Message {
             hint: "let it connect to a TCP address: server S on 127.0.0.1")
     }
 
-    static func notMeasured(_ name: String, _ what: CrowdLatency) -> Self {
+    static func notMeasured(_ name: String, _ what: MemberWait) -> Self {
         Self(
             .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`: there is nothing to measure",
             hint: "it is measured of their \(Self.example(of: what))")
     }
 
-    private static func example(of latency: CrowdLatency) -> String {
+    private static func example(of latency: MemberWait) -> String {
         switch latency {
         case .connect: "connect"
         case .line: "expect line"

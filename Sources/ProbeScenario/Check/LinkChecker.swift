@@ -131,10 +131,10 @@ struct LinkChecker {
         for value in link.action.values { values.check(value, step) }
         if case .inject(let value) = link.action, let length = values.requireBytes(value).length {
             if length == 0 { names.report(.emptySend, at: value.span) }
-            if length > LinkAction.injectable.upperBound {
+            if length > LinkCommand<Parsed>.injectable.upperBound {
                 names.report(
                     .linkFault, "\(length) bytes do not fit a segment of the link",
-                    hint: "inject \(LinkAction.injectable.upperBound) bytes at most, in several steps", at: value.span)
+                    hint: "inject \(LinkCommand<Parsed>.injectable.upperBound) bytes at most, in several steps", at: value.span)
             }
         }
         guard names.actor(link.from) != nil, names.actor(link.to) != nil else { return }
@@ -153,17 +153,17 @@ struct LinkChecker {
                 hint: "write loss 5% before it, or loss 5% burst 3", at: step.focus)
         }
         guard let selection = link.action.selection else { return }
-        if link.isBothWays, !selection.isAll {
+        if link.isBothWays, !selection.ordinals.isAll {
             names.report(
                 .linkFault, "the packets of both directions are not counted together",
-                hint: "write link S -> T for those of one direction, or all for each packet", at: selection.span)
+                hint: "write link S -> T for those of one direction, or all for each packet", at: selection.ordinals.span)
         }
-        if case .range(let first, let last) = selection.ordinals, case .integer(let low) = names.constants.fold(first),
+        if case .range(let first, let last) = selection.ordinals.kind, case .integer(let low) = names.constants.fold(first),
             case .integer(let high) = names.constants.fold(last), high < low
         {
             names.report(
                 .linkFault, "the last packet is before the first", hint: "write the smaller number first: data 2..5",
-                at: selection.span)
+                at: selection.ordinals.span)
         }
         if !link.isBothWays, isNeverSent(selection.kind, by: from) {
             names.report(
@@ -171,7 +171,7 @@ struct LinkChecker {
                 "`\(link.from.value)` never sends a packet of the kind `\(selection.kind.rawValue)`: the other end opens the connections",
                 hint: selection.kind == .syn
                     ? "it answers with a synack; the other direction has the syn" : "the other direction has it",
-                at: selection.span)
+                at: selection.ordinals.span)
         }
     }
 

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 extension Evaluator {
     /// The most pieces that one send is cut into.
@@ -74,7 +74,7 @@ extension Evaluator {
 
     /// Bytes, cut as a clause says.
     package func pieces(
-        of whole: [UInt8], _ cut: SendStatement.Cut, span: SourceSpan
+        of whole: [UInt8], _ cut: Cut<Parsed>, span: SourceSpan
     ) throws(EvaluationError) -> [[UInt8]] {
         var offsets: [Int] = []
         switch cut {
@@ -114,5 +114,23 @@ extension Evaluator {
         }
         if start < whole.count { result.append(Array(whole[start...])) }
         return result
+    }
+
+    /// The values of how bytes go on through a proxy.
+    package func style(of style: ForwardStyle<Parsed>) throws(EvaluationError) -> ForwardStyle<Resolved> {
+        ForwardStyle(
+            cut: try style.cut.map { (cut) throws(EvaluationError) in try self.cut(cut) }, pace: style.pace,
+            delay: style.delay, isJoined: style.isJoined)
+    }
+
+    private func cut(_ cut: Cut<Parsed>) throws(EvaluationError) -> Cut<Resolved> {
+        switch cut {
+        case .at(let expressions):
+            var offsets: [Int] = []
+            for expression in expressions { offsets.append(try integer(of: expression)) }
+            return .at(offsets)
+        case .random(let seed): return .random(seed: try integer(of: seed))
+        case .inPieces(let size): return .inPieces(of: max(1, try integer(of: size)))
+        }
     }
 }

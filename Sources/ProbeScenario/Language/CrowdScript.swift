@@ -82,7 +82,7 @@ package enum CrowdWait: Sendable {
 /// `connected 10000`, `alive >= 9990`, `latency p99 <= 50ms of line`
 package enum CrowdExpectation: Sendable {
     case count(CrowdCount, Comparison, Expression)
-    case latency(Percentile, Comparison, Duration, of: CrowdLatency)
+    case latency(Percentile, Comparison, Duration, of: MemberWait)
 }
 
 /// What is counted of members.
@@ -95,11 +95,6 @@ package enum CrowdCount: String, Sendable, CaseIterable {
     case failed
     /// Has come to the end of its script.
     case done
-}
-
-/// The waits of members whose time is measured, from the moment at which the step was due.
-package enum CrowdLatency: String, Sendable, CaseIterable {
-    case connect, line, bytes, until, eof
 }
 
 /// `p99`, `p99.9`, `max`

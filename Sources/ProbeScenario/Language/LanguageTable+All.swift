@@ -64,7 +64,7 @@ extension LanguageTable {
         }
         + HalfConnectionStatement.phrases.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
         + WireStatement.phrases.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
-        + LinkAction.phrases.map { ListedEntry(category: .link, entry: $0.entry) }
+        + LinkPhrases.all.map { ListedEntry(category: .link, entry: $0.entry) }
         + CrowdStatement.phrases.map { ListedEntry(category: .member, entry: $0.entry) }
         + Function.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
         + [ListedEntry(category: .function, entry: hexEntry)]

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// `link S <-> T`, in the header: two networks, and a wire between them.
 package struct LinkDeclaration: Sendable {
     package var left: [Name]
@@ -24,9 +26,9 @@ package struct LinkStep: Sendable {
     package var to: Name
     /// `<->`: the packets of both are meant.
     package var isBothWays: Bool
-    package var action: LinkAction
+    package var action: LinkCommand<Parsed>
 
-    package init(from: Name, to: Name, isBothWays: Bool, action: LinkAction) {
+    package init(from: Name, to: Name, isBothWays: Bool, action: LinkCommand<Parsed>) {
         self.from = from
         self.to = to
         self.isBothWays = isBothWays
@@ -34,46 +36,26 @@ package struct LinkStep: Sendable {
     }
 }
 
-/// Which packets of a direction, counted from the step on.
-package struct PacketSelection: Sendable {
-    package enum Ordinals: Sendable {
+/// The stage of statements as they are written.
+package enum Parsed: StatementStage {
+    package typealias Number = Expression
+    package typealias Bytes = Expression
+    package typealias Seed = Expression?
+    package typealias Ordinals = PacketOrdinals
+}
+
+/// The numbers of packets, and where the selection stands that has them.
+package struct PacketOrdinals: Sendable {
+    package enum Kind: Sendable {
         case one(Expression)
         case range(Expression, Expression)
         case all
     }
 
-    package var kind: PacketKind
-    package var ordinals: Ordinals
-    /// The next copy of it.
-    package var isAgain: Bool
+    package var kind: Kind
     package var span: SourceSpan
 
-    package init(kind: PacketKind, ordinals: Ordinals, isAgain: Bool, span: SourceSpan) {
-        self.kind = kind
-        self.ordinals = ordinals
-        self.isAgain = isAgain
-        self.span = span
-    }
+    package init(kind: Kind, span: SourceSpan) { (self.kind, self.span) = (kind, span) }
 
-    package var isAll: Bool { if case .all = ordinals { true } else { false } }
-}
-
-package enum PacketKind: String, Sendable, CaseIterable {
-    case data, syn, synack, ack, fin, rst, any
-}
-
-/// What happens to the packets that a selection means.
-package enum PacketFault: Sendable {
-    case drop, duplicate, swap, breakChecksum, alter, hold
-    case delay(Duration)
-    case truncate(Expression)
-}
-
-package enum ResetPlace: Sendable {
-    case now, outsideWindow
-    case behind(PacketSelection)
-}
-
-package enum StrippedOption: String, Sendable, CaseIterable {
-    case sack, wscale, timestamps, mss
+    package var isAll: Bool { if case .all = kind { true } else { false } }
 }

@@ -127,7 +127,7 @@ extension CrowdStatement.Kind {
     }
 }
 
-extension CrowdLatency {
+extension MemberWait {
     /// What the statement is measured as; nil where it waits for nothing.
     package init?(_ kind: CrowdStatement.Kind) {
         switch kind {

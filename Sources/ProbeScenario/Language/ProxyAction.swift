@@ -1,40 +1,22 @@
-import ProbeBase
+package import ProbeBase
 
 /// What a proxy does with the connections that pass through it. Before its first `accept` a step is for all that come.
 package enum ProxyAction: LanguageElement {
     case accept(as: Name?)
     /// `count`: so many bytes, and then it holds.
-    case forward(ForwardStatement, count: Expression?, to: ProxySide)
-    case hold(to: ProxySide)
+    case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
+    case hold(to: ConversationSide)
     /// nil: both directions.
-    case release(to: ProxySide?)
-    case discard(to: ProxySide)
-    case replace(Expression, with: Expression, to: ProxySide)
-    case insert(Expression, to: ProxySide)
-    case close(to: ProxySide)
-    case halfClose(to: ProxySide)
-    case reset(ProxySide)
-    case vanish(ProxySide)
+    case release(to: ConversationSide?)
+    case discard(to: ConversationSide)
+    case replace(Expression, with: Expression, to: ConversationSide)
+    case insert(Expression, to: ConversationSide)
+    case close(to: ConversationSide)
+    case halfClose(to: ConversationSide)
+    case reset(ConversationSide)
+    case vanish(ConversationSide)
     /// Watches what passes.
-    case expect(ConnectionExpectation, from: ProxySide)
-}
-
-/// An end of a proxied connection.
-package enum ProxySide: String, Sendable, CaseIterable {
-    case client, server
-}
-
-/// How bytes go on through a proxy: where they are cut, how fast, how late.
-package struct ForwardStatement: Sendable {
-    package var cut: SendStatement.Cut?
-    package var pace: SendStatement.Pace?
-    package var delay: Duration?
-    package var isJoined = false
-
-    package init() {}
-
-    /// As bytes come.
-    package var isPlain: Bool { cut == nil && pace == nil && delay == nil && !isJoined }
+    case expect(ConnectionExpectation, from: ConversationSide)
 }
 
 // MARK: The table
@@ -184,7 +166,7 @@ extension ProxyAction {
     }
 }
 
-extension ForwardStatement {
+extension ForwardStyle<Parsed> {
     fileprivate var values: [ValueCheck] {
         switch cut {
         case .at(let offsets)?: [.offsets(offsets)]

@@ -110,31 +110,20 @@ package struct SendStatement: Sendable {
         /// `send plaintext`: past TLS.
         case plaintext
     }
-    package indirect enum Cut: Sendable {
-        /// Offsets into all bytes of the statement.
-        case at([Expression])
-        case random(seed: Expression)
-        case inPieces(of: Expression)
-    }
-    package enum Pace: Sendable {
-        case every(Duration)
-        /// Bytes a second, on average.
-        case rate(Int)
-    }
 
     package var mode: Mode
     /// `start sending`: the step is done at once, `expect sent` waits for it.
     package var inBackground: Bool
     /// The values between `|`; at least one.
     package var pieces: [Expression]
-    package var cut: Cut?
+    package var cut: Cut<Parsed>?
     package var pace: Pace?
     /// `in records of 1B`: how TLS cuts the plaintext.
     package var recordLength: Expression?
     /// `with fin`: the FIN leaves in the segment of the last piece.
     package var carriesFIN = false
 
-    package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut?, pace: Pace?) {
+    package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut<Parsed>?, pace: Pace?) {
         self.mode = mode
         self.inBackground = inBackground
         self.pieces = pieces

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What a connection of the harness does with TLS beyond sending and closing.
 package enum TLSAction: Sendable {
@@ -47,8 +47,8 @@ package struct TLSStart: Sendable {
     package var options: TLSOptions
     package var outcome = TLSOutcome.succeeds
     /// How its first flight leaves.
-    package var cut: SendStatement.Cut?
-    package var pace: SendStatement.Pace?
+    package var cut: Cut<Parsed>?
+    package var pace: Pace?
     /// So many bytes of its first flight are sent, and no more of the handshake.
     package var stopsAfter: Expression?
 

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// `start tls`.
 extension ActionParser {
     /// Options and clauses, in any order; the words `start tls` were taken.

@@ -191,7 +191,7 @@ struct ActionParser: GrammarPart {
         return statement
     }
 
-    func parseCut() throws(Abandoned) -> SendStatement.Cut {
+    func parseCut() throws(Abandoned) -> Cut<Parsed> {
         if cursor.isWord("random"), cursor.token(ahead: 1).kind == .word {
             cursor.advance()
             try cursor.expect(word: "seed", "cut at random seed 7")

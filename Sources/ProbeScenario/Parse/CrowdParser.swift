@@ -206,7 +206,7 @@ struct CrowdParser: GrammarPart {
         let percentile = try parsePercentile(example)
         let (comparison, limit) = try values.parseTimeComparison(example, usual: .lessOrEqual)
         try cursor.expect(word: "of", example)
-        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a wait", CrowdLatency.allCases))
+        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a wait", MemberWait.allCases))
     }
 
     /// `p99`, `p99.9`, `max`

@@ -55,19 +55,19 @@ struct LinkParser: GrammarPart {
         let to = try cursor.parseName("a name", example)
         guard cursor.kind == .word else { throw cursor.expected("what becomes of packets", example) }
         let first = cursor.token
-        guard let candidate = try cursor.take(LinkAction.phraseIndex) else {
+        guard let candidate = try cursor.take(LinkPhrases.index) else {
             throw cursor.fail(
-                .unknownWord(cursor.text(first), what: "a fault of a link", choices: LinkAction.choices),
+                .unknownWord(cursor.text(first), what: "a fault of a link", choices: LinkPhrases.choices),
                 at: cursor.span(first))
         }
         return LinkStep(from: from, to: to, isBothWays: isBothWays, action: try candidate.phrase.read(self))
     }
 
     /// `data 3`, `data 2..5`, `syn all`, `data 3 again`; without a number the first one.
-    func parseSelection() throws(Abandoned) -> PacketSelection {
+    func parseSelection() throws(Abandoned) -> PacketSelection<Parsed> {
         let first = cursor.token
         let kind = try cursor.parseChoice("a kind of packet", PacketKind.allCases)
-        var ordinals = PacketSelection.Ordinals.one(Expression(.integer(1), span: cursor.span(first)))
+        var ordinals = PacketOrdinals.Kind.one(Expression(.integer(1), span: cursor.span(first)))
         if cursor.take(word: "all") {
             ordinals = .all
         } else if cursor.startsExpression, !cursor.isIfNeeded,
@@ -79,11 +79,12 @@ struct LinkParser: GrammarPart {
                 ? .range(number, try values.parseExpression("the last number", "drop data 2..5")) : .one(number)
         }
         let isAgain = cursor.take(word: "again")
-        return PacketSelection(kind: kind, ordinals: ordinals, isAgain: isAgain, span: cursor.span(from: first))
+        return PacketSelection(
+            kind: kind, ordinals: PacketOrdinals(kind: ordinals, span: cursor.span(from: first)), isAgain: isAgain)
     }
 
     /// `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`
-    func parseDelay() throws(Abandoned) -> LinkAction {
+    func parseDelay() throws(Abandoned) -> LinkCommand<Parsed> {
         guard cursor.kind == .number else {
             let selection = try parseSelection()
             try cursor.expect(word: "by", "delay data 2 by 40ms")
@@ -91,7 +92,7 @@ struct LinkParser: GrammarPart {
         }
         let example = "delay 20ms jitter 5ms seed 7"
         let delay = try values.parseDuration(example)
-        var jitter: Duration?
+        var jitter = Duration.zero
         if cursor.take(word: "jitter") {
             let place = cursor.place
             let value = try values.parseDuration(example)
@@ -106,22 +107,22 @@ struct LinkParser: GrammarPart {
         return .delay(delay, jitter: jitter, seed: seed, mayReorder: cursor.take(word: "reorder"))
     }
 
-    func parseTruncate() throws(Abandoned) -> LinkAction {
+    func parseTruncate() throws(Abandoned) -> LinkCommand<Parsed> {
         let example = "truncate data 2 to 40B"
         let selection = try parseSelection()
         try cursor.expect(word: "to", example)
-        return .packets(.truncate(try values.parseExpression("a size", example)), selection)
+        return .truncate(selection, to: try values.parseExpression("a size", example))
     }
 
-    func parseResetPlace() throws(Abandoned) -> ResetPlace {
-        if cursor.take(word: "behind") { return .behind(try parseSelection()) }
-        guard cursor.take(word: "outside") else { return .now }
+    func parseReset() throws(Abandoned) -> LinkCommand<Parsed> {
+        if cursor.take(word: "behind") { return .resetBehind(try parseSelection()) }
+        guard cursor.take(word: "outside") else { return .reset(.now) }
         try cursor.expect(word: "window", "reset outside window")
-        return .outsideWindow
+        return .reset(.outsideWindow)
     }
 
     /// `5% seed 7 burst 3`
-    func parseLoss() throws(Abandoned) -> LinkAction {
+    func parseLoss() throws(Abandoned) -> LinkCommand<Parsed> {
         let example = "loss 5% seed 7"
         let place = cursor.place
         guard cursor.kind == .number, let percent = Double(cursor.word), cursor.token(ahead: 1).kind == .percent else {
@@ -135,8 +136,9 @@ struct LinkParser: GrammarPart {
         cursor.advance()
         cursor.advance()
         let seed = try parseSeed(example)
-        guard cursor.take(word: "burst") else { return .loss(percent, seed: seed, burst: nil) }
-        return .loss(percent, seed: seed, burst: try values.parseExpression("a number", "loss 5% seed 7 burst 3"))
+        guard cursor.take(word: "burst") else { return .loss(percent: percent, seed: seed, burst: nil) }
+        let burst = try values.parseExpression("a number", "loss 5% seed 7 burst 3")
+        return .loss(percent: percent, seed: seed, burst: burst)
     }
 
     private func parseSeed(_ example: String) throws(Abandoned) -> Expression? {

@@ -7,8 +7,8 @@ struct ProxyParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
     /// `client`, `server`
-    func parseSide(_ example: String) throws(Abandoned) -> ProxySide {
-        guard cursor.kind == .word, let side = ProxySide(rawValue: cursor.word) else {
+    func parseSide(_ example: String) throws(Abandoned) -> ConversationSide {
+        guard cursor.kind == .word, let side = ConversationSide(word: cursor.word) else {
             throw cursor.expected("`client` or `server`", example)
         }
         cursor.advance()
@@ -16,7 +16,7 @@ struct ProxyParser: GrammarPart {
     }
 
     /// `to client`
-    func parseDestination(_ example: String) throws(Abandoned) -> ProxySide {
+    func parseDestination(_ example: String) throws(Abandoned) -> ConversationSide {
         try cursor.expect(word: "to", example)
         return try parseSide(example)
     }
@@ -36,8 +36,8 @@ struct ProxyParser: GrammarPart {
     }
 
     /// What may stand behind `forward to client`.
-    func parseForwarding() throws(Abandoned) -> ForwardStatement {
-        var statement = ForwardStatement()
+    func parseForwarding() throws(Abandoned) -> ForwardStyle<Parsed> {
+        var statement = ForwardStyle<Parsed>()
         while cursor.kind == .word {
             let clause = cursor.token
             switch cursor.text(clause) {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What the next words are, without stepping over them.
 extension TokenCursor {
     /// `if needed` follows.
@@ -48,7 +50,7 @@ extension TokenCursor {
             let after = token(ahead: 2)
             switch text(next) {
             case "within", "after", "every": return after.kind == .number
-            case "from": return after.kind == .word && ProxySide(rawValue: text(after)) != nil
+            case "from": return after.kind == .word && ConversationSide(word: text(after)) != nil
             case "at": return after.kind == .number
             case "cut": return after.kind == .word && text(after) == "at"
             case "in": return after.kind == .word && ["pieces", "records"].contains(text(after))

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 extension Conversation {
     /// Times of the two directions may be out of order by this much (measured: 436 us).

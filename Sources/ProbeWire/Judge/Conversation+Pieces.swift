@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// Whether the pieces of one send left as they were cut.
 package enum PieceVerdict: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What packets that are not in the capture could change about the verdict of a statement.
 package enum MissingEffect: Sendable, Hashable, CaseIterable {

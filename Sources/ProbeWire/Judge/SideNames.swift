@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What the two ends of a connection are called in the texts of a verdict, and since when times are counted there.
 package struct SideNames: Sendable, Hashable {
     package var client: String

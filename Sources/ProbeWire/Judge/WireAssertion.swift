@@ -14,13 +14,6 @@ package enum WireAssertion: Sendable, Equatable {
     case packets(Comparison, Int)
 }
 
-/// `client` sent the SYN (or, where none was seen, spoke first).
-package enum ConversationSide: Sendable, Hashable, CaseIterable {
-    case client, server
-
-    package var opposite: ConversationSide { self == .client ? .server : .client }
-}
-
 /// What a statement comes to.
 package enum WireVerdict: Sendable, Equatable {
     case passed

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Takes captured packets, from a file or live, all the way into connections: decodes them, joins fragments, and counts what
 /// is not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// The errors that ICMP reported about the segments of flows.
 package struct ICMPErrors: Sendable {
     package struct Report: Sendable, Hashable {

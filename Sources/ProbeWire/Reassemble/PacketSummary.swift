@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What one packet means in its connection: numbers relative to the SYN, and what it is.
 package struct PacketSummary: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeNetwork
 import ProbeScenario
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 struct CrowdCompilerTests {
     private static func sent(
-        _ pieces: [[UInt8]], isCut: Bool = false, _ pace: SendStatement.Pace?
+        _ pieces: [[UInt8]], isCut: Bool = false, _ pace: Pace?
     ) -> (lengths: [Int], pause: Duration)? {
         guard case .send(let pieces, let pause) = CrowdCompiler.send(pieces, isCut: isCut, pace) else { return nil }
         return (pieces.map(\.count), pause)

@@ -6,7 +6,7 @@ import Testing
 /// Whether a command of a link did what it says, and what is reported if it did not.
 @Suite struct LinkConditionTests {
     private func told(
-        _ command: LinkCommand, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
+        _ command: LinkCommand<Resolved>, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
     ) throws -> String? {
         var link = LinkHarness()
         link.open()
@@ -16,8 +16,8 @@ import Testing
         return found.map { "\($0.missingText): \($0.reason("from S to C"))" }
     }
 
-    private func drop(_ kind: LinkPacketKind, _ ordinals: ClosedRange<Int>?) -> LinkCommand {
-        .packets(.drop, LinkSelection(kind: kind, ordinals: ordinals))
+    private func drop(_ kind: PacketKind, _ ordinals: ClosedRange<Int>?) -> LinkCommand<Resolved> {
+        .packets(.drop, PacketSelection(kind: kind, ordinals: ordinals))
     }
 
     @Test func whatPassedIsReported() throws {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func membersAreJoinedAndTakenOut() {
-        let selection = LinkSelection(kind: .data, ordinals: 1...10)
+        let selection = PacketSelection<Resolved>(kind: .data, ordinals: 1...10)
         var effect = LinkEffect(.packets(.drop, selection), from: nil, LinkPair(LinkTally(), LinkTally()))
         for member in [3, 1, 5, 4, 10, 2, 2] { effect.add(member: member) }
         #expect(effect.members == [1...5, 10...10] && effect.missing == [6...9])
@@ -59,10 +59,10 @@ import Testing
     }
 
     @Test func aSwapNeedsAPacketThatFollows() throws {
-        let selection = LinkSelection(kind: .data, ordinals: 1...2)
+        let selection = PacketSelection<Resolved>(kind: .data, ordinals: 1...2)
         let both = try told(.packets(.swap, selection)) { for number in 1...3 { _ = $0.data(number) } }
         #expect(both?.hasPrefix("1: 3 data packets passed") == true, "the second one waits for itself")
-        let healed = try told(.packets(.swap, LinkSelection(kind: .data, ordinals: 1...1))) {
+        let healed = try told(.packets(.swap, PacketSelection(kind: .data, ordinals: 1...1))) {
             _ = $0.data(1)
             try $0.tell(.heal)
         }
@@ -70,22 +70,22 @@ import Testing
     }
 
     @Test func packetsThatCanNotBeChangedDoNotCount() throws {
-        let acks = LinkSelection(kind: .ack, ordinals: 1...1)
+        let acks = PacketSelection<Resolved>(kind: .ack, ordinals: 1...1)
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
         #expect(
             try told(.packets(.alter, acks)) { $0.pass(ack) }
                 == ": 1 ACK without data passed from S to C, and the one that was meant has no payload")
         #expect(
-            try told(.packets(.truncate(200), LinkSelection(kind: .any, ordinals: 1...1))) { _ = $0.data(1) }
+            try told(.truncate(PacketSelection(kind: .any, ordinals: 1...1), to: 200)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and the one that was meant has 200 bytes or fewer")
     }
 
     @Test func aResetAfterAPacketCountsOnceItIsSent() throws {
-        let first = LinkSelection(kind: .data, ordinals: 1...1)
+        let first = PacketSelection<Resolved>(kind: .data, ordinals: 1...1)
         var link = LinkHarness()
         link.open()
         try link.tell(.delay(.milliseconds(50), jitter: .zero, seed: 1, mayReorder: false))
-        let reset = try link.tell(.reset(.behind(first)))
+        let reset = try link.tell(.resetBehind(first))
         _ = link.data(1)
         #expect(link.core.unmet == [reset], "it waits with the packet")
         link.advance(.milliseconds(50))
@@ -103,7 +103,9 @@ import Testing
     }
 
     @Test func lossesAndTheirRuns() throws {
-        func loss(_ percent: Double, _ burst: Int) -> LinkCommand { .loss(percent: percent, seed: 6, burst: burst) }
+        func loss(_ percent: Double, _ burst: Int) -> LinkCommand<Resolved> {
+            .loss(percent: percent, seed: 6, burst: burst)
+        }
         #expect(
             try told(loss(0.001, 1)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and none was lost")
         #expect(try told(loss(100, 1)) { _ = $0.data(1) } == nil)

@@ -5,7 +5,9 @@ import Testing
 
 /// What becomes of packets: each row of the language's table.
 @Suite struct LinkFaultTests {
-    private func selection(_ number: Int) -> LinkSelection { LinkSelection(kind: .data, ordinals: number...number) }
+    private func selection(_ number: Int) -> PacketSelection<Resolved> {
+        PacketSelection(kind: .data, ordinals: number...number)
+    }
 
     @Test(arguments: [false, true]) func damagedPacketsAreWhatTheySay(_ isIPv6: Bool) throws {
         let frames = SegmentFrames(isIPv6: isIPv6)
@@ -13,7 +15,7 @@ import Testing
         link.open(frames)
         try link.tell(.packets(.breakChecksum, selection(1)))
         try link.tell(.packets(.alter, selection(2)))
-        try link.tell(.packets(.truncate(45), selection(3)))
+        try link.tell(.truncate(selection(3), to: 45))
         let broken = try #require(link.pass(frames.data(1)).first)
         #expect(!SegmentFrames.isSound(broken.bytes) && broken.bytes.count == frames.data(1).count)
         let altered = try #require(link.pass(frames.data(2)).first)
@@ -90,7 +92,7 @@ import Testing
         var link = LinkHarness()
         link.open()
         try link.tell(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false))
-        try link.tell(.reset(.behind(selection(2))))
+        try link.tell(.resetBehind(selection(2)))
         #expect(link.data(1).isEmpty && link.data(2).isEmpty)
         link.advance(.milliseconds(20))
         let sent = link.core.takeOutgoing().map { LinkFrame($0.bytes).tcp }
@@ -178,11 +180,11 @@ import Testing
     @Test func randomBytesNeverTrap() throws {
         var generator = SplitMix64(seed: 11)
         var link = LinkHarness()
-        for command: LinkCommand in [
+        for command: LinkCommand<Resolved> in [
             .strip(.mss), .clampMSS(100), .window(3), .mtu(200, isSilent: false), .loss(percent: 10, seed: 1, burst: 2),
-            .packets(.alter, LinkSelection(kind: .any, ordinals: 1...200)),
-            .packets(.truncate(20), LinkSelection(kind: .any, ordinals: 200...400)),
-            .reset(.behind(LinkSelection(kind: .any, ordinals: nil))),
+            .packets(.alter, PacketSelection(kind: .any, ordinals: 1...200)),
+            .truncate(PacketSelection(kind: .any, ordinals: 200...400), to: 20),
+            .resetBehind(PacketSelection(kind: .any, ordinals: nil)),
         ] { try link.tell(command, from: nil) }
         let model = SegmentFrames(size: 300).data(1)
         for round in 0..<4000 {

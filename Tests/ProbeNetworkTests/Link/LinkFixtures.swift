@@ -14,7 +14,7 @@ struct LinkHarness {
     }
 
     @discardableResult
-    mutating func tell(_ command: LinkCommand, from side: LinkSide? = .left) throws -> Int {
+    mutating func tell(_ command: LinkCommand<Resolved>, from side: LinkSide? = .left) throws -> Int {
         defer { nextID += 1 }
         try core.apply(command, id: nextID, from: side, now: now, wall: UInt64(now.nanoseconds))
         return nextID

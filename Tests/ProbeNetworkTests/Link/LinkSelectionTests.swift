@@ -5,8 +5,8 @@ import Testing
 
 /// Which packets a fault means: by kind, by number, and copies.
 @Suite struct LinkSelectionTests {
-    private func drop(_ kind: LinkPacketKind, _ ordinals: ClosedRange<Int>?, again: Bool = false) -> LinkCommand {
-        .packets(.drop, LinkSelection(kind: kind, ordinals: ordinals, isAgain: again))
+    private func drop(_ kind: PacketKind, _ ordinals: ClosedRange<Int>?, again: Bool = false) -> LinkCommand<Resolved> {
+        .packets(.drop, PacketSelection(kind: kind, ordinals: ordinals, isAgain: again))
     }
 
     @Test(arguments: 1...5) func oneDataSegmentIsDropped(_ number: Int) throws {
@@ -67,7 +67,7 @@ import Testing
         var link = LinkHarness()
         link.open()
         try link.tell(drop(.data, 1...1))
-        let late = try link.tell(.packets(.duplicate, LinkSelection(kind: .data, ordinals: 2...2)))
+        let late = try link.tell(.packets(.duplicate, PacketSelection(kind: .data, ordinals: 2...2)))
         #expect(link.data(1).isEmpty)
         #expect(link.data(2).count == 2)
         #expect(link.core.met(late) == 1)
@@ -77,7 +77,7 @@ import Testing
         let frames = SegmentFrames()
         let syn = frames.segment(from: .right, flags: 2, sequence: 99, acknowledgment: 0)
         let synack = frames.segment(from: .left, flags: 18, sequence: 499, acknowledgment: 100)
-        for (kind, isKept) in [(LinkPacketKind.syn, [false, true]), (.synack, [true, false])] {
+        for (kind, isKept) in [(PacketKind.syn, [false, true]), (.synack, [true, false])] {
             var link = LinkHarness()
             try link.tell(drop(kind, nil), from: nil)
             #expect([link.pass(syn, from: .right), link.pass(synack)].map { !$0.isEmpty } == isKept)

@@ -90,7 +90,7 @@ import Testing
             ).count == 1)
         try link.tell(.up)
         #expect(link.data(2).count == 1)
-        try link.tell(.packets(.hold, LinkSelection(kind: .data, ordinals: nil)))
+        try link.tell(.packets(.hold, PacketSelection(kind: .data, ordinals: nil)))
         try link.tell(.delay(.seconds(9), jitter: .zero, seed: 1, mayReorder: false))
         #expect(link.data(3).isEmpty && link.data(4).isEmpty)
         try link.tell(.heal, from: nil)

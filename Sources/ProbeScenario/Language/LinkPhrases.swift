@@ -1,33 +1,13 @@
 import ProbeBase
 
-/// What a link is told about its packets.
-package enum LinkAction: LanguageElement {
-    case packets(PacketFault, PacketSelection)
-    case release
-    case reset(ResetPlace)
-    case shutWindow
-    case window(Expression)
-    case strip(StrippedOption)
-    case clampMSS(Expression)
-    case inject(Expression)
-    /// nil: every packet.
-    case unreachable(PacketSelection?)
-    case mtu(Expression, isSilent: Bool)
-    case delay(Duration, jitter: Duration?, seed: Expression?, mayReorder: Bool)
-    /// In bytes a second.
-    case rate(Int, queue: Expression?)
-    /// In percent.
-    case loss(Double, seed: Expression?, burst: Expression?)
-    case burst(Expression)
-    case down, up, heal
-}
+/// The table of what a link is told about its packets.
+enum LinkPhrases {
+    static let all: [Phrase<LinkParser, LinkCommand<Parsed>>] = (faults + states).map { $0.ifNeeded() }
+    static let index = PhraseIndex(all)
+    /// For messages.
+    static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 
-// MARK: The table
-
-extension LinkAction {
-    static let phrases: [Phrase<LinkParser, LinkAction>] = (faults + states).map { $0.ifNeeded() }
-
-    private static let faults: [Phrase<LinkParser, LinkAction>] =
+    private static let faults: [Phrase<LinkParser, LinkCommand<Parsed>>] =
         [
             Phrase(
                 LanguageEntry(
@@ -87,10 +67,10 @@ extension LinkAction {
                         (["reset outside window"], "with a sequence number that the receiver does not take"),
                         (["reset behind data 2"], "as soon as that packet has arrived"),
                     ], example: "reset")
-            ) { parser throws(Abandoned) in .reset(try parser.parseResetPlace()) },
+            ) { parser throws(Abandoned) in try parser.parseReset() },
         ]
 
-    private static let states: [Phrase<LinkParser, LinkAction>] =
+    private static let states: [Phrase<LinkParser, LinkCommand<Parsed>>] =
         [
             Phrase(
                 LanguageEntry(
@@ -146,8 +126,9 @@ extension LinkAction {
                     example: "rate 1MiB/s queue 64KiB")
             ) { parser throws(Abandoned) in
                 let rate = try parser.values.parseRate()
-                guard parser.cursor.take(word: "queue") else { return .rate(rate, queue: nil) }
-                return .rate(rate, queue: try parser.values.parseExpression("a size", "rate 1MiB/s queue 64KiB"))
+                guard parser.cursor.take(word: "queue") else { return .rate(bytesPerSecond: rate, queue: nil) }
+                return .rate(
+                    bytesPerSecond: rate, queue: try parser.values.parseExpression("a size", "rate 1MiB/s queue 64KiB"))
             },
             Phrase(
                 LanguageEntry(
@@ -161,53 +142,26 @@ extension LinkAction {
             ) { parser throws(Abandoned) in .burst(try parser.values.parseExpression("a number", "burst 3")) },
         ]
         + [
-            ("down", "no packet arrives", LinkAction.down), ("up", "packets arrive again after `down`", .up),
+            ("down", "no packet arrives", LinkCommand<Parsed>.down), ("up", "packets arrive again after `down`", .up),
             ("heal", "every fault and state of the link ends; what is held or late arrives", .heal),
         ].map { word, meaning, action in
-            Phrase<LinkParser, LinkAction>(LanguageEntry(word, meaning, example: word)) { _ throws(Abandoned) in action
+            Phrase<LinkParser, LinkCommand<Parsed>>(LanguageEntry(word, meaning, example: word)) {
+                _ throws(Abandoned) in action
             }
         }
-    static let entries = index(phrases)
-    static let phraseIndex = PhraseIndex(phrases)
+}
 
+extension LinkCommand {
     /// How many bytes fit a segment of a link, with the options of TCP.
-    package static let injectable = 1...1400
+    package static var injectable: ClosedRange<Int> { 1...1400 }
+}
 
-    var spelling: String {
-        switch self {
-        case .packets(let fault, _): fault.spelling
-        case .release: "release"
-        case .reset: "reset"
-        case .shutWindow: "zero-window"
-        case .window: "window"
-        case .strip: "strip"
-        case .clampMSS: "clamp mss"
-        case .inject: "inject"
-        case .unreachable: "unreachable"
-        case .mtu: "mtu"
-        case .delay: "delay"
-        case .rate: "rate"
-        case .loss: "loss"
-        case .burst: "burst"
-        case .down: "down"
-        case .up: "up"
-        case .heal: "heal"
-        }
-    }
-
-    /// The packets that it names.
-    var selection: PacketSelection? {
-        switch self {
-        case .packets(_, let selection), .reset(.behind(let selection)), .unreachable(let selection?): selection
-        default: nil
-        }
-    }
-
+extension LinkCommand<Parsed> {
     var values: [ValueCheck] { own + (selection?.values ?? []) }
 
     private var own: [ValueCheck] {
         switch self {
-        case .packets(.truncate(let size), _): [.integer(size, "the size", 1...1500)]
+        case .truncate(_, let size): [.integer(size, "the size", 1...1500)]
         case .window(let size): [.integer(size, "the window", 0...1 << 30)]
         case .clampMSS(let size): [.integer(size, "the MSS", 88...1460)]
         case .inject(let value): [.bytes(value)]
@@ -223,25 +177,10 @@ extension LinkAction {
     }
 }
 
-extension PacketFault {
-    fileprivate var spelling: String {
-        switch self {
-        case .drop: "drop"
-        case .duplicate: "duplicate"
-        case .swap: "swap"
-        case .breakChecksum: "break-checksum"
-        case .alter: "alter"
-        case .hold: "hold"
-        case .delay: "delay"
-        case .truncate: "truncate"
-        }
-    }
-}
-
-extension PacketSelection {
+extension PacketSelection<Parsed> {
     fileprivate var values: [ValueCheck] {
         let numbers: [Expression] =
-            switch ordinals {
+            switch ordinals.kind {
             case .one(let number): [number]
             case .range(let first, let last): [first, last]
             case .all: []

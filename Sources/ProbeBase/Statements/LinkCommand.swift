@@ -1,0 +1,89 @@
+/// What becomes of packets on a link: a fault of some of them, or a state of the whole link.
+package enum LinkCommand<Stage: StatementStage>: Sendable {
+    case packets(PacketFault, PacketSelection<Stage>)
+    /// The IP packet ends after so many bytes: the rest is missing, and its header still says the whole length.
+    case truncate(PacketSelection<Stage>, to: Stage.Number)
+    /// What was held goes on.
+    case release
+    case reset(ResetPlace)
+    /// An RST as soon as that packet has gone on.
+    case resetBehind(PacketSelection<Stage>)
+    /// The sender announces a window of 0 from here on.
+    case shutWindow
+    /// The largest window that the sender announces from here on, in bytes.
+    case window(Stage.Number)
+    /// Replaces an option of SYN and SYN-ACK by NOPs (RFC 9293, 3.1).
+    case strip(StrippedOption)
+    /// The largest MSS that SYN and SYN-ACK announce.
+    case clampMSS(Stage.Number)
+    /// A segment that nobody sent, at the receiver's next sequence number.
+    case inject(Stage.Bytes)
+    /// Packets are dropped and answered by ICMP "destination unreachable"; nil: all.
+    case unreachable(PacketSelection<Stage>?)
+    /// Larger packets are dropped, with or without the ICMP message that says so (RFC 1191, RFC 8201).
+    case mtu(Stage.Number, isSilent: Bool)
+    /// - Parameter mayReorder: a packet may overtake an earlier one whose jitter is longer.
+    case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
+    /// - Parameter queue: bytes that wait at most; what comes then is dropped. Nil: 64 KiB.
+    case rate(bytesPerSecond: Int, queue: Stage.Number?)
+    /// - Parameter burst: losses come in runs of so many packets; nil: each alone.
+    case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
+    case burst(Stage.Number)
+    case down, up
+    /// Ends every fault and state; what is held goes on.
+    case heal
+
+    /// The packets that it names.
+    package var selection: PacketSelection<Stage>? {
+        switch self {
+        case .packets(_, let selection), .truncate(let selection, _), .resetBehind(let selection),
+            .unreachable(let selection?):
+            selection
+        default: nil
+        }
+    }
+}
+
+/// What happens to a packet.
+package enum PacketFault: Sendable, Equatable {
+    case drop
+    case duplicate
+    case delay(Duration)
+    /// It goes on after the next packet of its direction.
+    case swap
+    case breakChecksum
+    /// Another payload byte, and the checksum that fits it.
+    case alter
+    /// Kept until ``LinkCommand/release``.
+    case hold
+}
+
+/// Where an RST of the link is in the stream of the receiver.
+package enum ResetPlace: Sendable {
+    case now
+    /// With a sequence number that the receiver's window does not have.
+    case outsideWindow
+}
+
+/// An option of SYN and SYN-ACK that a link can take away. `sack` is SACK-Permitted.
+package enum StrippedOption: String, Sendable, CaseIterable {
+    case sack, wscale, timestamps, mss
+}
+
+package enum PacketKind: String, Sendable, CaseIterable {
+    case data, syn, synack, ack, fin, rst, any
+}
+
+/// Which packets of a direction, counted from the command on.
+package struct PacketSelection<Stage: StatementStage>: Sendable {
+    package var kind: PacketKind
+    package var ordinals: Stage.Ordinals
+    /// The next copy of it.
+    package var isAgain: Bool
+
+    package init(kind: PacketKind, ordinals: Stage.Ordinals, isAgain: Bool = false) {
+        self.kind = kind
+        self.ordinals = ordinals
+        self.isAgain = isAgain
+    }
+}
