@@ -153,12 +153,18 @@ extension CaptureNotes {
     }
 
     package init(comments: [String]) {
+        var isNumbered = true
         for comment in comments where comment.hasPrefix("{") {
             let bytes = Array(comment.utf8)
             // A comment that is no JSON, or has other members, is somebody's text.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
             if value["framing"] != nil { try? Self.head.decode(value, into: &self) }
-            if let connection = value["connection"].flatMap(Connection.init(json:)) { connections.append(connection) }
+            if let note = value["connection"] {
+                let connection = Connection(json: note)
+                // Steps refer to connections by number: after one that can't be read, no number is known.
+                isNumbered = isNumbered && connection != nil
+                if isNumbered, let connection { connections.append(connection) }
+            }
             if let step = value["step"].flatMap(Step.init(json:)) { steps.append(step) }
         }
         let count = connections.count

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 import Testing
 
