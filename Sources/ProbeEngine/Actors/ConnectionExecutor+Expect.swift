@@ -75,9 +75,7 @@ extension ConnectionExecutor {
             for pattern in patterns { texts.append((pattern.isOptional, try context.text(of: pattern.pattern))) }
             return .input(.linesInAnyOrder(texts))
         case .count(let expression, let name):
-            let count = try context.integer(of: expression)
-            if count < 0 { throw Finding(.error, at: expression.span, "\(count) bytes can't be expected") }
-            return .input(.count(count, name: name?.value))
+            return .input(.count(try context.integer(of: expression), name: name?.value))
         case .until(let delimiter, let name):
             let bytes = try context.bytes(of: delimiter)
             if bytes.isEmpty { throw Finding(.error, at: delimiter.span, "an empty delimiter is found everywhere") }
@@ -89,7 +87,7 @@ extension ConnectionExecutor {
         case .closed: return .input(.closed)
         case .notify: return .input(.notify)
         case .truncated: return .input(.truncated)
-        case .alert(let code): return .input(.alert(try TLSNumbers(context: context).alert(code)))
+        case .alert(let code): return .input(.alert(try context.integer(of: code, as: UInt8.self)))
         case .urgent(let expression): return .urgent(try context.bytes(of: expression))
         case .nothing(let duration): return .nothing(for: duration)
         case .stalled(let duration): return .stalled(for: duration)

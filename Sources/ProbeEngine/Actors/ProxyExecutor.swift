@@ -102,7 +102,7 @@ struct ProxyExecutor {
         switch action {
         case .forward(let statement, let count, let side):
             let style = try style(statement)
-            let count = try count.map { (count) throws(Finding) in max(0, try context.integer(of: count)) }
+            let count = try count.map { (count) throws(Finding) in try context.integer(of: count) }
             return Change(action: .forward(style, count: count, side)) { (connection) throws(Finding) in
                 connection.forward(style, count: count, to: side, by: number)
             }

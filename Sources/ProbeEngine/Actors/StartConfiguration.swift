@@ -145,13 +145,7 @@ struct StartConfiguration {
             return
         }
         var port: UInt16 = 0
-        if let expression = local.port {
-            let number = try context.integer(of: expression)
-            guard let valid = UInt16(exactly: number), valid != 0 else {
-                throw Finding(.error, at: local.span, "\(number) is no port: ports are 1 to 65535")
-            }
-            port = valid
-        }
+        if let expression = local.port { port = try context.integer(of: expression, as: UInt16.self) }
         if local.link != nil {
             configuration.port = port
         } else if subject.isListener {

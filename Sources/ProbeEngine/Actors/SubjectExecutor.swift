@@ -139,9 +139,6 @@ final class SubjectExecutor {
             try await operate(.plain(operation), subject, step)
         case .framing(let framing, let count):
             let messages = try count.map { (count) throws(Finding) in try context.integer(of: count) }
-            if let messages, messages < 1 {
-                throw Finding(.error, "the number of messages is \(messages): it has to be 1 or more")
-            }
             try await settle(subject)
             try await operate(.framing(framing, behind: messages), subject, step)
             guard subject.reports.refusal == nil, let change = subject.change(framing: framing, behind: messages)
@@ -158,7 +155,7 @@ final class SubjectExecutor {
             let read: TransportRead =
                 switch request {
                 case .any: .any
-                case .length(let expression): .length(max(0, try context.integer(of: expression)))
+                case .length(let expression): .length(try context.integer(of: expression))
                 case .until(let expression): .until(try context.bytes(of: expression))
                 }
             try await operate(.read(read, timeout: timing.within.map(context.scaled)), subject, step)

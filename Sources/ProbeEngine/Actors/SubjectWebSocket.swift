@@ -16,19 +16,11 @@ struct SubjectWebSocket {
             let payload = try context.payload(of: value) ?? []
             return (.ping(payload), "ping \(Escaped.phrase(payload))")
         case .closeFrame(let code, let reason):
-            let number = try code.map { (code) throws(Finding) in try closeCode(code) }
+            let number = try code.map { (code) throws(Finding) in try context.integer(of: code, as: UInt16.self) }
             let text = number.map { "close \($0)" } ?? "close"
             return (.close(code: number, reason: try context.payload(of: reason) ?? []), text)
         default: return nil
         }
-    }
-
-    private func closeCode(_ expression: Expression) throws(Finding) -> UInt16 {
-        let number = try context.integer(of: expression)
-        guard let code = UInt16(exactly: number) else {
-            throw Finding(.error, at: expression.span, "\(number) is no close code: they have two bytes")
-        }
-        return code
     }
 }
 

@@ -144,7 +144,7 @@ extension BlockInterpreter {
         case .asDeclared: return .handshake(fails: false, alert: nil)
         case .withoutTLS: return .connection
         case .tlsFails(let alert):
-            let code = try alert.map { (alert) throws(Finding) in try TLSNumbers(context: context).alert(alert) }
+            let code = try alert.map { (alert) throws(Finding) in try context.integer(of: alert, as: UInt8.self) }
             return .handshake(fails: true, alert: code)
         }
     }

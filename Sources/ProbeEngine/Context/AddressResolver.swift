@@ -28,11 +28,7 @@ struct AddressResolver {
         guard let portExpression = expression.port else {
             throw Finding(.error, at: expression.span, "an address to connect to needs a port")
         }
-        let number = try context.integer(of: portExpression)
-        guard let port = UInt16(exactly: number), port != 0 else {
-            throw Finding(.error, at: expression.span, "\(number) is no port: ports are 1 to 65535")
-        }
-        return port
+        return try context.integer(of: portExpression, as: UInt16.self)
     }
 
     private func address(ofActor actor: Name, for name: String) throws(Finding) -> SocketAddress {

@@ -81,6 +81,17 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
     }
 
+    /// An integer as a field of the wire has it.
+    ///
+    /// Which values a statement takes is said where the check reads it, and the evaluator refuses any other.
+    func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
+        let value = try integer(of: expression)
+        guard let field = Field(exactly: value) else {
+            throw Finding(.error, at: expression.span, "\(value) does not fit in \(Field.bitWidth) bits")
+        }
+        return field
+    }
+
     func regex(_ literal: RegexLiteral) throws(Finding) -> ByteRegex {
         do throws(EvaluationError) { return try evaluator().regex(of: literal) } catch { throw Finding(error) }
     }

@@ -25,13 +25,7 @@ struct ServerSetup {
         var fixedPort: UInt16?
         let addresses = AddressResolver(context: context)
         if let declared = server.declared {
-            if let port = declared.port {
-                let number = try context.integer(of: port)
-                guard let valid = UInt16(exactly: number) else {
-                    throw Finding(.error, at: declared.span, "\(number) is no port: ports are 1 to 65535")
-                }
-                if valid != 0 { fixedPort = valid }
-            }
+            if let port = declared.port { fixedPort = try context.integer(of: port, as: UInt16.self) }
             if declared.link == nil {
                 try addresses.checkAllowed(declared, port: fixedPort ?? 0, for: .listening)
                 host = try addresses.resolve(declared.host, port: 0, at: declared.span)

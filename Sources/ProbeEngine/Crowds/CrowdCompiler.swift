@@ -65,7 +65,7 @@ struct CrowdCompiler {
         case .stopReading: return .stopReading
         case .acceptRest: return .acceptRest
         case .read(let count, let interval):
-            return .read(count: try number(of: count, most: CrowdStatement.mostRead), every: interval)
+            return .read(count: try context.integer(of: count), every: interval)
         case .repeats: throw Finding(.error, "a `repeat` is no single instruction")
         }
     }
@@ -97,7 +97,7 @@ struct CrowdCompiler {
     private func wait(_ wait: CrowdWait) throws(Finding) -> MemberProgram.Wait {
         switch wait {
         case .line(let pattern): return .line(try test(pattern))
-        case .count(let count): return .count(try number(of: count, most: CrowdStatement.mostExpected))
+        case .count(let count): return .count(try context.integer(of: count))
         case .until(let delimiter):
             let bytes = try context.bytes(of: delimiter)
             if bytes.isEmpty { throw Finding(.error, at: delimiter.span, "the delimiter is empty") }
@@ -112,13 +112,5 @@ struct CrowdCompiler {
         case .value(let bytes): .equal(bytes)
         case .regex(let regex): .regex(regex.source, flags: regex.ignoresCase ? "i" : "")
         }
-    }
-
-    private func number(of expression: Expression, most: Int) throws(Finding) -> Int {
-        let value = try context.integer(of: expression)
-        guard (1...most).contains(value) else {
-            throw Finding(.error, at: expression.span, "the number of bytes is \(value): it has to be 1 to \(most)")
-        }
-        return value
     }
 }

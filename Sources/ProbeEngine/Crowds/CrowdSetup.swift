@@ -23,10 +23,6 @@ struct CrowdSetup {
         let name = declaration.name.value
         guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }
         let whole = try context.integer(of: crowd.count)
-        guard (1...CrowdDeclaration.most).contains(whole) else {
-            throw Finding(
-                .error, at: crowd.count.span, "a crowd has 1 to \(CrowdDeclaration.most) members, not \(whole)")
-        }
         let share = try share(of: crowd, name, whole)
         let count = share?.part(of: whole) ?? whole
         var need = CrowdLimits.Need(members: count)

@@ -54,7 +54,7 @@ struct TLSExecutor {
             guard bytes.count <= 65_518 else {
                 throw Finding(.error, "a record has at most 65518 bytes, not \(bytes.count)")
             }
-            return (UInt8(try TLSNumbers(context: context).integer(of: type, "content type", 0...255)), bytes)
+            return (try context.integer(of: type, as: UInt8.self), bytes)
         } catch {
             throw TLSError(error.summary)
         }
@@ -63,8 +63,7 @@ struct TLSExecutor {
     private func values(_ level: Expression, _ alert: Expression) throws(TLSError) -> [UInt8] {
         do throws(Finding) {
             return [
-                UInt8(try TLSNumbers(context: context).integer(of: level, "level of an alert", 0...255)),
-                try TLSNumbers(context: context).alert(alert),
+                try context.integer(of: level, as: UInt8.self), try context.integer(of: alert, as: UInt8.self),
             ]
         } catch {
             throw TLSError(error.summary)
@@ -103,16 +102,7 @@ struct TLSExecutor {
     ) async throws(Finding) -> [[UInt8]] {
         let layer = try layer(of: actor, connection)
         try await waitForLaterHandshake(layer, actor, connection, to: "send")
-        var longest: Int?
-        if let recordLength = statement.recordLength {
-            let count = try context.integer(of: recordLength)
-            guard (1...TLSSession.longestRecord).contains(count) else {
-                throw Finding(
-                    .error, at: recordLength.span,
-                    "a record carries 1 to \(TLSSession.longestRecord) bytes, not \(count)")
-            }
-            longest = count
-        }
+        let longest = try statement.recordLength.map { (length) throws(Finding) in try context.integer(of: length) }
         var problem: TLSError?
         var plain: [UInt8] = []
         let pieces: [[UInt8]]
@@ -182,7 +172,7 @@ struct TLSExecutor {
         let options = start.options.over(declared(actor))
         let tls = try TLSSetup(context: context).make(options, of: actor.name, isServer: !actor.isClient)
         let stopsAfter = try start.stopsAfter.map { (value) throws(Finding) in
-            try TLSNumbers(context: context).integer(of: value, "number of bytes", 0...Int.max)
+            try context.integer(of: value)
         }
         let layer = try TLSSetup(context: context).begin(
             tls, on: connection, of: actor.name, isServer: !actor.isClient, early: early,

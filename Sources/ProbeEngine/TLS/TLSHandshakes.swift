@@ -109,7 +109,7 @@ struct TLSHandshakes {
     private func require(
         _ alert: Expression, _ layer: TLSLayer, _ actor: ConnectionActor, _ reason: String
     ) throws(Finding) {
-        let code = try TLSNumbers(context: context).alert(alert)
+        let code = try context.integer(of: alert, as: UInt8.self)
         if layer.alertCodes.contains(code) { return }
         let seen = alerts(layer)
         throw Finding(

@@ -59,9 +59,7 @@ struct TLSSetup {
             }
             made.protocols.append(String(decoding: bytes, as: UTF8.self))
         }
-        if let tickets = options.tickets {
-            made.tickets = try TLSNumbers(context: context).integer(of: tickets, "number of tickets", 0...100)
-        }
+        if let tickets = options.tickets { made.tickets = try context.integer(of: tickets) }
         let tls: TLSContext
         do throws(TLSError) {
             tls = try TLSContext(made)

@@ -142,11 +142,6 @@ struct ActionParser: GrammarPart {
         while cursor.kind == .word {
             let clause = cursor.token
             switch cursor.text(clause) {
-            case "cut":
-                cursor.advance()
-                try cursor.expect(word: "at", "cut at 3, 7")
-                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
-                statement.cut = try parseCut()
             case "in" where cursor.isWord("records", ahead: 1):
                 cursor.advance()
                 cursor.advance()
@@ -156,12 +151,6 @@ struct ActionParser: GrammarPart {
                 }
                 statement.recordLength = try values.parseExpression("a size", "in records of 1B")
                 continue
-            case "in":
-                cursor.advance()
-                try cursor.expect(word: "pieces", "in pieces of 2B")
-                try cursor.expect(word: "of", "in pieces of 2B")
-                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
-                statement.cut = .inPieces(of: try values.parseExpression("a size", "in pieces of 2B"))
             case "with":
                 cursor.advance()
                 try cursor.expect(word: "fin", "send \"QUIT\\r\\n\" with fin")
@@ -172,15 +161,8 @@ struct ActionParser: GrammarPart {
                 if mode == .urgent { throw cursor.fail(.carriesNoFIN("send urgent"), at: cursor.span(clause)) }
                 statement.carriesFIN = true
                 continue
-            case "every":
-                cursor.advance()
-                if statement.pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }
-                statement.pace = .every(try values.parseDuration("every 30ms"))
-            case "at":
-                cursor.advance()
-                if statement.pace != nil { throw cursor.fail(.clauseTwice("at"), at: cursor.span(clause)) }
-                statement.pace = .rate(try values.parseRate())
-            default: return statement
+            default:
+                guard try takeClause(of: &statement.cut, &statement.pace) else { return statement }
             }
             if statement.cut != nil, pieces.count > 1 {
                 throw cursor.fail(
@@ -191,7 +173,46 @@ struct ActionParser: GrammarPart {
         return statement
     }
 
-    func parseCut() throws(Abandoned) -> Cut<Parsed> {
+    /// What messages show of the clauses that say how bytes leave.
+    struct PieceExamples {
+        var cut = "cut at 3, 7"
+        var pieces = "in pieces of 2B"
+        var pause = "every 30ms"
+    }
+
+    /// A clause that says how bytes leave: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
+    ///
+    /// - Returns: whether one stands here.
+    func takeClause(
+        of cut: inout Cut<Parsed>?, _ pace: inout Pace?, _ examples: PieceExamples = PieceExamples()
+    ) throws(Abandoned) -> Bool {
+        let clause = cursor.token
+        switch cursor.text(clause) {
+        case "cut":
+            cursor.advance()
+            try cursor.expect(word: "at", examples.cut)
+            if cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+            cut = try parseCut()
+        case "in":
+            cursor.advance()
+            try cursor.expect(word: "pieces", examples.pieces)
+            try cursor.expect(word: "of", examples.pieces)
+            if cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+            cut = .inPieces(of: try values.parseExpression("a size", examples.pieces))
+        case "every":
+            cursor.advance()
+            if pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }
+            pace = .every(try values.parseDuration(examples.pause))
+        case "at":
+            cursor.advance()
+            if pace != nil { throw cursor.fail(.clauseTwice("at"), at: cursor.span(clause)) }
+            pace = .rate(try values.parseRate())
+        default: return false
+        }
+        return true
+    }
+
+    private func parseCut() throws(Abandoned) -> Cut<Parsed> {
         if cursor.isWord("random"), cursor.token(ahead: 1).kind == .word {
             cursor.advance()
             try cursor.expect(word: "seed", "cut at random seed 7")

@@ -38,28 +38,10 @@ struct ProxyParser: GrammarPart {
     /// What may stand behind `forward to client`.
     func parseForwarding() throws(Abandoned) -> ForwardStyle<Parsed> {
         var statement = ForwardStyle<Parsed>()
+        let clauses = ActionParser(cursor: cursor)
         while cursor.kind == .word {
             let clause = cursor.token
             switch cursor.text(clause) {
-            case "cut":
-                cursor.advance()
-                try cursor.expect(word: "at", "cut at 3, 7")
-                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
-                statement.cut = try ActionParser(cursor: cursor).parseCut()
-            case "in":
-                cursor.advance()
-                try cursor.expect(word: "pieces", "in pieces of 2B")
-                try cursor.expect(word: "of", "in pieces of 2B")
-                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
-                statement.cut = .inPieces(of: try values.parseExpression("a size", "in pieces of 2B"))
-            case "every":
-                cursor.advance()
-                if statement.pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }
-                statement.pace = .every(try values.parseDuration("every 30ms"))
-            case "at":
-                cursor.advance()
-                if statement.pace != nil { throw cursor.fail(.clauseTwice("at"), at: cursor.span(clause)) }
-                statement.pace = .rate(try values.parseRate())
             case "delayed":
                 cursor.advance()
                 try cursor.expect(word: "by", "delayed by 50ms")
@@ -71,7 +53,8 @@ struct ProxyParser: GrammarPart {
                 cursor.advance()
                 if statement.isJoined { throw cursor.fail(.clauseTwice("joined"), at: cursor.span(clause)) }
                 statement.isJoined = true
-            default: return statement
+            default:
+                guard try clauses.takeClause(of: &statement.cut, &statement.pace) else { return statement }
             }
         }
         return statement
