@@ -1,6 +1,6 @@
-package import ProbeBase
 import CShims
 import Glibc
+package import ProbeBase
 
 /// One TCP connection of the harness. It reads at once into its own buffer, writes each piece as a segment of its own,
 /// and keeps FIN and RST apart as different ends.
@@ -364,5 +364,259 @@ package final class Connection {
         if reactor.isRegistered(raw) { reactor.unregister(raw) }
         descriptor = nil
         phase = .closed
+    }
+}
+
+extension Connection {
+    /// Executes `stop reading`, `resume reading` and `read 1B every 100ms`.
+    package func setReading(_ mode: Reading) {
+        reading = mode
+        if let readTimer { reactor.cancel(readTimer) }
+        readTimer = nil
+        guard phase == .open, raw >= 0 else { return }
+        updateInterest()
+        switch mode {
+        case .atOnce:
+            // Reading here makes the descriptor unready, so the reactor would not tell those who wait for these bytes.
+            receive()
+            notifyChange()
+        case .stopped: break
+        case .slowly(let bytes, let interval): tick(bytes: bytes, every: interval)
+        }
+    }
+
+    /// Reads so many bytes after each interval, until the mode changes.
+    func tick(bytes: Int, every interval: Duration) {
+        readTimer = reactor.schedule(at: .now + interval) { [weak self] in
+            guard let self, self.raw >= 0, self.readEnd == nil else { return }
+            _ = self.receiveOnce(limit: bytes)
+            self.tick(bytes: bytes, every: interval)
+            self.notifyChange()
+        }
+    }
+
+    /// Reads until the kernel has nothing more, the direction has ended, or the receive buffer is full.
+    package func receive() {
+        guard raw >= 0, phase == .open else { return }
+        // At most 4 MiB at a time, also if the peer never stops sending, so that timers and other descriptors are
+        // served.
+        var rounds = 0
+        while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
+        updateInterest()
+    }
+
+    /// Reads until the kernel has nothing more. One short read does not suffice, because `recv` also stops at an urgent
+    /// byte.
+    func drain() {
+        guard raw >= 0, phase == .open else { return }
+        // A peer that never stops sending would keep the reactor here.
+        var rounds = 0
+        while rounds < 2048, !hasOverflowed, receiveOnce(limit: 65536) > 0 { rounds += 1 }
+        updateInterest()
+    }
+
+    /// Reads and discards what is in the kernel, at most 4 MiB if the peer never stops sending.
+    func discard() {
+        withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
+            for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
+        }
+    }
+
+    /// One `recv`.
+    ///
+    /// - Returns: the number of bytes read; 0 if none are there or the direction has ended.
+    private func receiveOnce(limit: Int) -> Int {
+        guard readEnd == nil, !hasOverflowed else { return 0 }
+        return withUnsafeTemporaryAllocation(byteCount: min(limit, 65536), alignment: 1) { buffer in
+            while true {
+                let count = recv(raw, buffer.baseAddress, buffer.count, 0)
+                if count > 0 {
+                    let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<count])
+                    let now = MonotonicTime.now
+                    lastRead = now
+                    if let layer {
+                        layer.receive(bytes, at: now) { receiveBuffer.append($0, at: now) }
+                    } else {
+                        receiveBuffer.append(bytes, at: now)
+                    }
+                    if receiveBuffer.count + (layer?.held ?? 0) > Connection.receiveLimit { hasOverflowed = true }
+                    return count
+                }
+                if count == 0 {
+                    end(resetWasTaken ? .reset(.now) : .eof(.now))
+                    return 0
+                }
+                switch errno {
+                case EINTR: continue
+                case EAGAIN: return 0
+                case ECONNRESET:
+                    end(.reset(.now))
+                    return 0
+                default:
+                    end(.failed(SystemError("recv"), .now))
+                    return 0
+                }
+            }
+        }
+    }
+
+    func readUrgent() {
+        var byte: UInt8 = 0
+        if recv(raw, &byte, 1, Int32(MSG_OOB)) == 1 { urgent.append([byte], at: .now) }
+    }
+
+    /// Whether the peer's direction has ended behind bytes that `recv` has not returned yet. Does not tell FIN from
+    /// RST, and consumes nothing.
+    package var endIsPending: Bool {
+        guard raw >= 0, readEnd == nil else { return false }
+        var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
+        return poll(&poller, 1, 0) > 0
+    }
+
+    /// Whether `recv` would return bytes or an end.
+    package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
+
+    /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow. TLS reads them first.
+    package var unreadAtClose: Int {
+        phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
+    }
+
+    /// The number of bytes that `recv` has not returned yet.
+    package var unreadInKernel: Int {
+        var count: Int32 = 0
+        guard raw >= 0, ioctl(raw, UInt(FIONREAD), &count) == 0 else { return 0 }
+        return Int(count)
+    }
+}
+
+extension Connection {
+    /// Of more cut sends the wire is not asked: a proxy makes one of each piece.
+    private static let mostCutSends = 4096
+
+    /// Queues an operation behind those that are not done, and begins it if there are none.
+    package func send(_ operation: SendOperation) {
+        operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
+        outgoing.append(operation)
+        if operation.isCut || operation.carriesFIN, cutSends.count < Self.mostCutSends { cutSends.append(operation) }
+        if outgoing.count == 1 { pump() }
+        updateInterest()
+    }
+
+    /// Whether no send is queued or under way.
+    package var isIdle: Bool { outgoing.isEmpty }
+
+    /// The number of sends that the kernel has not taken completely.
+    package var unfinishedSends: Int { outgoing.count }
+
+    /// The bytes of sends that the kernel has not taken yet.
+    package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
+
+    /// When a send last made progress, or until when one waits for its pace. A send that is queued behind another has
+    /// not stalled while that one makes progress.
+    package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
+
+    func pump() {
+        while let operation = outgoing.first {
+            guard advance(operation) else { return }
+            outgoing.removeFirst()
+            lastWasCut = operation.isCut
+            notifyChange()
+        }
+    }
+
+    /// Continues an operation; returns whether it has ended.
+    private func advance(_ operation: SendOperation) -> Bool {
+        operation.state = .underWay
+        while operation.piece < operation.ends.count {
+            let now = MonotonicTime.now
+            let start = operation.piece == 0 ? 0 : operation.ends[operation.piece - 1]
+            let end = operation.ends[operation.piece]
+            if operation.taken == start {
+                // The previous piece must have left the kernel before this one is written, or they could share a
+                // segment.
+                if operation.isCut || lastWasCut, !hasLeft(operation, now: now) { return false }
+                if let earliest = operation.earliestDeparture(), now < earliest {
+                    pumpLater(at: earliest)
+                    return false
+                }
+                if operation.begun == nil { operation.begun = now }
+            }
+            guard write(operation, upTo: end) else {
+                if case .failed = operation.state { return true }
+                return false
+            }
+            operation.departures.append(.now)
+            operation.piece += 1
+        }
+        operation.state = .done(.now)
+        if operation.carriesFIN {
+            (isHalfClosed, endedAt) = (true, .now)
+            if shutdown(raw, Int32(SHUT_WR)) < 0 { operation.state = .failed(SystemError("shutdown"), .now) }
+        }
+        return true
+    }
+
+    /// Whether the kernel has nothing unsent (SIOCOUTQNSD); of a Unix socket, whether the peer has read everything, since there is nothing
+    /// that the bytes leave by. The kernel gives no notice of either, so it is polled.
+    private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
+        let unsent = isUnix ? unreadByPeer : max(0, Int(probe_unsent_bytes(raw)))
+        if unsent == 0 { return true }
+        if unsent != operation.unsentSeen {
+            operation.unsentSeen = unsent
+            operation.lastProgress = now
+        }
+        // An eighth of the wait so far, between 20 us and 2 ms: a short wait ends promptly, a long one costs little CPU time.
+        let waited = (now - operation.lastProgress).nanoseconds
+        pumpLater(at: now + .nanoseconds(min(2_000_000, max(20_000, waited / 8))))
+        return false
+    }
+
+    /// What the peer has not read yet, in the kernel's own count, which is 0 when it has read all.
+    private var unreadByPeer: Int {
+        var count: Int32 = 0
+        return ioctl(raw, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
+    }
+
+    private func pumpLater(at time: MonotonicTime) {
+        if let sendTimer { reactor.cancel(sendTimer) }
+        sendTimer = reactor.schedule(at: time) { [weak self] in
+            guard let self, self.raw >= 0 else { return }
+            self.sendTimer = nil
+            self.pump()
+            self.updateInterest()
+        }
+    }
+
+    /// Writes up to `end`; returns whether the kernel has taken all of it.
+    private func write(_ operation: SendOperation, upTo end: Int) -> Bool {
+        while operation.taken < end {
+            let (stop, flags) = operation.nextWrite(upTo: end, to: raw)
+            let count = operation.bytes.withUnsafeBytes { bytes in
+                Glibc.send(raw, bytes.baseAddress! + operation.taken, stop - operation.taken, flags)
+            }
+            if count > 0 {
+                operation.taken += count
+                bytesSent += count
+                operation.lastProgress = .now
+                lastSent = operation.lastProgress
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                wantsWrite = true
+                return false
+            default:
+                let error = SystemError("send")
+                operation.state = .failed(error, .now)
+                if error.code == ECONNRESET {
+                    // The kernel reports an RST once, and has now reported it to `send`.
+                    resetWasTaken = true
+                    if reading == .atOnce { drain() }
+                }
+                return false
+            }
+        }
+        return true
     }
 }

@@ -1,5 +1,5 @@
-package import ProbeBase
 package import Glibc
+package import ProbeBase
 
 /// An address for the system's calls: of IP with a port and the zone of a link-local address, or a path of a Unix socket. An IPv4-mapped
 /// IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4, and it reaches the same server.
@@ -187,5 +187,32 @@ extension SocketAddress: CustomStringConvertible {
         case .unix(let name) where name.first == 0: "@" + Escaped.text(name.dropFirst())
         case .unix(let name): name.isEmpty ? "a Unix socket without a name" : Escaped.text(name)
         }
+    }
+}
+
+/// A name that can't be resolved.
+package struct NameError: Error, Sendable {
+    package let text: String
+}
+
+extension SocketAddress {
+    /// The first address that the system has for a name.
+    package static func resolved(_ host: String, port: UInt16) throws(NameError) -> SocketAddress {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, nil, &hints, &list)
+        defer { if let list { freeaddrinfo(list) } }
+        let shown = Escaped.text(host.utf8)
+        guard code == 0, let first = list?.pointee.ai_addr else {
+            throw NameError(text: "\(shown) can't be resolved: \(String(cString: gai_strerror(code)))")
+        }
+        var text = [CChar](repeating: 0, count: 256)
+        getnameinfo(first, list?.pointee.ai_addrlen ?? 0, &text, 256, nil, 0, NI_NUMERICHOST)
+        let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let address = SocketAddress(numeric: numeric, port: port) else {
+            throw NameError(text: "\(shown) resolves to \(numeric), which is no IP address")
+        }
+        return address
     }
 }

@@ -281,3 +281,98 @@ final class NIOSession {
 
     func report(_ event: TransportEvent) { reports.report(event) }
 }
+
+/// TLS.
+extension NIOSession {
+    /// The handshake is read whether or not messages are.
+    func secure() {
+        (phase, hasTLS) = (.securing, true)
+        channel?.setAutoRead(true)
+    }
+
+    func secured(_ name: String?) {
+        guard case .securing = phase, let channel else { return }
+        guard let version = channel.pipeline.syncOperations.agreedVersion else {
+            return caught(NIOSSLError.handshakeFailed(.noError))
+        }
+        report(.secured(version, protocol: name.map { Array($0.utf8) }))
+        // The handler may have stopped the transport.
+        if case .securing = phase { begin() }
+    }
+
+    /// STARTTLS. The decoder of the framing is exchanged: what it holds came in the clear, and nothing of it is delivered.
+    func startTLS(_ security: NIOSecurity) throws(TransportError) {
+        if hasTLS { throw .alreadyStarted }
+        if isHalfClosed { throw .other("half-closed") }
+        guard case .open = phase, let channel else { throw hasStarted ? .stopped : .notStarted }
+        let pipeline = channel.pipeline.syncOperations
+        do {
+            let handler = try security.makeHandler()
+            secure()
+            try framing.replaceDecoder(in: pipeline)
+            // It sends the ClientHello as soon as it is in the pipeline.
+            // Fails only where no idle timeout was asked for.
+            if let idle = try? pipeline.handler(type: IdleStateHandler.self) {
+                try pipeline.addHandler(handler, position: .after(idle))
+            } else {
+                try pipeline.addHandler(handler, position: .first)
+            }
+        } catch {
+            throw .other("\(error)")
+        }
+    }
+}
+
+/// Writing and closing.
+extension NIOSession {
+    /// How long writing may make no progress before the connection is closed.
+    private static let patience = TimeAmount.seconds(1)
+
+    func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
+        unfinished += 1
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { [self] result in
+            unfinished -= 1
+            switch result {
+            case .success: deliver(.sent(count))
+            case .failure(let error): noteFailure(error)
+            }
+            closeIfWritten()
+        }
+        channel.writeAndFlush(buffer, promise: written)
+    }
+
+    /// NIO's close drops what is not written. So the channel is closed when everything is written, or when nothing
+    /// makes progress.
+    func close(_ reason: NIOFailure) {
+        phase = .closing(reason)
+        // Messages that other threads have sent are still in the queue of the event loop.
+        channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
+        watchProgress(left: .max)
+    }
+
+    private func closeIfWritten() {
+        guard case .closing = phase, unfinished == 0 else { return }
+        channel?.close(promise: nil)
+    }
+
+    private func watchProgress(left before: Int) {
+        guard case .closing = phase, let channel else { return }
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
+            guard case .closing(let reason) = phase else { return }
+            // Fails only on a closed channel, which has nothing to write.
+            let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+            if left < before, left > 0 { return watchProgress(left: left) }
+            if reason.reason == .eof, failure == nil {
+                failure = NIOFailure(.timeout, "\(left) bytes unwritten, the peer does not read")
+            }
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Keeps the first error. Later ones are consequences, such as that of a write to a closed channel.
+    func noteFailure(_ error: any Error) {
+        if error is ChannelError { return }
+        if failure == nil { failure = NIOFailure(error) }
+    }
+}

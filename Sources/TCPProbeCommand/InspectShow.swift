@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ProbeBase
 import ProbeCapture
 import ProbeEvents
@@ -6,6 +7,7 @@ import ProbeInspect
 import ProbeReport
 import ProbeScenario
 import ProbeSystem
+import ProbeTransport
 import ProbeWire
 
 /// Inspects one file in one mode: reads it, shows it, and returns the exit code.
@@ -277,5 +279,366 @@ struct InspectShow {
         output.flush()
         Console.standardError.write("error: \(name): \(problem)\n")
         return problem.isWrongUse ? 2 : 3
+    }
+}
+
+extension InspectShow {
+    static let noSecrets =
+        "the file holds no TLS secrets: `--key-log FILE` names those that the programs wrote (SSLKEYLOGFILE); a run's "
+        + "captures hold them unless `--no-secrets` was given"
+
+    /// Shows the plain text of a flow, and what tshark decrypts of it.
+    func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
+        guard let tshark = Tshark() else {
+            return fail("--decrypt \(Tshark.advice)", code: 3)
+        }
+        if let code = missing(keyLog: keyLog) { return code }
+        let shown = FollowObserver(
+            form: options.form, width: width, paint: paint, output: { [output] in output.write($0) })
+        let observer = DecryptionObserver(showing: shown)
+        let inspection = Inspection.of(
+            source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels, view: view)
+        let code = finish(inspection)
+        guard code == 0, observer.conversation != nil else { return code }
+        // With a NULL cipher (RFC 5246 A.5) tshark needs no secrets.
+        guard let failure = show(observer, tshark, keyLog) else { return 0 }
+        if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS { return fail(Self.noSecrets, code: 2) }
+        return fail(failure, code: 3)
+    }
+
+    /// The exit code if there is no such file with secrets.
+    func missing(keyLog: String?) -> Int32? {
+        guard let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) else { return nil }
+        return fail("--key-log \(Escaped.text(keyLog)): there is no such file", code: 2)
+    }
+
+    /// Shows what tshark decrypts of a flow behind what the observer has seen of it.
+    ///
+    /// - Returns: why nothing was decrypted.
+    func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
+        guard let conversation = observer.conversation, let packet = observer.firstPacket, observer.hasTLS else {
+            return "the flow has no TLS in it"
+        }
+        let common = Tshark.arguments(file, keyLog: keyLog)
+        guard let number = tshark.stream(ofFrame: packet + 1, common) else { return "tshark can't read the file" }
+        // Where segments cut the first record, it must be told that the port is one of TLS.
+        for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
+            var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)
+            var isAny = false
+            let status = tshark.run(common + ports + ["-q", "-z", "follow,tls,raw,\(number)"]) { line in
+                guard let data = reader.read(line) else { return }
+                isAny = true
+                observer.show(decrypted: data.bytes, from: data.side)
+            }
+            observer.endDecrypted()
+            guard status == 0 else { return "tshark ended with an error" }
+            if isAny { return nil }
+        }
+        return
+            "nothing of the flow could be decrypted: its secrets are not there, its handshake is not in the capture, or it carried no data"
+    }
+
+    /// Prints what is wrong with the file.
+    func fail(_ text: String, code: Int32) -> Int32 {
+        output.flush()
+        Console.standardError.write("error: \(Escaped.text(file)): \(text)\n")
+        return code
+    }
+}
+
+/// That a page shows what TLS has encrypted, and with which secrets.
+struct PageDecryption {
+    /// The path of a key log; nil for the secrets in the capture.
+    var keyLog: String?
+}
+
+extension InspectShow {
+    /// Writes the page of `--html`.
+    ///
+    /// A file is read once for all flows, and once more for those that are shown in full. A pipe can be read once only: then the
+    /// first flows of the capture are shown in full, in whatever order the table is.
+    func page(_ source: consuming CaptureSource, to path: String, decryption: PageDecryption?) -> Int32 {
+        if let code = refusal(of: path, source.isRegular, decryption) { return code }
+        // Told before a large file is read. A pipe is opened once only: its reader would take the first close for the end.
+        let isOrdinary =
+            path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
+        if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); another path", code: 2) }
+        let isRegular = source.isRegular
+        let observer = FlowsPageObserver(limit: FlowsPage.mostFlows, decrypts: decryption != nil)
+        let inspection: Inspection
+        var filter = filter
+        if isRegular {
+            inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
+            filter = criteria.applied(to: filter, in: inspection)
+            if inspection.problem?.isWrongUse != true, let code = readAgain(inspection, filter, observer) {
+                return code
+            }
+        } else {
+            inspection = Inspection.of(
+                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                view: view, measures: measures)
+        }
+        if inspection.problem?.isWrongUse == true { return end(inspection) }
+        if let number = filter.number, number >= inspection.analysis.table.conversations.count,
+            inspection.problem == nil
+        {
+            return finish(inspection)
+        }
+        var remarks: [Int: String] = [:]
+        var code: Int32 = 0
+        if let decryption {
+            let end = decrypt(observer, inspection, decryption)
+            if let wrongUse = end.wrongUse { return fail(wrongUse, code: 2) }
+            remarks = end.remarks
+            if let failure = end.failure { code = fail(failure, code: 3) }
+        }
+        let page = FlowsPage(
+            inspection, filter: filter,
+            options: FlowsPage.Options(
+                name: file == "-" ? "standard input" : file, columns: columns, order: options.sort,
+                version: ProductVersion.text, isDecrypted: decryption != nil),
+            records: observer.records, remarks: remarks)
+        if let failure = write(page, to: path) { return failure }
+        if isOrdinary { tell(inspection.count(filter), observer.records.count, path) }
+        return max(code, end(inspection))
+    }
+
+    /// The exit code if the options don't fit the files.
+    private func refusal(of path: String, _ isRegular: Bool, _ decryption: PageDecryption?) -> Int32? {
+        if let target = FileStatus(at: path)?.identity, target == FileStatus(at: file)?.identity, path != "-", isRegular
+        {
+            return fail("--html \(Escaped.text(path)): this is the capture itself; another path", code: 2)
+        }
+        if let log = decryption?.keyLog, let target = FileStatus(at: path), target.isRegular,
+            target.identity == FileStatus(at: log)?.identity
+        {
+            return fail("--html \(Escaped.text(path)): this is the file of --key-log; another path", code: 2)
+        }
+        if !criteria.isOpen, !isRegular {
+            output.flush()
+            return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
+        }
+        guard let decryption else { return nil }
+        if Tshark() == nil { return fail("--decrypt \(Tshark.advice)", code: 3) }
+        return missing(keyLog: decryption.keyLog)
+    }
+
+    /// Gathers what is shown of the first flows of the page.
+    ///
+    /// - Returns: the exit code if the file could not be opened again.
+    private func readAgain(_ inspection: Inspection, _ filter: ConnectionFilter, _ observer: FlowsPageObserver)
+        -> Int32?
+    {
+        let numbers = FlowsPage.numbers(inspection, filter, options.sort).prefix(FlowsPage.mostFlows)
+        if numbers.isEmpty { return nil }
+        var chosen = ConnectionFilter()
+        chosen.numbers = Set(numbers)
+        do throws(CaptureSourceError) {
+            let source = try CaptureSource(path: file)
+            _ = Inspection.of(
+                source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts, tunnels: tunnels,
+                view: view)
+            return nil
+        } catch {
+            return self.report(.source(error))
+        }
+    }
+
+    private struct DecryptionEnd {
+        /// By the number of the flow, why nothing of it was decrypted.
+        var remarks: [Int: String] = [:]
+        var failure: String?
+        var wrongUse: String?
+    }
+
+    /// Adds what tshark decrypts of the flows that have TLS.
+    private func decrypt(
+        _ observer: FlowsPageObserver, _ inspection: Inspection, _ decryption: PageDecryption
+    ) -> DecryptionEnd {
+        var end = DecryptionEnd()
+        guard let tshark = Tshark() else {
+            end.failure = "--decrypt \(Tshark.advice)"
+            return end
+        }
+        let encrypted = observer.records.keys.sorted().compactMap { observer.encrypted($0) }
+        if encrypted.isEmpty { end.failure = "no flow on the page has TLS in it" }
+        if end.failure != nil { return end }
+        for flow in encrypted {
+            guard let number = flow.conversation?.number else { continue }
+            if let failure = show(flow, tshark, decryption.keyLog) {
+                end.remarks[number] = "What TLS has encrypted is not shown: \(failure)."
+            }
+        }
+        if end.remarks.count == encrypted.count {
+            // With a NULL cipher none are needed.
+            if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.wrongUse = Self.noSecrets }
+            end.failure = end.remarks.values.min()
+        }
+        return end
+    }
+
+    /// Opens the page's file. What is at the path stays until the page is complete.
+    private func open(_ path: String) -> (report: ReportFile?, failure: ReportFileError?) {
+        do throws(ReportFileError) {
+            return (try ReportFile(path, keepsOld: true, isReadByRunner: Console.isReadByRunner), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    /// The temporary file is there for a moment only, so that nothing stays of an inspection that is interrupted.
+    ///
+    /// - Returns: the exit code if it could not be written.
+    private func write(_ page: FlowsPage, to path: String) -> Int32? {
+        let bytes = Array(page.text.utf8)
+        if path == "-" {
+            output.write(bytes)
+            return nil
+        }
+        let opened = open(path)
+        if let failure = opened.failure { return fail(page: "\(failure)", code: 3) }
+        do throws(ReportFileError) {
+            try opened.report?.append(bytes)
+            try opened.report?.finish()
+            return nil
+        } catch {
+            return fail(page: "\(error)", code: 3)
+        }
+    }
+
+    private func fail(page text: String, code: Int32) -> Int32 {
+        output.flush()
+        Console.standardError.write("error: \(text)\n")
+        return code
+    }
+
+    private func tell(_ flows: Int, _ full: Int, _ path: String) {
+        let some = full < flows ? ", \(full) of them in full" : ""
+        output.write("\(ByteText.count(flows, "flow")) in \(Escaped.text(path))\(some)\n")
+    }
+}
+
+/// The notes that a run left in its capture, from the beginning of the file.
+struct RunNotes {
+    private(set) var notes = CaptureNotes()
+    /// The numbers of the interfaces that are ends of links.
+    private(set) var linkEnds: Set<Int> = []
+
+    var hasLinks: Bool { !linkEnds.isEmpty }
+
+    /// - Parameter path: of a file; what can't be read twice has no notes.
+    init(path: String) throws(CaptureSourceError) {
+        var source = try CaptureSource(path: path)
+        guard source.isRegular else { return }
+        let head = try Self.head(of: &source).get()
+        notes = CaptureNotes(comments: head.comments)
+        for (number, interface) in head.interfaces.enumerated() where interface.linkEnd != nil {
+            linkEnds.insert(number)
+        }
+    }
+
+    /// Reads up to the first packet.
+    private static func head(of source: inout CaptureSource) -> Result<CaptureFileReader, CaptureSourceError> {
+        var reader = CaptureFileReader()
+        do throws(CaptureFileError) {
+            while reader.packetCount == 0 {
+                let step = try source.next { (chunk) throws(CaptureFileError) in try reader.feed(chunk) { _, _ in } }
+                switch step {
+                case .success(true): break
+                case .success(false): return .success(reader)
+                case .failure(let error): return .failure(error)
+                }
+            }
+        } catch {
+            // A damaged file: what was read before the damage is valid, and reading the packets reports the rest.
+            return .success(reader)
+        }
+        return .success(reader)
+    }
+}
+
+extension InspectShow {
+    /// Judges statements on the capture of a run.
+    func judge(_ lists: [WireCheckList], _ notes: RunNotes, isOnWhole: Bool) -> Int32 {
+        let run = RunCheck(notes: notes.notes, view: chosenView, isOnWhole: isOnWhole)
+        let checks = lists.flatMap(\.checks)
+        // One analysis for each scope, with what all its judgements need.
+        var assertions: [RunCheck.Scope: [WireAssertion]] = [:]
+        var scopes: [RunCheck.Scope] = []
+        func need(_ scope: RunCheck.Scope, _ assertion: WireAssertion) {
+            if assertions[scope] == nil { scopes.append(scope) }
+            assertions[scope, default: []].append(assertion)
+        }
+        for check in checks {
+            for task in run.tasks(check) { need(task.scope, task.assertion) }
+        }
+        var texts = [[UInt8]](repeating: [], count: checks.count)
+        var tally = CheckRun.Tally()
+        var steps: Set<String> = []
+        var flows = 0
+        var code: Int32 = 0
+        for (position, scope) in scopes.enumerated() {
+            let inspection: Inspection
+            do throws(CaptureSourceError) {
+                inspection = Inspection.of(
+                    try CaptureSource(path: file), limits: .judging(assertions[scope] ?? []),
+                    accepts: accepts(scope, notes), view: scope.view)
+            } catch {
+                return report(.source(error))
+            }
+            if inspection.problem?.isWrongUse == true { return end(inspection) }
+            let filter = criteria.applied(to: filter, in: inspection)
+            var problem: CaptureSourceError?
+            lazy var arrived: Inspection? = {
+                do throws(CaptureSourceError) {
+                    return try arrivals(of: scope, notes)
+                } catch {
+                    problem = error
+                    return nil
+                }
+            }()
+            for (index, check) in checks.enumerated() {
+                for task in run.tasks(check) where task.scope == scope {
+                    if let step = task.step { steps.insert(step) }
+                    for outcome in run.outcomes(of: task, on: inspection, arrivals: { arrived }, filter: filter) {
+                        word(outcome, &texts[index])
+                        tally.count(outcome)
+                    }
+                }
+            }
+            if let problem { return report(.source(problem)) }
+            flows = max(flows, inspection.count(filter))
+            guard position == scopes.count - 1 else { continue }
+            for text in texts { output.write(text) }
+            if !isJSON {
+                output.write(CheckText.summary(tally, checks: checks.count, flows: flows) + "\n")
+                if !steps.isEmpty { output.write(Self.remark(on: steps) + "\n") }
+            }
+            code = end(inspection)
+        }
+        return tally.exitCode == 1 ? 1 : max(tally.exitCode, code)
+    }
+
+    private static func remark(on steps: Set<String>) -> String {
+        let shown = steps.sorted().prefix(3).map { Escaped.text($0) }.joined(separator: ", ")
+        let more = steps.count > 3 ? " and \(steps.count - 3) more" : ""
+        return "judged as the run did at \(shown)\(more): on the packets that it had seen by then (`--whole`: on all)"
+    }
+
+    /// The packets of a scope that arrived over links; nil without links, or for one end of them.
+    private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) throws(CaptureSourceError) -> Inspection? {
+        guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty else { return nil }
+        return Inspection.of(
+            try CaptureSource(path: file), limits: .live, accepts: accepts(scope, notes), view: .received)
+    }
+
+    /// The packets of a scope; nil for all.
+    private func accepts(_ scope: RunCheck.Scope, _ notes: RunNotes) -> PacketPredicate? {
+        guard let last = scope.last else { return accepts }
+        let (own, ends) = (accepts, notes.linkEnds)
+        return { record, bytes in
+            record.time <= (ends.contains(record.interface) ? last.onLinks : last.onLoopback)
+                && own?(record, bytes) ?? true
+        }
     }
 }

@@ -1,7 +1,7 @@
-import ProbeBase
 import ArgumentParser
 import CShims
 import Glibc
+import ProbeBase
 import ProbeCapture
 import ProbeEngine
 import ProbeEvents
@@ -335,3 +335,126 @@ struct RunCommand: ParsableCommand {
 }
 
 extension RunConfiguration.Keep: ExpressibleByArgument {}
+
+extension RunCommand {
+    /// - Returns: why the run stays where it is.
+    func enterNamespace(_ jobs: [RunJob], _ notes: HeldNotes) throws -> IsolationObstacle? {
+        let isAsked = isolate == true
+        if isAsked && !targets.allowed.isEmpty {
+            throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
+        }
+        // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
+        if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
+        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
+        do {
+            try Isolation.enter()
+            notes.write(
+                isAsked
+                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: \(lacking) not permitted here, so this run has a network "
+                        + "namespace of its own (MTU 1500)\n"
+            )
+        } catch {
+            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            if isAsked || error.isBehindUnshare {
+                Console.standardError.write(
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"
+                )
+                throw ExitCode(3)
+            }
+            Console.standardOutput.write("note: \(text)\n")
+        }
+        return nil
+    }
+}
+
+extension RunCommand {
+    /// The command that runs one case again, with every option that the case depends on.
+    func rerun(_ job: RunJob) -> String {
+        var words = ["tcpprobe", "run"]
+        // What --expect says of the case is found by the id that it has below the given folder. Without it the script alone is enough, and
+        // the id is that of the script alone.
+        let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
+        if job.id != ownID, !reports.expect.isEmpty {
+            words += selection.paths + ["--filter", job.id]
+        } else {
+            words.append(job.path)
+            if !job.casePlan.label.isEmpty { words += ["--filter", ownID] }
+        }
+        if let subject = job.subject, subject.option != SubjectArguments.standard { words += subject.option }
+        for assignment in selection.assignments { words += ["--set", assignment] }
+        if seed != 0 { words += ["--seed", "\(seed)"] }
+        if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
+        for target in targets.allowed { words += ["--allow-target", target] }
+        if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
+        if forbidsProcesses { words.append("--no-process") }
+        // It changes the environment of programs.
+        if omitsSecrets { words.append("--no-secrets") }
+        for path in reports.expect { words += ["--expect", path] }
+        if strict { words.append("--strict") }
+        if isOverTLS { words.append("--over-tls") }
+        // It was read when the run began: what can't be read has ended the run there.
+        if let share = try? crowds.choice()?.share { words += ["--crowd-share", "\(share)"] }
+        if out != "tcpprobe-out" { words += ["--out", out] }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+}
+
+extension RunCommand {
+    /// The cases that are run here, of all cases of the plan.
+    ///
+    /// - Throws: the exit code of wrong use, after the message was printed, if a file of `--timings` can't be used.
+    func division(_ whole: [RunJob], _ shard: ShardOptions.Choice?) throws -> RunDivision {
+        if shards.timings.isEmpty { return RunDivision(whole, shard) }
+        var times = CaseTimes()
+        for path in shards.timings {
+            for (key, time) in try ResultsFile.read(path, for: "--timings: ").caseTimes { times.add(key, time: time) }
+        }
+        return RunDivision(whole, shard, times: times)
+    }
+
+    /// What `--results` says before the cases; nil without it.
+    ///
+    /// - Throws: the exit code of wrong use, after the message was printed, if the environment's number of the try can't be read.
+    func resultsHead(_ division: RunDivision, _ options: ReportOptions) throws -> ResultsHead? {
+        guard reports.results != nil else { return nil }
+        var head = ResultsHead(
+            planHash: digest(division, options.rules), planCases: division.whole.count, places: division.places)
+        head.version = options.version
+        head.division = division.division
+        head.share = division.share
+        head.crowdShare = try crowds.choice()?.share
+        do throws(ShardProblem) {
+            head.attempt = try ShardEngine.attempt(ShardOptions.variable)
+        } catch {
+            throw Failure.wrongUse("--results: \(error)")
+        }
+        head.isStrict = strict
+        head.hasSeveralSubjects = options.hasSeveralSubjects
+        head.startedAt = options.startedAt
+        return head
+    }
+
+    /// Of all on which the verdicts depend, as far as the tool knows it.
+    private func digest(_ division: RunDivision, _ rules: RunRules) -> String {
+        var digest = PlanDigest()
+        for assignment in selection.assignments { digest.add(option: "set", assignment) }
+        digest.add(option: "seed", "\(seed)")
+        digest.add(option: "time-scale", "\(timeScale)")
+        digest.add(option: "repeat", "\(repetitions ?? 1) \(untilFail)")
+        digest.add(option: "rules", "\(strict) \(isOverTLS) \(forbidsProcesses) \(omitsSecrets)")
+        for target in targets.allowed { digest.add(option: "allow-target", target) }
+        var named = NamedFiles()
+        var lastPath: String?
+        for job in division.whole {
+            digest.add(job.key, path: job.path, sources: job.plan.sources)
+            if job.path != lastPath {
+                let hash = named.hash(of: job.plan.sources, script: job.path, load: FileAccess.load)
+                digest.add(option: "files", "\(hash)")
+                lastPath = job.path
+            }
+            if let expected = rules.expectations[job.key] { digest.add(option: "expect", expected.word) }
+        }
+        return digest.text
+    }
+}

@@ -94,3 +94,125 @@ public enum AddressPreference: String, Sendable, CaseIterable {
 extension AddressPreference {
     package var family: IPAddress.Family { self == .ipv4 ? .v4 : .v6 }
 }
+
+extension IPAddress: CustomStringConvertible {
+    /// `127.0.0.1`; for IPv6 the canonical text of RFC 5952 (`::1`, `2001:db8::1`, `::ffff:192.0.2.1`).
+    package var description: String {
+        switch family {
+        case .v4: Self.dotted(UInt32(truncatingIfNeeded: low))
+        case .v6: v6Text
+        }
+    }
+
+    /// Reads the output of `description` and every other legal form (RFC 4291 2.2), without zone, brackets or prefix
+    /// length.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 45 else { return nil }
+        if bytes.contains(UInt8(ascii: ":")) {
+            guard let groups = Self.parseV6(bytes[...]) else { return nil }
+            let words = groups.map(UInt64.init)
+            self.init(
+                v6High: words[0] << 48 | words[1] << 32 | words[2] << 16 | words[3],
+                low: words[4] << 48 | words[5] << 32 | words[6] << 16 | words[7]
+            )
+        } else {
+            guard let address = Self.parseDotted(bytes[...]) else { return nil }
+            self.init(v4: address)
+        }
+    }
+
+    private static func dotted(_ address: UInt32) -> String {
+        "\(address >> 24).\(address >> 16 & 255).\(address >> 8 & 255).\(address & 255)"
+    }
+
+    private var groups: [UInt16] {
+        (0..<8).map { index in
+            let word = index < 4 ? high : low
+            return UInt16(truncatingIfNeeded: word >> UInt64(48 - (index % 4) * 16))
+        }
+    }
+
+    private var v6Text: String {
+        if high == 0, low >> 32 == 0xffff {
+            return "::ffff:" + Self.dotted(UInt32(truncatingIfNeeded: low))  // RFC 5952 5: a known mapped prefix
+        }
+        let groups = groups
+        let zeros = Self.longestZeroRun(groups)
+        func joined(_ part: ArraySlice<UInt16>) -> String {
+            part.map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        guard let zeros else { return joined(groups[...]) }
+        return joined(groups[..<zeros.lowerBound]) + "::" + joined(groups[zeros.upperBound...])
+    }
+
+    /// The first of the longest runs of two or more zero groups (RFC 5952 4.2.2, 4.2.3).
+    private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
+        var best: Range<Int>?
+        var start = 0
+        while start < groups.count {
+            var end = start
+            while end < groups.count, groups[end] == 0 { end += 1 }
+            if end - start >= 2, end - start > (best?.count ?? 0) { best = start..<end }
+            start = max(end, start + 1)
+        }
+        return best
+    }
+
+    private static func parseDotted(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var address: UInt32 = 0
+        for part in parts {
+            // Some readers take a leading zero for octal, others do not: refused (RFC 6943 3.1.1).
+            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var value: UInt32 = 0
+            for digit in part {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+                value = value * 10 + UInt32(digit - UInt8(ascii: "0"))
+            }
+            guard value <= 255 else { return nil }
+            address = address << 8 | value
+        }
+        return address
+    }
+
+    private static func parseV6(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
+        guard let gap = firstDoubleColon(bytes) else {
+            guard let groups = parseGroups(bytes), groups.count == 8 else { return nil }
+            return groups
+        }
+        let tail = bytes[(gap + 2)...]
+        guard let left = parseGroups(bytes[..<gap], allowsDotted: false), let right = parseGroups(tail),
+            left.count + right.count <= 7
+        else { return nil }
+        return left + Array(repeating: 0, count: 8 - left.count - right.count) + right
+    }
+
+    private static func firstDoubleColon(_ bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.indices.dropLast().first { bytes[$0] == UInt8(ascii: ":") && bytes[$0 + 1] == UInt8(ascii: ":") }
+    }
+
+    private static func parseGroups(_ bytes: ArraySlice<UInt8>, allowsDotted: Bool = true) -> [UInt16]? {
+        if bytes.isEmpty { return [] }
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count <= 8 else { return nil }
+        var groups: [UInt16] = []
+        for (index, part) in parts.enumerated() {
+            if allowsDotted, index == parts.count - 1, part.contains(UInt8(ascii: ".")) {
+                guard let address = parseDotted(part) else { return nil }
+                groups.append(UInt16(truncatingIfNeeded: address >> 16))
+                groups.append(UInt16(truncatingIfNeeded: address))
+                continue
+            }
+            guard (1...4).contains(part.count) else { return nil }
+            var value: UInt16 = 0
+            for character in part {
+                guard let digit = character.hexDigit else { return nil }
+                value = value << 4 | UInt16(digit)
+            }
+            groups.append(value)
+        }
+        return groups
+    }
+}

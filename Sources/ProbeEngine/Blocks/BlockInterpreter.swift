@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
@@ -209,5 +210,396 @@ extension Step {
         case .sequence, .together, .finally, .loop, .invoke, .retry, .either: true
         default: false
         }
+    }
+}
+
+extension BlockInterpreter {
+    /// All lines at once; the first failure ends the others.
+    func runTogether(_ block: Block, _ step: Step, from time: MonotonicTime) async throws(Finding) {
+        if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps) }
+        if let failure = await caseRun?.runLines(of: block, from: time) { throw failure }
+    }
+
+    /// Runs a line of a `together`.
+    func attempt(_ step: Step, from time: MonotonicTime) async -> Finding? {
+        do throws(Finding) {
+            _ = try await run(step, from: time)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// `for`
+    func loop(
+        _ names: [Name], _ source: Step.LoopSource, _ block: Block, from time: MonotonicTime
+    ) async throws(Finding) {
+        let scope = LoopScope(outer: StepContext.loop, names: names.map(\.value))
+        switch source {
+        case .range(let low, let high):
+            let (first, last) = (try context.integer(of: low), try context.integer(of: high))
+            if first > last { throw Finding(.error, "the loop is over nothing: \(first)..\(last) is empty") }
+            try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
+                var time = time
+                for number in first...last {
+                    scope.round += 1
+                    scope.values[names[0].value] = .integer(number)
+                    context.set(names[0].value, .integer(number))
+                    time = try await run(block.steps, from: time)
+                }
+            }
+        case .table(let name):
+            guard let table = context.scenario.tables[name.value], !table.rows.isEmpty else {
+                throw Finding(.error, "the loop is over nothing: the table \(name.value) has no rows")
+            }
+            try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
+                var time = time
+                for row in table.rows {
+                    scope.round += 1
+                    for (name, cell) in zip(names, row) {
+                        let value = try value(of: cell)
+                        scope.values[name.value] = value
+                        context.set(name.value, value)
+                    }
+                    time = try await run(block.steps, from: time)
+                }
+            }
+        }
+    }
+
+    private func value(of cell: Table.Cell) throws(Finding) -> Value {
+        switch cell {
+        case .value(let expression): try context.value(of: expression)
+        case .regex(let literal): .regex(try context.regex(literal))
+        }
+    }
+
+    /// Runs the block again after a failure, until it passes or the time is over.
+    func retry(
+        _ block: Block, every interval: Duration, within limit: Duration, from time: MonotonicTime
+    ) async throws(Finding) {
+        let deadline = time + context.scaled(limit)
+        var failures = RetryFailures(within: context.scaled(limit))
+        while true {
+            failures.begin()
+            let begun = MonotonicTime.now
+            let attempt = RetryAttempt(
+                outer: StepContext.attempt, deadline: context.reactor.extended(deadline, from: time))
+            do throws(Finding) {
+                try await inContext(StepContext.$attempt, attempt) { () async throws(Finding) in
+                    _ = try await run(block.steps, from: begun)
+                }
+                try context.judgeTime(.now, "the attempt's success", deadline, Timing(), time)
+                context.record(.note("retry: attempt \(failures.attempts) succeeded"))
+                return
+            } catch {
+                try context.checkFault()
+                context.abandon(attempt)
+                await CrowdExecutor(context: context).abandon(attempt)
+                failures.note(error)
+                // It succeeded, or may have, behind the deadline that a standstill hides. A later one can't be in time either.
+                if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }
+                // Also where the machine was late: an attempt that can't begin in time is none.
+                let next = max(begun + interval, .now)
+                let latest = context.reactor.extended(deadline, from: time)
+                if next < latest {
+                    context.record(.note("retry: attempt \(failures.attempts) failed: \(error.summary)"))
+                    try await context.wait(until: next)
+                }
+                if next >= latest || context.isOver(deadline, from: time) {
+                    throw failures.finding
+                }
+            }
+        }
+    }
+
+    // MARK: whenever
+
+    /// Answers the lines of a connection that a `whenever` is for, in their order.
+    func runAnswers(of name: String) async {
+        guard let owner = context.actors.connection(name) else { return }
+        while !owner.answers.isEmpty {
+            let waiting = owner.answers
+            owner.answers = []
+            for (rule, groups) in waiting { await answer(rule, groups) }
+        }
+        owner.isAnswering = false
+        context.changes.notifyAll()
+    }
+
+    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)]) async {
+        do throws(Finding) {
+            context.record(.note("whenever: \(context.text(of: rule.span))"))
+            try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
+                for (name, value) in groups { context.bind(name, value) }
+                _ = try await run(rule.block.steps, from: .now)
+            }
+        } catch {
+            context.raise(error)
+        }
+    }
+}
+
+extension BlockInterpreter {
+    func check(
+        _ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand
+    ) throws(Finding) {
+        let value = try context.value(of: left)
+        switch (comparison, right) {
+        case (.matches, .regex(let literal)):
+            let regex = try context.regex(literal)
+            let bytes = value.bytes ?? []
+            guard let groups = ExpectedText.regex(regex).match(bytes) else {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
+            }
+            for (name, value) in groups { context.bind(name, value) }
+        case (.matches, .value(let expression)):
+            guard case .regex(let regex) = try context.value(of: expression) as Value else {
+                throw Finding(.error, at: expression.span, "`matches` needs a regex")
+            }
+            if regex.firstMatch(in: value.bytes ?? []) == nil {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
+            }
+        case (.compare(let comparison), .value(let expression)):
+            let other = try context.value(of: expression)
+            if left.isProtobufField || expression.isProtobufField { try requireOneType(value, other) }
+            try compare(
+                left.isProtobufField ? value.unsigned(beside: other) : value, comparison,
+                expression.isProtobufField ? other.unsigned(beside: value) : other)
+        case (.contains, .value(let expression)), (.lacks, .value(let expression)):
+            let needle = try context.bytes(of: expression)
+            var buffer = ReceiveBuffer()
+            buffer.append(value.bytes ?? [], at: .now)
+            let isThere = buffer.firstIndex(of: needle) != nil
+            if isThere != (comparison == .contains) {
+                throw Finding(
+                    .failed, "the value \(isThere ? "contains" : "does not contain") \(Escaped.phrase(needle))",
+                    actual: value.bytes)
+            }
+        default: throw Finding(.error, "this check compares what can't be compared")
+        }
+    }
+
+    /// A field's type is a part of what was received: the text "1" is not the number 1.
+    private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
+        switch (left.order, right.order) {
+        case (.some, nil):
+            throw Finding(.failed, "the field is the number \(left.text), not bytes", expected: right.bytes)
+        case (nil, .some):
+            throw Finding(.failed, "the field is bytes, not the number \(right.text)", actual: left.bytes)
+        default: break
+        }
+    }
+
+    private func compare(_ left: Value, _ comparison: Comparison, _ right: Value) throws(Finding) {
+        if let a = left.order, let b = right.order {
+            let difference = a == b ? 0 : a < b ? -1 : 1
+            if !comparison.holds(difference, 0) {
+                throw Finding(.failed, "\(left.text) \(comparison.rawValue) \(right.text) does not hold")
+            }
+            return
+        }
+        guard let a = left.bytes, let b = right.bytes, comparison == .equal || comparison == .notEqual else {
+            throw Finding(.error, "bytes are compared by == and != only")
+        }
+        if (a == b) != (comparison == .equal) {
+            throw Finding(
+                .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
+        }
+    }
+}
+
+extension Value {
+    fileprivate var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
+
+    /// What a varint of protobuf says beside a number from 2^63 on. Without its schema it may have a sign; that number has none.
+    fileprivate func unsigned(beside other: Value) -> Value {
+        guard case .integer(let value) = self, value < 0, case .unsigned = other else { return self }
+        return .unsigned(UInt64(bitPattern: Int64(value)))
+    }
+}
+
+extension Expression {
+    /// `pb(m, 3.1)`
+    fileprivate var isProtobufField: Bool {
+        if case .protobuf(.field) = kind { true } else { false }
+    }
+}
+
+extension BlockInterpreter {
+    /// The first branch whose start fits is taken, for good.
+    func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
+        var starts = blocks.map { block in
+            guard case .act(_, _, let timing)? = block.steps.first?.kind else { return BranchStart(deadline: time) }
+            return BranchStart(deadline: context.deadline(timing, from: time))
+        }
+        let chosen: Int
+        do throws(Finding) {
+            chosen = try await choose(&starts, blocks, step, from: time)
+        } catch {
+            end(starts, of: blocks, chosen: nil)
+            throw error
+        }
+        end(starts, of: blocks, chosen: chosen)
+        context.record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
+        if !StepContext.isInDefinition {
+            context.progress.descend(from: step.id, to: blocks[chosen].steps.prefix(1))
+        }
+        _ = try await run(blocks[chosen].steps, from: time)
+    }
+
+    private func choose(
+        _ starts: inout [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) -> Int {
+        while true {
+            try context.checkFault()
+            var next = MonotonicTime.distantFuture
+            for index in blocks.indices {
+                guard let first = blocks[index].steps.first else { continue }
+                do throws(Finding) {
+                    if case .absent = starts[index].expected { try begin(&starts[index], first, blocks, from: time) }
+                    let window = context.window(
+                        from: time, until: starts[index].deadline, measuresProgress: starts[index].measuresProgress)
+                    switch try starts[index].look(window) {
+                    case .fits: return index
+                    case .waits(let until): next = min(next, until)
+                    case .fitsNot: break
+                    }
+                } catch {
+                    throw error.span == nil ? error.at(first.focus) : error
+                }
+            }
+            if let failure = failure(of: starts, blocks, step, from: time) { throw failure }
+            await context.pause(until: next)
+        }
+    }
+
+    /// What the `either` says once no branch can fit any more; nil before.
+    private func failure(
+        of starts: [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
+    ) -> Finding? {
+        let fitsNone = starts.allSatisfy { $0.reason != nil }
+        guard fitsNone || starts.allSatisfy(\.isOver) else { return nil }
+        if let doubt = starts.lazy.compactMap(\.doubt).first { return doubt }
+        let deadline = starts.map(\.deadline).max() ?? time
+        return Finding(
+            .failed,
+            fitsNone
+                ? "no branch of the either fits what came"
+                : "no branch of the either began within \(DurationText.script(deadline - time))",
+            details: blocks.indices.map { index in
+                "branch \(index + 1): " + starts[index].progress + (blocks[index].steps.first.map(wanted) ?? "")
+            })
+    }
+
+    /// `; chat.scn:12 wants T expect line name  (name = "anna")`
+    private func wanted(_ step: Step) -> String {
+        let location = context.sources.location(of: step.span)
+        let file = location.path.split(separator: "/").last ?? ""
+        let values = context.values(of: step)
+        return "; \(Escaped.text(file.utf8)):\(location.line) wants \(context.text(of: step.span))"
+            + (values.isEmpty ? "" : "  (\(values.sentence))")
+    }
+
+    // MARK: The branches' starts
+
+    /// Computes what a branch waits for, as soon as its actor is there.
+    private func begin(
+        _ start: inout BranchStart, _ step: Step, _ blocks: [Block], from time: MonotonicTime
+    ) throws(Finding) {
+        guard case .act(let name, let action, let timing) = step.kind else { return }
+        switch (context.actors[name.value], action) {
+        case (.server(let server), .server(.accept(_, let mode, _))):
+            start.expected = .server(PendingServerExpectation(try wanted(mode, server), server, context))
+        case (.server(let server), .server(.expect(.noConnection(let duration)))):
+            start.expected = .server(PendingServerExpectation(.noConnection(for: duration), server, context))
+            start.deadline = time + duration
+        case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
+            guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
+            // An opening handshake is no part of what is expected.
+            guard try WebSocketExecutor(context: context).finishOpeningIfAnswered(actor, connection) else { return }
+            let connections = ConnectionExecutor(context: context)
+            let wanted = try connections.resolve(expectation, actor)
+            start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
+            // Without a `within` a send has no deadline of its own: the branch has.
+            start.deadline = min(
+                connections.deadline(of: wanted, timing, from: time),
+                wanted.isSent ? context.deadline(timing, from: time) : .distantFuture)
+            actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
+        case (.subject(let subject), .subject(.expect(let expectation))):
+            let wanted = try subjects.resolve(expectation, subject)
+            // Of a subject that can't be measured another branch has to fit.
+            guard subjects.canMeasure(wanted) else { return }
+            start.expected = .subject(
+                PendingSubjectExpectation(
+                    wanted, subject, framing: subjects.framing(of: subject), meter: subjects.meter(for: wanted)))
+            start.deadline = subjects.deadline(of: wanted, timing, from: time)
+        case (.process(let process), .process(.expect(let expectation))):
+            guard let child = process.child else { return }
+            let processes = ProcessExecutor(context: context)
+            let wanted = try processes.resolve(expectation, process)
+            start.expected = .process(
+                PendingProcessExpectation(
+                    wanted, process, child, after: timing.after, watch: processes.watch(of: process)))
+            start.deadline = processes.deadline(of: wanted, timing, from: time)
+        case (.proxy(let proxy), .proxy(.accept)): start.expected = .proxy(PendingProxyAccept(proxy))
+        case (.proxy, .proxy(.expect(let expectation, let side))),
+            (.proxied, .proxy(.expect(let expectation, let side))):
+            guard let actor = context.actors.proxied(name.value) else { return }
+            let proxies = ProxyExecutor(context: context)
+            let pending = try proxies.watch(expectation, from: side, of: actor)
+            start.expected = .watch(pending)
+            start.deadline = proxies.deadline(of: pending, timing, from: time)
+        case (.crowd(let crowd), .crowd(.expect(let expectation))):
+            start.expected = .crowd(try CrowdExecutor(context: context).pending(expectation, crowd))
+        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy), (_, .crowd):
+            return
+        }
+    }
+
+    /// What an `accept` waits for: how a handshake ended tells the branches of a server with TLS apart.
+    private func wanted(
+        _ mode: ServerAction.AcceptMode, _ server: ServerActor
+    ) throws(Finding) -> ResolvedServerExpectation {
+        guard context.tls.actors[server.name] != nil else { return .connection }
+        switch mode {
+        case .asDeclared: return .handshake(fails: false, alert: nil)
+        case .withoutTLS: return .connection
+        case .tlsFails(let alert):
+            let code = try alert.map { (alert) throws(Finding) in try context.integer(of: alert, as: UInt8.self) }
+            return .handshake(fails: true, alert: code)
+        }
+    }
+
+    /// Nothing is waited for any more. What a `whenever` did not look at meanwhile it looks at now, unless the branch's step comes first.
+    private func end(_ starts: [BranchStart], of blocks: [Block], chosen: Int?) {
+        for (index, start) in starts.enumerated() {
+            guard case .connection(let pending) = start.expected else { continue }
+            pending.actor.end(pending.wanted, alone: Self.isAlone(pending.actor.name, blocks))
+            if index != chosen, pending.actor !== chosen.flatMap({ starts[$0].connectionActor }) {
+                context.serveWhenevers(of: pending.actor)
+            }
+        }
+    }
+
+    /// Whether the branches wait for nothing but the end of this connection: after `ignore rest` what comes before it is dropped.
+    private static func isAlone(_ name: String, _ blocks: [Block]) -> Bool {
+        blocks.allSatisfy { block in
+            guard case .act(let other, let action, _)? = block.steps.first?.kind, other.value == name else {
+                return true
+            }
+            switch action {
+            case .connection(.expect(.eof)), .connection(.expect(.reset)), .connection(.expect(.closed)): return true
+            case .server, .client, .connection, .subject, .process, .proxy, .crowd: return false
+            }
+        }
+    }
+}
+
+extension Finding {
+    func at(_ span: SourceSpan) -> Finding {
+        var finding = self
+        finding.span = span
+        return finding
     }
 }

@@ -266,3 +266,349 @@ package struct LinkCore: Sendable {
         records.append(record)
     }
 }
+
+/// What a link is told.
+extension LinkCore {
+    /// Puts a fault or a state on the link; it is in force when this returns.
+    ///
+    /// - Parameters:
+    ///   - id: a number that no other command of the link has.
+    ///   - from: the side whose packets are meant; nil: those of both.
+    package mutating func apply(
+        _ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
+    ) throws(LinkError) {
+        let sides = side.map { [$0] } ?? LinkSide.allCases
+        if case .burst = command, sides.contains(where: { shapes[$0].loss == nil }) {
+            throw LinkError("there is no loss whose packets could be lost in runs: `loss 5%` comes first")
+        }
+        begin(id, command, from: side)
+        switch command {
+        case .packets(let fault, let selection):
+            rules.append(LinkRule(id: id, from: side, selection, .fault(fault)))
+        case .truncate(let selection, let size):
+            rules.append(LinkRule(id: id, from: side, selection, .truncate(to: size)))
+        case .unreachable(let selection):
+            let all = PacketSelection<Resolved>(kind: .any, ordinals: nil)
+            rules.append(LinkRule(id: id, from: side, selection ?? all, .unreachable))
+        case .resetBehind(let selection):
+            rules.append(LinkRule(id: id, from: side, selection, .resetBehind))
+        case .reset(let place): for side in sides { resetAll(from: side, id, isOutside: place == .outsideWindow, wall) }
+        case .inject(let bytes): for side in sides { inject(bytes, from: side, id, wall) }
+        case .release: release(sides, id, wall)
+        default: for side in sides { shape(command, id, from: side, wall) }
+        }
+    }
+
+    private mutating func shape(_ command: LinkCommand<Resolved>, _ id: Int, from side: LinkSide, _ wall: UInt64) {
+        // Each direction loses and delays other packets than its counterpart.
+        func generator(_ seed: UInt64) -> SplitMix64 { SplitMix64(seed: seed &* 2 &+ (side == .left ? 0 : 1)) }
+        switch command {
+        case .shutWindow: shape(.window(0), id, from: side, wall)
+        case .window(let size):
+            end(shapes[side].window?.id, on: side)
+            shapes[side].window = (id, size)
+        case .strip(let option): shapes[side].stripped.append((id, option))
+        case .clampMSS(let size):
+            end(shapes[side].clamp?.id, on: side)
+            shapes[side].clamp = (id, size)
+        case .mtu(let size, let isSilent):
+            end(shapes[side].mtu?.id, on: side)
+            shapes[side].mtu = (id, size, isSilent)
+        case .delay(let base, let jitter, let seed, let mayReorder):
+            end(shapes[side].delay?.id, on: side)
+            shapes[side].delay = LinkShape.Delay(
+                id: id, base: base, jitter: jitter, mayReorder: mayReorder, generator: generator(seed))
+        case .rate(let rate, let queue):
+            end(shapes[side].rate?.id, on: side)
+            shapes[side].rate = LinkShape.Rate(
+                id: id, bytesPerSecond: rate, queue: queue ?? LinkShape.Rate.defaultQueue)
+        case .loss(let percent, let seed, let run):
+            let burst = run ?? 1
+            endLoss(on: side)
+            shapes[side].loss = LinkShape.Loss(
+                id: id, fraction: percent / 100, burst: burst, burstID: burst > 1 ? id : nil, generator: generator(seed)
+            )
+        case .burst(let count):
+            if let earlier = shapes[side].loss?.burstID, earlier != shapes[side].loss?.id { end(earlier, on: side) }
+            shapes[side].loss?.burst = count
+            shapes[side].loss?.burstID = id
+        case .down:
+            end(shapes[side].down, on: side)
+            shapes[side].down = id
+        case .up:
+            if shapes[side].down != nil { note(id) }
+            end(shapes[side].down, on: side)
+            shapes[side].down = nil
+        case .heal: heal(side, id, wall)
+        case .packets, .truncate, .release, .reset, .resetBehind, .inject, .unreachable: break
+        }
+    }
+
+    /// Ends every fault and state of a direction; what waits or is held goes on, in order.
+    private mutating func heal(_ side: LinkSide, _ id: Int, _ wall: UInt64) {
+        let isInForce = shapes[side].isInForce || rules.contains { $0.from == side || $0.from == nil }
+        if isInForce || held.contains(where: { $0.from == side }) { note(id) }
+        for known in effects.keys where known != id && effects[known]?.from != side.opposite { end(known, on: side) }
+        shapes[side] = LinkShape()
+        // A fault of both directions stays in force for the other one.
+        rules = rules.compactMap { rule in
+            if rule.from == side { return nil }
+            guard rule.from == nil else { return rule }
+            return LinkRule(id: rule.id, from: side.opposite, rule.selection, rule.action)
+        }
+        passOnWaiting(from: side, wall: wall)
+        if let swap = swapped.removeValue(forKey: side) {
+            noteUnswapped(swap.passing, swap.member)
+            emit(swap.passing, from: side, wall: wall)
+        }
+        _ = passOnHeld([side], wall)
+    }
+
+    private mutating func endLoss(on side: LinkSide) {
+        end(shapes[side].loss?.id, on: side)
+        end(shapes[side].loss?.burstID, on: side)
+    }
+
+    private mutating func release(_ sides: [LinkSide], _ id: Int, _ wall: UInt64) {
+        note(id, passOnHeld(sides, wall))
+    }
+
+    private mutating func passOnHeld(_ sides: [LinkSide], _ wall: UInt64) -> Int {
+        let freed = held.filter { sides.contains($0.from) }
+        held.removeAll { sides.contains($0.from) }
+        for packet in freed { emit(packet.passing, from: packet.from, wall: wall) }
+        return freed.count
+    }
+
+    // MARK: Segments of the link
+
+    /// The connections of a direction that are there: neither side has reset them.
+    private func live(from side: LinkSide) -> [LinkStreamKey] {
+        streams.filter { $0.value.side == side && $0.value.initial != nil && !hasEnded($0.value) }.map(\.key).sorted {
+            (streams[$0]?.order ?? 0) < (streams[$1]?.order ?? 0)
+        }
+    }
+
+    private func hasEnded(_ stream: LinkStream) -> Bool {
+        stream.isReset || stream.hasFIN && (streams[stream.peer]?.hasFIN ?? false)
+    }
+
+    private mutating func resetAll(from side: LinkSide, _ id: Int, isOutside: Bool, _ wall: UInt64) {
+        for key in live(from: side) { reset(key, from: side, id, wall, isOutside: isOutside) }
+    }
+
+    /// An RST towards the receiver of a direction, with exactly the number that it expects (RFC 5961, 3.2).
+    mutating func reset(
+        _ key: LinkStreamKey, from side: LinkSide, _ id: Int, _ wall: UInt64, isOutside: Bool = false, member: Int = 0
+    ) {
+        guard let stream = streams[key] else { return }
+        let receiver = streams[stream.peer]
+        let expected = stream.expected(acknowledged: receiver?.acknowledged)
+        // Half of the sequence space away: no window reaches there.
+        let sequence = isOutside ? expected &+ 0x8000_0000 : expected
+        let frame = FrameEdit.segment(
+            like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
+            acknowledgment: receiver?.next ?? stream.acknowledged ?? 0, window: 0)
+        guard let frame else { return }
+        note(id, member: member)
+        emit(Passing(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
+        if !isOutside { noteReset(key, stream.peer) }
+    }
+
+    private mutating func inject(_ bytes: [UInt8], from side: LinkSide, _ id: Int, _ wall: UInt64) {
+        for key in live(from: side) {
+            guard let stream = streams[key], let receiver = streams[stream.peer], let acknowledged = stream.acknowledged
+            else { continue }
+            var options: [UInt8] = []
+            if let (value, echo) = stream.timestamps {
+                func bytes(_ value: UInt32) -> [UInt8] {
+                    (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+                }
+                options = [1, 1, StrippedOption.timestamps.number, 10] + bytes(value) + bytes(echo)
+            }
+            let frame = FrameEdit.segment(
+                like: stream.model, stream.modelView, flags: LinkFrame.ack | LinkFrame.push,
+                sequence: stream.expected(acknowledged: receiver.acknowledged), acknowledgment: acknowledged,
+                window: max(stream.window, 1), options: options, payload: bytes)
+            guard let frame else { continue }
+            note(id)
+            emit(Passing(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
+        }
+    }
+}
+
+/// What becomes of a packet between its sender and its receiver.
+extension LinkCore {
+    /// Whether a fault can befall a packet: one without payload has no byte to be altered.
+    func isPossible(_ action: LinkRule.Action, _ view: LinkFrame) -> Bool {
+        switch action {
+        case .fault(.alter): (view.tcp?.payloadLength ?? 0) > 0
+        case .fault(.breakChecksum): view.tcp != nil
+        case .truncate(let size): view.version != 0 && size < view.length
+        case .unreachable: view.version != 0
+        case .resetBehind: view.tcp != nil
+        case .fault: true
+        }
+    }
+
+    mutating func perform(
+        _ action: LinkRule.Action, _ passing: Passing, _ view: LinkFrame, _ key: LinkStreamKey?,
+        _ member: Int, from side: LinkSide, now: MonotonicTime, wall: UInt64
+    ) {
+        var passing = passing
+        if action != .resetBehind, let id = passing.faults.last { note(id, member: member) }
+        switch action {
+        case .fault(.drop): log(passing.original, side, .left, wall, passing.faults)
+        case .fault(.duplicate):
+            var plain = passing
+            plain.faults.removeLast()
+            send(plain, view, from: side, now: now, wall: wall)
+            passing.isDuplicate = true
+            passing.isChanged = true
+            send(passing, view, from: side, now: now, wall: wall, isLogged: true)
+        case .fault(.delay(let duration)):
+            log(passing.original, side, .left, wall, passing.faults)
+            passing.isChanged = true
+            wait(.frame(passing), from: side, until: now + duration)
+        case .fault(.swap):
+            log(passing.original, side, .left, wall, passing.faults)
+            passing.isChanged = true
+            // Of two in a row the first goes on before the second waits.
+            if let earlier = swapped.removeValue(forKey: side) {
+                noteUnswapped(earlier.passing, earlier.member)
+                emit(earlier.passing, from: side, wall: wall)
+            }
+            swapped[side] = (passing, member, now + Self.swapPatience)
+        case .fault(.hold):
+            log(passing.original, side, .left, wall, passing.faults)
+            passing.isChanged = true
+            held.append((side, passing))
+        case .fault(.breakChecksum), .fault(.alter), .truncate:
+            let changed: [UInt8]? =
+                switch action {
+                case .fault(.breakChecksum): FrameEdit.withBrokenChecksum(passing.bytes, view)
+                case .fault(.alter): FrameEdit.altered(passing.bytes, view)
+                case .truncate(let size): FrameEdit.truncated(passing.bytes, view, to: size)
+                default: nil
+                }
+            log(passing.original, side, .left, wall, passing.faults)
+            if let changed { passing.bytes = changed }
+            passing.isChanged = true
+            if action != .fault(.alter) { passing.isSound = false }
+            send(passing, view, from: side, now: now, wall: wall, isLogged: true)
+        case .unreachable:
+            log(passing.original, side, .left, wall, passing.faults)
+            answer(FrameEdit.unreachable(passing.bytes, view), to: side, passing.faults, wall)
+        case .resetBehind:
+            let id = passing.faults.removeLast()
+            send(passing, view, from: side, now: now, wall: wall)
+            guard let key else { return }
+            // Behind the packet, wherever the state of the link lets it wait.
+            let last = waiting[firstWaiting...].last { $0.from == side }?.due
+            if let last {
+                wait(.reset(key, id: id, member: member), from: side, until: last)
+            } else {
+                reset(key, from: side, id, wall, member: member)
+            }
+        }
+    }
+
+    /// What the state of the link does to the headers of every packet of a direction.
+    mutating func shapeHeader(_ passing: inout Passing, _ view: LinkFrame, from side: LinkSide) {
+        guard let tcp = view.tcp, shapes[side].changesHeaders else { return }
+        let shape = shapes[side]
+        func apply(_ id: Int, _ changed: [UInt8]?, _ core: inout LinkCore, _ passing: inout Passing) {
+            guard let changed else { return }
+            passing.bytes = changed
+            passing.faults.append(id)
+            passing.isChanged = true
+            core.note(id)
+        }
+        for (id, option) in shape.stripped {
+            apply(id, FrameEdit.without(option, passing.bytes, view), &self, &passing)
+        }
+        if let (id, size) = shape.clamp {
+            let changed = FrameEdit.withMSS(atMost: size, passing.bytes, view)
+            // Met also by an end that needs no clamp: it copes with the path.
+            let isUnder = tcp.payloadLength > 0 || LinkFrame.hasMSS(tcp, in: passing.bytes)
+            if changed == nil, isUnder { note(id) }
+            apply(id, changed, &self, &passing)
+        }
+        if let (id, size) = shape.window {
+            let key = LinkStreamKey(passing.bytes, view, tcp)
+            let isScaled = !tcp.hasSYN && isScaled(key, passing.bytes, view, tcp)
+            let shift = isScaled ? streams[key]?.scale ?? 0 : 0
+            // The smallest window that the scale can say is larger than 1 byte.
+            let raw = size == 0 ? 0 : max(1, min(65_535, size >> Int(shift)))
+            apply(id, FrameEdit.withWindow(passing.bytes, view, UInt16(raw)), &self, &passing)
+        }
+    }
+
+    /// Windows are scaled where both sides have said so (RFC 7323, 2.2), and the option has arrived.
+    private func isScaled(_ key: LinkStreamKey, _ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP) -> Bool {
+        let other = LinkStreamKey(frame, view, tcp, isReversed: true)
+        let isStripped = LinkSide.allCases.contains { shapes[$0].stripped.contains { $0.option == .wscale } }
+        return streams[key]?.scale != nil && streams[other]?.scale != nil && !isStripped
+    }
+
+    /// Passes a packet on through the state of the link.
+    ///
+    /// - Parameter isLogged: the log has it as it left.
+    mutating func send(
+        _ passing: Passing, _ view: LinkFrame, from side: LinkSide, now: MonotonicTime, wall: UInt64,
+        isLogged: Bool = false
+    ) {
+        var passing = passing
+        // What a fault has cut short is no whole packet any more.
+        let view = passing.isChanged ? LinkFrame(passing.bytes) : view
+        func drop(_ id: Int, _ core: inout LinkCore) {
+            core.note(id)
+            if isLogged { return }
+            core.log(passing.original, side, .left, wall, passing.faults + [id])
+        }
+        // Met also by packets that fit: their sender copes with the path.
+        if let id = shapes[side].mtu?.id, (view.tcp?.payloadLength ?? 0) > 0 { note(id) }
+        if let (id, size, isSilent) = shapes[side].mtu, view.version != 0, view.length > size {
+            if view.mayFragment {
+                note(id)
+                if !isLogged { log(passing.original, side, .left, wall, passing.faults + [id]) }
+                for piece in FrameEdit.fragments(passing.bytes, view, mtu: size) {
+                    emit(Passing(bytes: piece, faults: [id], isChanged: true, isSound: false), from: side, wall: wall)
+                }
+                if let tcp = view.tcp { streams[LinkStreamKey(passing.bytes, view, tcp)]?.deliver(tcp) }
+                return
+            }
+            drop(id, &self)
+            if !isSilent { answer(FrameEdit.unreachable(passing.bytes, view, mtu: size), to: side, [id], wall) }
+            return
+        }
+        if let id = shapes[side].loss?.id, let next = shapes[side].loss?.next(), next.isLost {
+            if view.isTraffic { for met in next.met { note(met) } }
+            if !isLogged { log(passing.original, side, .left, wall, passing.faults + [id]) }
+            return
+        }
+        var due = now
+        if let id = shapes[side].rate?.id {
+            guard let left = shapes[side].rate?.leave(max(view.length, 1), at: now) else { return drop(id, &self) }
+            if left - now >= LinkShape.Rate.shortestWait, view.isTraffic { note(id) }
+            due = left
+            if due > now { passing.faults.append(id) }
+        }
+        if let delay = shapes[side].delay {
+            if view.isTraffic { note(delay.id) }
+            passing.faults.append(delay.id)
+            due = due + (shapes[side].delay?.next() ?? .zero)
+            if !delay.mayReorder, let last = shapes[side].lastDue { due = max(due, last) }
+            shapes[side].lastDue = due
+        }
+        // What has been waiting goes first.
+        let isBehind = shapes[side].rate != nil && waiting[firstWaiting...].contains { $0.from == side }
+        guard due > now || isBehind else {
+            if passing.isChanged, !isLogged { log(passing.original, side, .left, wall, passing.faults) }
+            return emit(passing, from: side, wall: wall)
+        }
+        if !isLogged { log(passing.original, side, .left, wall, passing.faults) }
+        passing.isChanged = true
+        wait(.frame(passing), from: side, until: due)
+    }
+}

@@ -177,3 +177,207 @@ enum ResultsFormat {
             .required("failed", \.failed, .count), .required("runs", \.runs, .count),
         ])
 }
+
+/// What happened in a case: findings, the timeline, crowds.
+extension ResultsFormat {
+    static let finding = JSONCodec.object(
+        Finding(.error, ""),
+        [
+            .required("verdict", \.verdict, .word), .optional("at", \.span, place),
+            .required("summary", \.summary, .text), .optional("expected", \.expected, .bytes),
+            .optional("actual", \.actual, .bytes), .list("details", \.details, .texts), .list("hints", \.hints, .texts),
+            .list("actors", \.actors, .list(of: actor)), .optional("rounds", \.rounds, .list(of: round)),
+            .part(\.unexpectedEnd, unexpectedEnd),
+        ])
+
+    static let actor = JSONCodec.object(
+        ActorState(name: "", state: ""), [.required("name", \.name, .text), .required("state", \.state, .text)])
+
+    private static let round = JSONCodec.object(
+        LoopRound(number: 0, values: []),
+        [.required("number", \.number, .count), .list("values", \.values, .list(of: named))])
+
+    private static let named = JSONCodec.object(
+        NamedText(name: "", text: ""), [.required("name", \.name, .text), .required("text", \.text, .text)])
+
+    private static let unexpectedEnd = JSONCodec<UnexpectedEnd?>("an object") { end in
+        switch end {
+        case .status(let code)?: .object([("endStatus", .integer(Int(code)))])
+        case .signal(let number)?: .object([("endSignal", .integer(Int(number)))])
+        case nil: .object([])
+        }
+    } decode: { (value, _) throws(JSONContentError) in
+        let codes = JSONCodec<Int32>.integer(in: Int(Int32.min)...Int(Int32.max))
+        if let signal = try value.optional("endSignal", codes) { return .signal(signal) }
+        return .some(try value.optional("endStatus", codes).map { .status($0) })
+    }
+
+    private static let place = JSONCodec<SourceSpan>(
+        "a place", encode: { .array([.integer($0.file), .integer($0.start), .integer($0.end)]) }
+    ) { (value, _) throws(JSONContentError) in
+        let numbers = try numbers(value, 3, "at").map { min($0, Int(Int32.max)) }
+        return SourceSpan(file: numbers[0], start: numbers[1], end: numbers[2])
+    }
+
+    // MARK: The timeline
+
+    static let entry = JSONCodec.object(
+        TimelineEntry(time: 0, kind: .note("")), [.required("time", \.time, .signed), .part(\.kind, kind)])
+
+    private static let kind = JSONCodec<TimelineEntry.Kind>("an object") { kind in
+        .object(
+            members(
+                of: kind, place: place.encode, values: { .array($0.map(named.encode)) }, line: { .latin1($0) },
+                packet: packet.members))
+    } decode: { (value, _) throws(JSONContentError) in
+        switch try value.required("kind", .text) {
+        case "step":
+            return .step(
+                try value.required("at", place), try value.required("text", .text),
+                values: try value.optional("values", .list(of: named)) ?? [])
+        case "step-failed": return .stepFailed(try value.required("at", place))
+        case "packet": return .packet(try packet.decode(value))
+        case "output":
+            return .output(
+                actor: try value.required("actor", .text), isError: try value.required("stream", .text) == "stderr",
+                try value.optional("line", .bytes) ?? [])
+        case "event": return .event(actor: try value.required("actor", .text), try value.required("text", .text))
+        case "note": return .note(try value.required("text", .text))
+        case let other:
+            throw JSONContentError("there is no `kind` of entries `\(Escaped.text(String(other.prefix(40))))`")
+        }
+    }
+
+    /// The members of an entry, with those values that events have in a form of their own.
+    static func members(
+        of kind: TimelineEntry.Kind, place: (SourceSpan) -> JSONValue, values: ([NamedText]) -> JSONValue,
+        line: ([UInt8]) -> JSONValue, packet: (TimelinePacket) -> [JSONValue.Member]
+    ) -> [JSONValue.Member] {
+        switch kind {
+        case .step(let span, let text, let named):
+            [("kind", .string("step")), ("at", place(span)), ("text", .string(text))]
+                + (named.isEmpty ? [] : [("values", values(named))])
+        case .stepFailed(let span): [("kind", .string("step-failed")), ("at", place(span))]
+        case .packet(let content): [("kind", .string("packet"))] + packet(content)
+        case .output(let actor, let isError, let bytes):
+            [
+                ("kind", .string("output")), ("actor", .string(actor)),
+                ("stream", .string(isError ? "stderr" : "stdout")), ("line", line(bytes)),
+            ]
+        case .event(let actor, let text):
+            [("kind", .string("event")), ("actor", .string(actor)), ("text", .string(text))]
+        case .note(let text): [("kind", .string("note")), ("text", .string(text))]
+        }
+    }
+
+    private static let packet = JSONCodec.object(
+        TimelinePacket(""),
+        [
+            .required("text", \.text, .text), .optional("segment", \.segment, segment),
+            .list("faults", \.faults, .texts, writesEmpty: false),
+        ])
+
+    private static let segment = JSONCodec.object(
+        TimelinePacket.Segment(
+            from: "", to: "", flags: "", sequence: 0, acknowledgment: nil, window: 0, payloadLength: 0, payload: [],
+            marks: []),
+        [
+            .required("from", \.from, .text), .required("to", \.to, .text), .required("flags", \.flags, .text),
+            .required("seq", \.sequence, .signed), .optional("ack", \.acknowledgment, .signed),
+            .required("window", \.window, .count), .required("length", \.payloadLength, .count),
+            .defaulted("payload", \.payload, .bytes), .list("marks", \.marks, .texts),
+        ])
+
+    // MARK: Crowds
+
+    static let crowd = JSONCodec.object(
+        CrowdResult(name: "", members: 0, counts: [], failures: [], latencies: []),
+        [
+            .required("name", \.name, .text), .required("members", \.members, .count),
+            .required("counts", \.counts, crowdCounts), .list("failures", \.failures, .texts),
+            .list("latencies", \.latencies, .list(of: latency)), .list("samples", \.samples, .list(of: sample)),
+        ])
+
+    private static let crowdCounts = JSONCodec<[(name: String, count: Int)]>(
+        "an object", encode: { .object($0.map { ($0.name, .integer($0.count)) }) }
+    ) { (value, _) throws(JSONContentError) in
+        try namedNumbers(value)?.map { ($0, min(max(0, $1 ?? 0), ResultsNumber.largest)) }
+    }
+
+    private static let latency = JSONCodec.object(
+        CrowdResult.Latency(wait: "", count: 0, failed: 0, percentiles: []),
+        [
+            .required("wait", \.wait, .text), .required("count", \.count, .count),
+            .required("failed", \.failed, .count), .required("percentiles", \.percentiles, percentiles),
+            .list("buckets", \.buckets, .list(of: bucket)),
+        ])
+
+    private static let percentiles = JSONCodec<[(name: String, time: Int64?)]>(
+        "an object", encode: { .object($0.map { ($0.name, $0.time.map { .integer(Int($0)) } ?? .null) }) }
+    ) { (value, _) throws(JSONContentError) in
+        try namedNumbers(value)?.map { ($0, $1.map { Int64($0) }) }
+    }
+
+    static let bucket = JSONCodec<(upTo: Int64, count: Int)>(
+        "an array", encode: { .array([.integer(Int($0.upTo)), .integer($0.count)]) }
+    ) { (value, _) throws(JSONContentError) in
+        let numbers = try numbers(value, 2, "buckets")
+        return (Int64(numbers[0]), numbers[1])
+    }
+
+    private static let sample = JSONCodec<CrowdResult.Sample>("an array") { sample in
+        .array(
+            [
+                Int(sample.time), sample.connected, sample.done, sample.failed, sample.sent, sample.received,
+            ].map(JSONValue.integer))
+    } decode: { (value, _) throws(JSONContentError) in
+        let numbers = try numbers(value, 6, "samples")
+        return CrowdResult.Sample(
+            time: Int64(numbers[0]), connected: numbers[1], done: numbers[2], failed: numbers[3], sent: numbers[4],
+            received: numbers[5])
+    }
+
+    // MARK: Numbers
+
+    /// So many whole numbers that are not negative.
+    static func numbers(_ value: JSONValue, _ count: Int, _ name: String) throws(JSONContentError) -> [Int] {
+        guard case .array(let values) = value, values.count == count else {
+            throw JSONContentError("each of `\(name)` must be \(count) numbers")
+        }
+        return try values.map { (value) throws(JSONContentError) in
+            guard let number = value.integer, (0...ResultsNumber.largest).contains(number) else {
+                throw JSONContentError("each of `\(name)` must be \(count) numbers")
+            }
+            return number
+        }
+    }
+
+    /// Every member, in order, with a whole number or null; nil if the value is no object.
+    private static func namedNumbers(_ value: JSONValue) throws(JSONContentError) -> [(String, Int?)]? {
+        guard case .object(let members) = value else { return nil }
+        return try members.map { (name, value) throws(JSONContentError) in
+            guard value.isNull || value.integer != nil else {
+                throw JSONContentError("`\(Escaped.text(name))` must be a whole number or null, not \(value.kind)")
+            }
+            return (name, value.integer)
+        }
+    }
+}
+
+extension JSONCodec where Value: FixedWidthInteger & Sendable {
+    /// A number that is not negative, and not more than anybody measures.
+    static var count: JSONCodec { .integer(in: 0...ResultsNumber.largest) }
+    static var signed: JSONCodec { .integer(in: -ResultsNumber.largest...ResultsNumber.largest) }
+}
+
+/// The limit of the numbers in files of results.
+enum ResultsNumber {
+    /// Nobody measures more than this: sums of some hundred of them do not overflow.
+    static let largest = 1 << 54
+
+    /// - Returns: the sum, or ``largest`` where it would be more: what is written can be read again.
+    static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? largest : min(sum, largest)
+    }
+}

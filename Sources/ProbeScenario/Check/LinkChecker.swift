@@ -134,7 +134,8 @@ struct LinkChecker {
             if length > LinkCommand<Parsed>.injectable.upperBound {
                 names.report(
                     .linkFault, "\(length) bytes do not fit a segment of the link",
-                    hint: "inject \(LinkCommand<Parsed>.injectable.upperBound) bytes at most, in several steps", at: value.span)
+                    hint: "inject \(LinkCommand<Parsed>.injectable.upperBound) bytes at most, in several steps",
+                    at: value.span)
             }
         }
         guard names.actor(link.from) != nil, names.actor(link.to) != nil else { return }
@@ -156,9 +157,11 @@ struct LinkChecker {
         if link.isBothWays, !selection.ordinals.isAll {
             names.report(
                 .linkFault, "the packets of both directions are not counted together",
-                hint: "write link S -> T for those of one direction, or all for each packet", at: selection.ordinals.span)
+                hint: "write link S -> T for those of one direction, or all for each packet",
+                at: selection.ordinals.span)
         }
-        if case .range(let first, let last) = selection.ordinals.kind, case .integer(let low) = names.constants.fold(first),
+        if case .range(let first, let last) = selection.ordinals.kind,
+            case .integer(let low) = names.constants.fold(first),
             case .integer(let high) = names.constants.fold(last), high < low
         {
             names.report(

@@ -239,3 +239,302 @@ package struct Evaluator {
         return envelope
     }
 }
+
+extension Evaluator {
+    /// The value of `name(…)`. The checker has made sure of the number of arguments; here they are looked at again, as an
+    /// expression may come from elsewhere.
+    func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
+        guard let function = Function(rawValue: name.value) else {
+            throw EvaluationError(.badCall(name.value), span: name.span)
+        }
+        if let format = function.integerFormat {
+            return .bytes(try encoded(argument(0, of: arguments, name), as: format))
+        }
+        switch function {
+        case .base64: return try decodedBase64(argument(0, of: arguments, name))
+        case .file:
+            let path = try argument(0, of: arguments, name)
+            let text = String(decoding: try bytes(of: path), as: UTF8.self)
+            let contents = try contents(ofFile: text, saidAt: path.span)
+            try checkSize(contents.count, span)
+            return .bytes(contents)
+        case .random:
+            let count = try integer(of: argument(0, of: arguments, name))
+            let seed = try integer(of: argument(1, of: arguments, name))
+            guard count >= 0 else { throw EvaluationError(.negativeCount(count), span: span) }
+            try checkSize(count, span)
+            var generator = SplitMix64(seed: seed &+ seedOffset)
+            return .bytes(generator.bytes(count))
+        case .sized: return try sized(argument(0, of: arguments, name), argument(1, of: arguments, name))
+        case .line:
+            let result = try framed(bytes(of: argument(0, of: arguments, name)), span: span)
+            return .bytes(result)
+        case .lines:
+            var result: [UInt8] = []
+            for argument in arguments {
+                result += try framed(bytes(of: argument.value), span: span)
+                try checkSize(result.count, span)
+            }
+            return .bytes(result)
+        case .int: return try decimal(argument(0, of: arguments, name))
+        case .len: return .integer(try bytes(of: argument(0, of: arguments, name)).count)
+        default: throw EvaluationError(.badCall(name.value), span: name.span)
+        }
+    }
+
+    private func argument(
+        _ index: Int, of arguments: [Expression.Argument], _ name: Name
+    ) throws(EvaluationError) -> Expression {
+        guard index < arguments.count else { throw EvaluationError(.badCall(name.value), span: name.span) }
+        return arguments[index].value
+    }
+
+    private func encoded(_ argument: Expression, as format: IntegerFormat) throws(EvaluationError) -> [UInt8] {
+        if case .unsigned(let value) = try evaluate(argument) {
+            guard let bytes = format.encode(unsigned: value) else {
+                throw EvaluationError(.tooLargeInteger(value), span: argument.span)
+            }
+            return bytes
+        }
+        let value = try integer(of: argument)
+        guard let bytes = format.encode(value) else {
+            throw EvaluationError(.doesNotFit(value, format), span: argument.span)
+        }
+        return bytes
+    }
+
+    private func decodedBase64(_ argument: Expression) throws(EvaluationError) -> Value {
+        switch Base64.decode(try bytes(of: argument)) {
+        case .bytes(let bytes): return .bytes(bytes)
+        case .invalid(let offset): throw EvaluationError(.badBase64(offset: offset), span: argument.span)
+        }
+    }
+
+    private func sized(_ format: Expression, _ value: Expression) throws(EvaluationError) -> Value {
+        guard case .variable(let word) = format.kind, let prefix = IntegerFormat(rawValue: word) else {
+            throw EvaluationError(.badCall("sized"), span: format.span)
+        }
+        let payload = try bytes(of: value)
+        guard let length = prefix.encode(payload.count) else {
+            throw EvaluationError(.tooLongForPrefix(length: payload.count, prefix), span: value.span)
+        }
+        return .bytes(length + payload)
+    }
+
+    /// `int(x)`: decimal digits, with an optional `-` before them; an integer stays what it is.
+    private func decimal(_ argument: Expression) throws(EvaluationError) -> Value {
+        let value = try evaluate(argument)
+        if value.order != nil { return value }
+        let text = value.bytes ?? []
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = text.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
+            throw EvaluationError(.notDecimal(text), span: argument.span)
+        }
+        let number = String(decoding: text, as: UTF8.self)
+        if let integer = Int(number) { return .integer(integer) }
+        guard let integer = UInt64(number) else { throw EvaluationError(.overflow, span: argument.span) }
+        return .unsigned(integer)
+    }
+}
+
+extension Evaluator {
+    /// The most pieces that one send is cut into.
+    package static let mostPieces = 1 << 20
+
+    /// What a `send` writes, one array for each piece that leaves as its own segment: cut at `|`, where `cuts()` cut,
+    /// `cut at`, or `in pieces of`. `send line` ends the last piece with the terminator of the framing (or puts the length
+    /// before the first one). Pieces are never empty.
+    package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
+        let result = try wholePieces(of: statement)
+        guard let cut = statement.cut else { return result }
+        return try pieces(of: result.whole, cut, span: statement.pieces[0].span)
+    }
+
+    /// The same of a connection with TLS: the places of the cuts are counted in what `seal` makes of the bytes.
+    package func pieces(
+        of statement: SendStatement, sealing seal: ([UInt8]) -> [UInt8]
+    ) throws(EvaluationError) -> [[UInt8]] {
+        let plain = try wholePieces(of: statement)
+        let sealed = seal(plain.whole)
+        if let cut = statement.cut { return try pieces(of: sealed, cut, span: statement.pieces[0].span) }
+        var result: [[UInt8]] = []
+        var start = 0
+        for piece in plain.dropLast() where start + piece.count < sealed.count {
+            result.append(Array(sealed[start..<(start + piece.count)]))
+            start += piece.count
+        }
+        if start < sealed.count { result.append(Array(sealed[start...])) }
+        return result
+    }
+
+    /// The pieces without the cuts of a clause.
+    private func wholePieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        for piece in statement.pieces {
+            if statement.pieces.count == 1 {
+                result = try pieces(of: piece)
+            } else {
+                result.append(try bytes(of: piece))
+            }
+        }
+        var total = 0
+        for piece in result {
+            total += piece.count
+            try checkSize(total, statement.pieces[0].span)
+        }
+        if statement.mode == .line { result = try line(result, span: statement.pieces[0].span) }
+        result.removeAll(where: \.isEmpty)
+        return result
+    }
+
+    private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
+        let payload = pieces.whole
+        if framing == .websocket {
+            // The header leaves with the first piece.
+            var rest = textMessage(payload)[...]
+            let header = rest.count - payload.count
+            var frames: [[UInt8]] = []
+            for (index, piece) in pieces.enumerated() {
+                let count = index == pieces.count - 1 ? rest.count : piece.count + (index == 0 ? header : 0)
+                frames.append(Array(rest.prefix(count)))
+                rest = rest.dropFirst(count)
+            }
+            return frames
+        }
+        let (before, behind) = try envelope(of: payload.count, span: span)
+        guard pieces.count > 1 else { return [before + payload + behind] }
+        var result = pieces
+        result[0] = before + result[0]
+        result[result.count - 1] += behind
+        return result
+    }
+
+    /// Bytes, cut as a clause says.
+    package func pieces(
+        of whole: [UInt8], _ cut: Cut<Parsed>, span: SourceSpan
+    ) throws(EvaluationError) -> [[UInt8]] {
+        var offsets: [Int] = []
+        switch cut {
+        case .at(let expressions):
+            for expression in expressions {
+                let offset = try integer(of: expression)
+                guard offset > (offsets.last ?? 0) else {
+                    throw EvaluationError(.cutOutOfOrder(offset), span: expression.span)
+                }
+                guard offset < whole.count else {
+                    throw EvaluationError(.cutPastEnd(offset: offset, length: whole.count), span: expression.span)
+                }
+                offsets.append(offset)
+            }
+        case .random(let seed):
+            // Each place is a cut with a chance of one in two, and at least one is.
+            var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
+            guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
+            let most = min(whole.count - 1, Self.mostPieces / 4)
+            let wanted = 1 + generator.below(min(most, 64))
+            var places: Set<Int> = []
+            for _ in 0..<wanted { places.insert(1 + generator.below(whole.count - 1)) }
+            offsets = places.sorted()
+        case .inPieces(let size):
+            let step = try integer(of: size)
+            guard step > 0 else { throw EvaluationError(.negativeCount(step), span: size.span) }
+            guard whole.count / step < Self.mostPieces else {
+                throw EvaluationError(.tooManyPieces(limit: Self.mostPieces), span: size.span)
+            }
+            offsets = Array(stride(from: step, to: max(step, whole.count), by: step))
+        }
+        var result: [[UInt8]] = []
+        var start = 0
+        for offset in offsets {
+            result.append(Array(whole[start..<offset]))
+            start = offset
+        }
+        if start < whole.count { result.append(Array(whole[start...])) }
+        return result
+    }
+
+    /// The values of how bytes go on through a proxy.
+    package func style(of style: ForwardStyle<Parsed>) throws(EvaluationError) -> ForwardStyle<Resolved> {
+        ForwardStyle(
+            cut: try style.cut.map { (cut) throws(EvaluationError) in try self.cut(cut) }, pace: style.pace,
+            delay: style.delay, isJoined: style.isJoined)
+    }
+
+    private func cut(_ cut: Cut<Parsed>) throws(EvaluationError) -> Cut<Resolved> {
+        switch cut {
+        case .at(let expressions):
+            var offsets: [Int] = []
+            for expression in expressions { offsets.append(try integer(of: expression)) }
+            return .at(offsets)
+        case .random(let seed): return .random(seed: try integer(of: seed))
+        case .inPieces(let size): return .inPieces(of: max(1, try integer(of: size)))
+        }
+    }
+}
+
+extension Evaluator {
+    func bytes(of value: WebSocketExpression, span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        if value.kind == .accept {
+            return Array(WebSocketHandshake.accept(try bytes(of: value.arguments[0])).utf8)
+        }
+        var frame = try frame(value)
+        if let isFinal = value.isFinal { frame.isFinal = isFinal }
+        if let reserved = value.reserved { frame.reserved = UInt8(try number(reserved, "rsv", 0...7)) }
+        if let opcode = value.opcode { frame.opcode = UInt8(try number(opcode, "opcode", 0...15)) }
+        if let length = value.length { frame.statedLength = UInt64(try number(length, "length", 0...Int.max)) }
+        if let form = value.lengthForm {
+            let width = try integer(of: form)
+            guard let form = WebSocketFrame.LengthForm(rawValue: width) else {
+                throw EvaluationError(.badLengthForm(width), span: form.span)
+            }
+            frame.lengthForm = form
+        }
+        switch value.mask {
+        case .chosen:
+            // The same frame of the same seed has the same key.
+            var generator = SplitMix64(seed: seedOffset &+ frame.payload.count)
+            frame.key = generator.bytes(4)
+        case .key(let key):
+            let bytes = try bytes(of: key)
+            guard bytes.count == 4 else { throw EvaluationError(.badMaskingKey(bytes.count), span: key.span) }
+            frame.key = bytes
+        case .none?, nil: break
+        }
+        guard let bytes = frame.encoded() else {
+            throw EvaluationError(
+                .lengthAboveForm(frame.statedLength ?? UInt64(frame.payload.count)),
+                span: value.lengthForm?.span ?? span)
+        }
+        try checkSize(bytes.count, span)
+        return bytes
+    }
+
+    private func frame(_ value: WebSocketExpression) throws(EvaluationError) -> WebSocketFrame {
+        let arguments = value.arguments
+        func payload(_ index: Int) throws(EvaluationError) -> [UInt8] {
+            index < arguments.count ? try bytes(of: arguments[index]) : []
+        }
+        switch value.kind {
+        case .text: return WebSocketFrame(WebSocketFrame.Opcode.text, try payload(0))
+        case .binary: return WebSocketFrame(WebSocketFrame.Opcode.binary, try payload(0))
+        case .ping: return WebSocketFrame(WebSocketFrame.Opcode.ping, try payload(0))
+        case .pong, .accept: return WebSocketFrame(WebSocketFrame.Opcode.pong, try payload(0))
+        case .close:
+            guard let code = arguments.first else { return .close(nil) }
+            return .close(UInt16(try number(code, "code", 0...65_535)), try payload(1))
+        case .frame:
+            return WebSocketFrame(UInt8(try number(arguments[0], "opcode", 0...15)), try payload(1))
+        }
+    }
+
+    private func number(
+        _ expression: Expression, _ what: String, _ range: ClosedRange<Int>
+    ) throws(EvaluationError) -> Int {
+        let value = try integer(of: expression)
+        guard range.contains(value) else {
+            throw EvaluationError(.outOfRange(value, what, range), span: expression.span)
+        }
+        return value
+    }
+}

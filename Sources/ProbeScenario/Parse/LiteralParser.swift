@@ -215,3 +215,131 @@ extension Diagnostic.Message {
             hint: "write ${name}, ${S.port} or ${S.address}; a ${ for the wire is written \\${")
     }
 }
+
+extension LiteralParser {
+    /// The words of a `process` line after its `=`.
+    func parseCommandWords() throws(Abandoned) -> [Spanned<[StringPiece]>] {
+        var words: [Spanned<[StringPiece]>] = []
+        while kind == .shellWord {
+            words.append(Spanned(commandWord(token), cursor.span(token)))
+            cursor.advance()
+        }
+        if kind == .invalid { throw Abandoned() }
+        guard !words.isEmpty else { throw cursor.expected("a command", "process P = redis-server --port ${P.port}") }
+        return words
+    }
+
+    private func commandWord(_ token: Token) -> [StringPiece] {
+        let shown = cursor.text(token)
+        if Self.shellOperators.contains(shown) {
+            report(
+                .shellOperator, "no shell runs: \(Escaped.quoted(shown)) is handed to the program as an argument",
+                hint: "quote it if that is meant; for a shell write sh -c '…'", Int(token.start), Int(token.end))
+        }
+        var builder = PieceBuilder(length: Int(token.end - token.start))
+        var index = Int(token.start)
+        let end = Int(token.end)
+        var isInDoubleQuotes = false
+        while index < end {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "'") where !isInDoubleQuotes:
+                index += 1
+                while index < end, bytes[index] != UInt8(ascii: "'") {
+                    builder.append(bytes[index])
+                    index += 1
+                }
+                index += 1
+            case UInt8(ascii: "\""):
+                isInDoubleQuotes.toggle()
+                index += 1
+            case UInt8(ascii: "\\"):
+                let next = index + 1 < end ? bytes[index + 1] : byte
+                // In double quotes a backslash quotes only what is special there (POSIX, XCU 2.2.3).
+                let isSpecial = [UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(
+                    next)
+                if isInDoubleQuotes, !isSpecial { builder.append(byte) }
+                builder.append(next)
+                index += 2
+            case UInt8(ascii: "$") where index + 1 < end && bytes[index + 1] == UInt8(ascii: "{"):
+                let (piece, next) = interpolation(at: index, end: end)
+                builder.append(piece ?? .text([0x3F]))
+                index = next
+            default:
+                builder.append(byte)
+                index += 1
+            }
+        }
+        return builder.finished()
+    }
+
+    private static let shellOperators: Set<String> = [
+        "|", "||", "&", "&&", ";", "<", ">", ">>", "2>", "2>&1", ">&2", "&>", "*",
+    ]
+}
+
+extension LiteralParser {
+    func parseRegex(_ what: String = "a regex", _ example: String = "/^220 /") throws(Abandoned)
+        -> RegexLiteral
+    {
+        guard kind == .regex else { throw cursor.expected(what, example) }
+        let literal = regexLiteral(token)
+        cursor.advance()
+        return literal
+    }
+
+    private func regexLiteral(_ token: Token) -> RegexLiteral {
+        let start = Int(token.start) + 1
+        var close = Int(token.end) - 1
+        while close > start, bytes[close] != UInt8(ascii: "/") { close -= 1 }
+        var ignoresCase = false
+        for offset in (close + 1)..<max(close + 1, Int(token.end)) {
+            if bytes[offset] == UInt8(ascii: "i"), !ignoresCase {
+                ignoresCase = true
+            } else {
+                report(
+                    .regexSyntax, "\(Escaped.quoted(bytes.scalar(at: offset))) is no flag of a regex",
+                    hint: "the one flag is i: upper and lower case are the same", offset, offset + 1)
+                break
+            }
+        }
+        var builder = PieceBuilder(length: Int(token.end - token.start))
+        // The pattern with a letter in place of each variable, and the place of each of its bytes in the script.
+        var sample: [UInt8] = []
+        var origins: [Int] = []
+        var isInterpolated = false
+        var index = start
+        while index < close {
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < close {
+                builder.append(contentsOf: bytes[index...index + 1])
+                sample += bytes[index...index + 1]
+                origins += [index, index + 1]
+                index += 2
+            } else if bytes[index] == UInt8(ascii: "$"), index + 1 < close, bytes[index + 1] == UInt8(ascii: "{") {
+                let (piece, next) = interpolation(at: index, end: close)
+                builder.append(piece ?? .text([0x3F]))
+                isInterpolated = true
+                sample.append(UInt8(ascii: "x"))
+                origins.append(index)
+                index = next
+            } else {
+                builder.append(bytes[index])
+                sample.append(bytes[index])
+                origins.append(index)
+                index += 1
+            }
+        }
+        let place = cursor.span(token)
+        do throws(RegexSyntaxError) {
+            let regex = try ByteRegex(bytes: sample, ignoresCase: ignoresCase)
+            return RegexLiteral(
+                pieces: builder.finished(), ignoresCase: ignoresCase, groupNames: regex.groupNames,
+                compiled: isInterpolated ? nil : regex, span: place)
+        } catch {
+            let offset = origins.indices.contains(error.offset) ? origins[error.offset] : close
+            report(.regexSyntax, "the regex is wrong here: \(error.message)", offset, min(offset + 1, Int(token.end)))
+            return RegexLiteral(
+                pieces: builder.finished(), ignoresCase: ignoresCase, groupNames: [], compiled: nil, span: place)
+        }
+    }
+}

@@ -152,3 +152,170 @@ protocol GrammarPart: SendableMetatype {
 extension GrammarPart {
     var context: ParseContext { cursor.context }
 }
+
+/// What the next words are, without stepping over them.
+extension TokenCursor {
+    /// `if needed` follows.
+    var isIfNeeded: Bool { isWord("if") && isWord("needed", ahead: 1) }
+
+    func takeIfNeeded() -> Bool {
+        guard isIfNeeded else { return false }
+        advance()
+        advance()
+        return true
+    }
+
+    /// The statement ends here.
+    var isAtEnd: Bool {
+        switch kind {
+        case .newline, .semicolon, .end, .rightBrace: true
+        default: false
+        }
+    }
+
+    /// Whether a value can start here.
+    var startsExpression: Bool {
+        switch kind {
+        case .string, .rawString, .number, .word, .leftParenthesis: true
+        default: false
+        }
+    }
+
+    /// Whether the word that stands here has a comparison behind it.
+    var isCompared: Bool {
+        switch token(ahead: 1).kind {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: true
+        default: false
+        }
+    }
+
+    /// Whether the word that stands here has `as` and a name behind it.
+    var isNamed: Bool { isWord("as", ahead: 1) && token(ahead: 2).kind == .word }
+
+    /// `line` and its like are contextual: with nothing of their own behind them they are the name of a variable.
+    var isVariableHere: Bool {
+        let next = token(ahead: 1)
+        switch next.kind {
+        case .string, .rawString, .regex: return false
+        case .number, .hexDigits, .bracketedHost: return false
+        case .leftParenthesis: return true
+        case .word:
+            let after = token(ahead: 2)
+            switch text(next) {
+            case "within", "after", "every": return after.kind == .number
+            case "from": return after.kind == .word && ConversationSide(word: text(after)) != nil
+            case "at": return after.kind == .number
+            case "cut": return after.kind == .word && text(after) == "at"
+            case "in": return after.kind == .word && ["pieces", "records"].contains(text(after))
+            case "bytes": return true
+            default: return false
+            }
+        default: return true
+        }
+    }
+
+    /// The word has nothing behind it that makes it something else than a keyword.
+    var isAlone: Bool {
+        switch token(ahead: 1).kind {
+        case .leftParenthesis, .plus, .minus, .star, .dot: false
+        default: isVariableHere
+        }
+    }
+
+    /// Whether a word stands in the rest of the statement, behind the next word.
+    func statementHolds(_ word: StaticString) -> Bool {
+        var ahead = 2
+        while true {
+            switch token(ahead: ahead).kind {
+            case .newline, .semicolon, .end, .rightBrace: return false
+            case .word where isWord(word, ahead: ahead): return true
+            default: ahead += 1
+            }
+        }
+    }
+}
+
+/// The statement can't be read any further; why was reported.
+struct Abandoned: Error {}
+
+extension TokenCursor {
+    func report(
+        _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
+    ) {
+        context.report(id, text, hint: hint, at: span, notes: notes)
+    }
+
+    func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.report(message(), at: span, notes: notes)
+    }
+
+    /// Reports what should stand here instead.
+    func expected(_ what: String, _ example: String? = nil) -> Abandoned {
+        // What the lexer reported needs no second report.
+        if kind != .invalid {
+            report(.expected(what, found: described, example: example), at: spanForReport)
+        }
+        return Abandoned()
+    }
+
+    func fail(_ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan) -> Abandoned {
+        report(id, text, hint: hint, at: span)
+        return Abandoned()
+    }
+
+    func fail(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan) -> Abandoned {
+        report(message(), at: span)
+        return Abandoned()
+    }
+
+    /// Where a caret points that says "here": the end of the line is the place behind its last word.
+    private var spanForReport: SourceSpan {
+        guard kind == .newline || kind == .end, index > 0 else { return span(token) }
+        let end = Int(tokens[index - 1].end)
+        return SourceSpan(file: file, start: end, end: end)
+    }
+
+    var described: String {
+        switch kind {
+        case .newline, .end: "the end of the line"
+        case .invalid: "something unreadable"
+        default: Escaped.quoted(String(text(token).prefix(40)))
+        }
+    }
+
+    // MARK: What can't be read
+
+    /// Notes the words from `start` up to this one: what the statement says may be in doubt in the rest of the script.
+    func doubtWords(from start: Int) {
+        for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {
+            context.doubtful.insert(text(token))
+        }
+    }
+
+    /// Passes over the rest of a statement whose construct was reported; what it names is in doubt.
+    func skipStatement() {
+        var braces = 0
+        while kind != .end {
+            switch kind {
+            case .leftBrace: braces += 1
+            case .rightBrace:
+                if braces == 0, blockDepth > 0 { return }
+                braces -= 1
+                if braces < 0 { return }
+            case .newline, .semicolon:
+                if braces == 0 { return }
+            case .word: context.doubtful.insert(text(token))
+            default: break
+            }
+            advance()
+        }
+    }
+}
+
+extension Diagnostic.Message {
+    static func expected(_ what: String, found: String, example: String?) -> Self {
+        Self(
+            .expected, "\(what) is expected here, not \(found)",
+            hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
+    }
+}

@@ -195,3 +195,237 @@ struct RegexParser {
         return if let number { .group(number, node) } else { node }
     }
 }
+
+/// What an escape stands for.
+enum RegexEscape {
+    case byte(UInt8)
+    /// More than one byte: a character that is not ASCII.
+    case bytes([UInt8])
+    case set(ByteSet)
+    case assertion(RegexAssertion)
+}
+
+extension RegexParser {
+    /// `\` and what follows, outside a class.
+    mutating func escape() throws(RegexSyntaxError) -> RegexNode {
+        switch try escapeValue(inClass: false) {
+        case .byte(let byte): literal(byte)
+        case .bytes(let bytes): .literal(bytes)
+        case .set(let set): .set(set)
+        case .assertion(let assertion): .assertion(assertion)
+        }
+    }
+
+    /// `[…]`. A member that is several bytes in UTF-8 becomes a branch of its own, tried before the single bytes.
+    mutating func characterClass() throws(RegexSyntaxError) -> RegexNode {
+        let start = position
+        position += 1
+        let isNegated = take("^")
+        let first = position
+        var set = ByteSet()
+        var sequences: [[UInt8]] = []
+        while let next = peek(), next != UInt8(ascii: "]") || position == first {
+            let memberStart = position
+            switch try classMember() {
+            case .set(let members):
+                set.formUnion(members)
+                if isRangeNext { throw error(.badRangeEnd, at: memberStart) }
+            case .bytes(let bytes):
+                guard !isNegated else { throw error(.nonASCIIInNegatedClass, at: memberStart) }
+                if isRangeNext { throw error(.badRangeEnd, at: memberStart) }
+                if !sequences.contains(bytes) { sequences.append(bytes) }
+                guard sequences.count <= RegexProgram.sizeLimit / 16 else {
+                    throw error(.tooLarge(limit: RegexProgram.sizeLimit), at: memberStart)
+                }
+            case .byte(let low):
+                guard isRangeNext else {
+                    set.insert(low)
+                    continue
+                }
+                position += 1
+                let endStart = position
+                guard case .byte(let high) = try classMember() else { throw error(.badRangeEnd, at: endStart) }
+                guard low <= high else { throw error(.rangeReversed, at: memberStart) }
+                set.formUnion(ByteSet(low...high))
+            case .assertion: throw error(.badRangeEnd, at: memberStart)
+            }
+        }
+        guard take("]") else { throw error(.unclosedClass, at: start) }
+        if flags.ignoresCase { set = set.caseFolded }
+        if isNegated { return .set(set.inverted) }
+        let branches = sequences.map { RegexNode.literal($0) }
+        return .alternation(set.count == 0 ? branches : branches + [.set(set)])
+    }
+
+    /// A `-` that is neither the class's last member nor its first comes next.
+    private var isRangeNext: Bool {
+        guard peek() == UInt8(ascii: "-"), let after = peek(1) else { return false }
+        return after != UInt8(ascii: "]")
+    }
+
+    private mutating func classMember() throws(RegexSyntaxError) -> RegexEscape {
+        guard let byte = peek() else { throw error(.unclosedClass) }
+        if byte == UInt8(ascii: "\\") { return try escapeValue(inClass: true) }
+        if byte == UInt8(ascii: "["), let named = try posixClass() { return .set(named) }
+        guard byte >= 0x80 else {
+            position += 1
+            return .byte(byte)
+        }
+        return .bytes(Array(takeScalar()))
+    }
+
+    /// `[:alpha:]`, `[:^alpha:]`; nil, and nothing taken, when the `[` is a literal one.
+    private mutating func posixClass() throws(RegexSyntaxError) -> ByteSet? {
+        let start = position
+        guard take("[:") else { return nil }
+        let isNegated = take("^")
+        let nameStart = position
+        while let byte = peek(), ByteSet.lower.contains(byte) || ByteSet.upper.contains(byte) { position += 1 }
+        let name = String(decoding: pattern[nameStart..<position], as: UTF8.self)
+        guard take(":]") else {
+            position = start
+            return nil
+        }
+        guard let set = ByteSet.posix(name) else { throw error(.unknownPOSIXClass(name), at: start) }
+        return isNegated ? set.inverted : set
+    }
+}
+
+extension RegexParser {
+    /// `\` and what follows, which is taken.
+    mutating func escapeValue(inClass: Bool) throws(RegexSyntaxError) -> RegexEscape {
+        let start = position
+        position += 1
+        guard let byte = peek() else { throw error(.danglingEscape, at: start) }
+        if byte >= 0x80 {
+            let character = takeScalar()
+            throw error(.unknownEscape(String(decoding: character, as: UTF8.self)), at: start)
+        }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "d"): return .set(.digits)
+        case UInt8(ascii: "D"): return .set(ByteSet.digits.inverted)
+        case UInt8(ascii: "w"): return .set(.word)
+        case UInt8(ascii: "W"): return .set(ByteSet.word.inverted)
+        case UInt8(ascii: "s"): return .set(.space)
+        case UInt8(ascii: "S"): return .set(ByteSet.space.inverted)
+        case UInt8(ascii: "r"): return .byte(0x0D)
+        case UInt8(ascii: "n"): return .byte(0x0A)
+        case UInt8(ascii: "t"): return .byte(0x09)
+        case UInt8(ascii: "f"): return .byte(0x0C)
+        case UInt8(ascii: "v"): return .byte(0x0B)
+        case UInt8(ascii: "x"): return .byte(try byteEscape(start))
+        case UInt8(ascii: "u"): return try scalarEscape(start)
+        case UInt8(ascii: "0"):
+            if let next = peek(), ByteSet.digits.contains(next) { throw error(.octalEscape, at: start) }
+            return .byte(0x00)
+        // In a class, `\b` is the backspace that it is elsewhere too in C.
+        case UInt8(ascii: "b"): return inClass ? .byte(0x08) : .assertion(.wordBoundary)
+        case UInt8(ascii: "B") where !inClass: return .assertion(.notWordBoundary)
+        case UInt8(ascii: "A") where !inClass: return .assertion(.inputStart)
+        case UInt8(ascii: "z") where !inClass: return .assertion(.inputEnd)
+        case UInt8(ascii: "1")...UInt8(ascii: "9"), UInt8(ascii: "k"), UInt8(ascii: "g"):
+            throw error(inClass ? .unknownEscape(String(UnicodeScalar(byte))) : .backreference, at: start)
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            throw error(.unknownEscape(String(UnicodeScalar(byte))), at: start)
+        default: return .byte(byte)
+        }
+    }
+
+    private mutating func byteEscape(_ start: Int) throws(RegexSyntaxError) -> UInt8 {
+        guard let high = hexDigit() else { throw error(.badByteEscape, at: start) }
+        guard let low = hexDigit() else { throw error(.badByteEscape, at: start) }
+        return UInt8(truncatingIfNeeded: high << 4 | low)
+    }
+
+    private mutating func scalarEscape(_ start: Int) throws(RegexSyntaxError) -> RegexEscape {
+        guard take("{") else { throw error(.badScalarEscape, at: start) }
+        var value: UInt32 = 0
+        var digits = 0
+        while digits < 6, let digit = hexDigit() {
+            value = value << 4 | digit
+            digits += 1
+        }
+        guard digits > 0, take("}"), let scalar = UnicodeScalar(value) else { throw error(.badScalarEscape, at: start) }
+        let bytes = Array(String(Character(scalar)).utf8)
+        return bytes.count == 1 ? .byte(bytes[0]) : .bytes(bytes)
+    }
+
+    private mutating func hexDigit() -> UInt32? {
+        guard let byte = peek() else { return nil }
+        let value: UInt8
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): value = byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): value = byte - UInt8(ascii: "A") + 10
+        default: return nil
+        }
+        position += 1
+        return UInt32(value)
+    }
+}
+
+extension RegexParser {
+    enum GroupKind {
+        /// `(?i)`: the rest of the group around it has these flags. All of it is taken.
+        case flags
+        case plain
+        case named(String)
+    }
+
+    /// What stands behind `(?`; the position is then at the group's content.
+    ///
+    /// - Parameter start: The offset of the `(`.
+    mutating func groupKind(_ start: Int) throws(RegexSyntaxError) -> GroupKind {
+        if take(":") { return .plain }
+        if take("=") || take("!") || take("<=") || take("<!") { throw error(.lookaround, at: start) }
+        if take(">") { throw error(.atomicGroup, at: start) }
+        if take("(") { throw error(.conditional, at: start) }
+        if take("P=") { throw error(.backreference, at: start) }
+        if take("<") || take("P<") { return .named(try groupName()) }
+        return try flagList(start)
+    }
+
+    private mutating func groupName() throws(RegexSyntaxError) -> String {
+        let start = position
+        let wordBytes = ByteSet.word
+        while let byte = peek() {
+            // As in the language's words: a '-' stands only before a letter or digit.
+            let isHyphen = byte == UInt8(ascii: "-") && position > start && peek(1).map(wordBytes.contains) == true
+            guard wordBytes.contains(byte) || isHyphen else { break }
+            position += 1
+        }
+        let name = pattern[start..<position]
+        guard let first = name.first, !ByteSet.digits.contains(first) else { throw error(.badGroupName, at: start) }
+        guard take(">") else { throw error(.badGroupName) }
+        let text = String(decoding: name, as: UTF8.self)
+        guard !groupNames.contains(text) else { throw error(.duplicateGroupName(text), at: start) }
+        guard groupNames.count < Self.groupLimit else { throw error(.tooManyGroups(limit: Self.groupLimit), at: start) }
+        return text
+    }
+
+    private mutating func flagList(_ start: Int) throws(RegexSyntaxError) -> GroupKind {
+        var changed = flags
+        var value = true
+        while let byte = peek() {
+            switch byte {
+            case UInt8(ascii: "i"): changed.ignoresCase = value
+            case UInt8(ascii: "m"): changed.isMultiline = value
+            case UInt8(ascii: "s"): changed.dotMatchesNewline = value
+            case UInt8(ascii: "-") where value: value = false
+            case UInt8(ascii: ")"), UInt8(ascii: ":"):
+                guard position > start + 2 else { throw error(.unknownGroup, at: start) }
+                position += 1
+                flags = changed
+                return byte == UInt8(ascii: ":") ? .plain : .flags
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                // `(?P>name)`, `(?R)` and the like are groups of other engines rather than flags.
+                if position == start + 2, byte < UInt8(ascii: "a") { throw error(.unknownGroup, at: start) }
+                throw error(.unknownFlag(String(UnicodeScalar(byte))))
+            default: throw error(.unknownGroup, at: start)
+            }
+            position += 1
+        }
+        throw error(.unclosedGroup, at: start)
+    }
+}

@@ -318,3 +318,203 @@ extension BSDConnectionState {
         silent ? [] : [.report(.stopped(reason, detail: detail))]
     }
 }
+
+/// The heartbeats of a connection, and the silence of its peer.
+extension BSDConnectionState {
+    /// What is known of both.
+    struct Heartbeat: Sendable {
+        /// When a byte was last handed over to be written, or written.
+        var lastSent: Int64 = 0
+        /// When something last came that counts as life, or reading began again.
+        var lastHeard: Int64 = 0
+        /// Bytes of a heartbeat at the front of the queue, which no `sent` counts.
+        var unwritten = 0
+
+        /// The connection is open.
+        mutating func begin(now: Int64) { (lastSent, lastHeard) = (now, now) }
+
+        /// How many of the bytes that were written belong to messages.
+        mutating func counted(_ written: Int) -> Int {
+            let ours = min(unwritten, written)
+            unwritten -= ours
+            return written - ours
+        }
+    }
+
+    /// A message came that is the answer to a heartbeat.
+    mutating func heardAnswer(now: Int64) { heartbeat.lastHeard = now }
+
+    /// When the next heartbeat is due, or the peer's silence is too long.
+    var heartbeatDeadline: Int64? {
+        switch (beatDeadline, silenceDeadline) {
+        case (let beat?, let silence?): min(beat, silence)
+        case (let beat, let silence): beat ?? silence
+        }
+    }
+
+    /// Bytes that wait will be written: they are life enough.
+    private var beatDeadline: Int64? {
+        guard let beat = limits.beat, !outgoing.isEnding, outgoing.isEmpty, outgoing.failure == nil else { return nil }
+        return Limits.time(heartbeat.lastSent, plus: beat.interval)
+    }
+
+    /// Whoever does not read hears nothing, and behind a FIN nothing has to come.
+    private var silenceDeadline: Int64? {
+        guard let silence = limits.silence, !paused, !readEnded, !outgoing.isEnding else { return nil }
+        return Limits.time(heartbeat.lastHeard, plus: silence)
+    }
+
+    /// Whether the peer has been silent for too long.
+    func isSilenceDue(now: Int64) -> Bool { silenceDeadline.map { now >= $0 } ?? false }
+
+    /// Queues a heartbeat that is due. Of a connection that is started.
+    mutating func beatIfDue(now: Int64) {
+        guard let beat = limits.beat, let beatDeadline, now >= beatDeadline else { return }
+        heartbeat.lastSent = now
+        heartbeat.unwritten = beat.frame.count
+        outgoing.append(beat.frame)
+    }
+}
+
+extension BSDConnectionState {
+    /// What the owner of the socket must do next, in this order.
+    enum Action: Sendable, Equatable {
+        case report(TransportEvent)
+        /// FIN.
+        case shutdownWrite
+        case close
+        /// RST: what was sent can't be written, and a FIN would mean that it is complete.
+        case abort
+    }
+
+    /// Time limits, in nanoseconds.
+    struct Limits: Sendable, Equatable {
+        /// From `start` to `started`, including the resolution of the name; nil for the system's limit.
+        var connect: Int64?
+        /// Without a byte received or written, from `started` on; runs while reading is stopped, too.
+        var idle: Int64?
+        /// Whether the connection stays open behind the peer's FIN.
+        var allowsHalfClose = false
+        /// A heartbeat, framed, and how long nothing else was sent before it; nil where none is sent.
+        var beat: Beat?
+        /// Without anything that counts as life of the peer, while it is read; nil: for ever.
+        var silence: Int64?
+        /// Only a message that is the answer to a heartbeat counts as life, not every byte.
+        var onlyAnswersAreLife = false
+        /// How many bytes wait to be written when `full` is reported.
+        var highWater: Int?
+        /// Without a byte written, while what was sent is written before the close.
+        var linger: Int64 = 1_000_000_000
+        /// For the peer's FIN after ours; starts again while the peer acknowledges.
+        var drain: Int64 = 250_000_000
+
+        struct Beat: Sendable, Equatable {
+            var interval: Int64
+            var frame: [UInt8]
+        }
+
+        /// `now` plus an interval, clamped to Int64; the latest possible time without an interval.
+        static func time(_ now: Int64, plus interval: Int64?) -> Int64 {
+            guard let interval else { return .max }
+            let (sum, overflow) = now.addingReportingOverflow(interval)
+            return overflow ? .max : sum
+        }
+
+        /// For a message to people.
+        static func milliseconds(_ nanoseconds: Int64?) -> Int64 { (nanoseconds ?? 0) / 1_000_000 }
+    }
+}
+
+/// What the owner of the connection asks for, from any thread.
+extension BSDConnectionState {
+    mutating func start(now: Int64) throws(TransportError) {
+        guard case .initialised = phase else { throw wasStarted ? .alreadyStarted : .stopped }
+        wasStarted = true
+        phase = .starting(deadline: Limits.time(now, plus: limits.connect))
+    }
+
+    /// Reverts ``start(now:)`` when no thread can be started.
+    mutating func cancelStart() {
+        guard isConnecting else { return }
+        wasStarted = false
+        phase = .initialised
+    }
+
+    /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
+    mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
+        try requireSendable()
+        // It could not be written any more; the reason is about to be reported.
+        guard outgoing.failure == nil else { return }
+        if outgoing.isEmpty { lastActivity = now }
+        outgoing.append(frame)
+        heartbeat.lastSent = now
+    }
+
+    /// The checks of ``send(_:now:)`` that do not depend on the message.
+    func requireSendable() throws(TransportError) {
+        try requireOpen()
+        if outgoing.isEnding { throw .other("half-closed") }
+    }
+
+    /// Sends FIN after everything that was sent. A second call does nothing.
+    mutating func halfClose() throws(TransportError) {
+        try requireOpen()
+        outgoing.end()
+    }
+
+    mutating func stopReading() throws(TransportError) {
+        try requireOpen()
+        paused = true
+    }
+
+    /// The time until the peer's silence is too long begins anew.
+    mutating func resumeReading(now: Int64) throws(TransportError) {
+        try requireOpen()
+        if paused { heartbeat.lastHeard = now }
+        paused = false
+    }
+
+    /// Allowed in any state.
+    mutating func stop(now: Int64) {
+        switch phase {
+        case .initialised: phase = .ended
+        case .starting: phase = .aborting
+        case .started:
+            // Also half-closed: then there is nothing to be read.
+            phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
+        case .finishing(.eof, _):
+            readEnded = true
+            phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
+        case .aborting, .finishing, .resetting, .lingering, .ended: break
+        }
+    }
+
+    /// What is queued is not written; a stop that waits for its writing waits no longer. Does nothing after the end.
+    mutating func reset() throws(TransportError) {
+        switch phase {
+        case .initialised: throw .notStarted
+        case .starting: phase = .aborting
+        case .started, .finishing: phase = .resetting
+        case .aborting, .resetting, .lingering, .ended: break
+        }
+    }
+
+    /// The owner has released the transport: like ``stop(now:)``, but only a stop that has begun is reported.
+    mutating func abandon(now: Int64) {
+        switch phase {
+        case .initialised, .starting, .started, .finishing(.eof, _):
+            silent = true
+            stop(now: now)
+        case .aborting, .finishing, .resetting, .lingering, .ended: break
+        }
+    }
+
+    /// Throws if the connection can't accept requests any more.
+    func requireOpen() throws(TransportError) {
+        switch phase {
+        case .initialised: throw .notStarted
+        case .starting, .started, .finishing(.eof, _): return
+        case .aborting, .finishing, .resetting, .lingering, .ended: throw .stopped
+        }
+    }
+}

@@ -100,3 +100,564 @@ struct HalfConnectionJudge {
                     + "\(DurationText.text(nanoseconds: delay - bound)) too late"))
     }
 }
+
+extension HalfConnectionJudge {
+    /// The whole stream so far against `expected`.
+    func judgeBytes(_ expected: [UInt8]) -> WireVerdict {
+        let actual = flow.stream.firstBytes
+        let common = zip(expected, actual).prefix { $0 == $1 }.count
+        func failure(_ summary: String) -> WireFailure {
+            WireFailure(summary, expected: expected, actual: Array(actual), details: nearMiss(expected, Array(actual)))
+        }
+        if common < expected.count, common < actual.count {
+            return .failed(failure("\(name) sent other bytes: the first difference is at offset \(common)"))
+        }
+        if actual.count > expected.count {
+            let surplus = actual.count - expected.count
+            return .failed(failure("\(name) sent \(ByteText.count(surplus, "byte")) more than expected"))
+        }
+        if actual.count == expected.count {
+            let beyond = flow.stream.deliveredLength - Int64(actual.count)
+            if beyond > 0, !flow.stream.isKeptWhole {
+                return .failed(
+                    failure("\(name) sent \(ByteText.count(Int(clamping: beyond), "byte")) more than expected"))
+            }
+            guard let missing = flow.missing else { return .passed }
+            return missing.offset >= Int64(actual.count)
+                ? .failed(
+                    failure(
+                        "\(name) sent more than expected: \(ByteText.count(Int(missing.length), "byte")), not captured")
+                )
+                : .passed
+        }
+        if let lost { return .inconclusive(lost) }
+        if let unkept { return .inconclusive(unkept) }
+        let rest = expected.count - actual.count
+        let summary =
+            actual.isEmpty
+            ? "nothing from \(name), \(ByteText.count(rest, "byte")) expected"
+            : "\(ByteText.count(rest, "byte")) of \(name) missing behind the first \(actual.count)"
+        return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can come"))
+    }
+
+    /// What is probably meant, where the two differ only in their line ends or in their end.
+    private func nearMiss(_ expected: [UInt8], _ actual: [UInt8]) -> [String] {
+        guard expected.contains(0x0a) || actual.contains(0x0a) else { return [] }
+        func hasCRLF(_ bytes: [UInt8]) -> Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0x0d && $1 == 0x0a } }
+        guard expected != actual, expected.filter({ $0 != 0x0d }) == actual.filter({ $0 != 0x0d }) else { return [] }
+        if hasCRLF(expected), !hasCRLF(actual) { return ["LF instead of CRLF"] }
+        if hasCRLF(actual), !hasCRLF(expected) { return ["CRLF instead of LF"] }
+        return ["only the CRs differ"]
+    }
+
+    // MARK: Lines
+
+    func judgeLines(_ framing: Framing) -> WireVerdict {
+        let lines = flow.stream.lines
+        switch framing {
+        case .crlf:
+            if let failure = flow.stream.bareLineEnd(of: name) { return .failed(failure) }
+            return judgeEnds(count: lines.crlfCount, terminator: "CRLF", unfinished: lines.unfinishedLength)
+        case .lf:
+            if lines.crlfCount > 0 {
+                return .failed(
+                    WireFailure("\(ByteText.count(lines.crlfCount, "line")) of \(name) end with CRLF instead of LF"))
+            }
+            return judgeEnds(count: lines.bareLFCount, terminator: "LF", unfinished: lines.unfinishedLength)
+        case .cr:
+            if lines.lineCount > 0 {
+                return .failed(
+                    WireFailure("\(name) sent an LF where lines end with CR alone", details: ["first LF: line 1"]))
+            }
+            let count = lines.bareCRCount + (lines.endsWithCR ? 1 : 0)
+            return judgeEnds(
+                count: count, terminator: "CR", unfinished: lines.endsWithCR ? 0 : lines.unfinishedLength)
+        case .nul:
+            if let lost { return .inconclusive(lost) }
+            if let unkept { return .inconclusive(unkept) }
+            let bytes = flow.stream.bytes
+            let tail = bytes.count - (bytes.lastIndex(of: 0).map { $0 + 1 } ?? 0)
+            return judgeEnds(count: bytes.count { $0 == 0 }, terminator: "NUL", unfinished: Int64(tail))
+        case .delimiter:
+            if let lost { return .inconclusive(lost) }
+            if let unkept { return .inconclusive(unkept) }
+            var decoder = FrameDecoder(framing: framing, limit: nil)
+            decoder.append(flow.stream.bytes)
+            var count = 0
+            // `try?`: without a limit there are no bytes that break this framing, so `next` throws nothing here.
+            while (try? decoder.next()) != nil { count += 1 }
+            return judgeEnds(count: count, terminator: framing.rawValue, unfinished: Int64(decoder.pending.count))
+        case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none:
+            return .failed(
+                WireFailure(
+                    "there are no lines in the framing \(framing.rawValue): lines end with crlf, lf, cr, nul or a delimiter"
+                ))
+        }
+    }
+
+    private func judgeEnds(count: Int, terminator: String, unfinished: Int64) -> WireVerdict {
+        if let lost { return .inconclusive(lost) }
+        if unfinished > 0 {
+            return nothing(
+                "the last line of \(name) has no \(terminator): \(ByteText.count(Int(clamping: unfinished), "byte")) "
+                    + "stand behind the last one", details: tail(unfinished))
+        }
+        return count == 0 ? nothing("no line from \(name)") : .passed
+    }
+
+    private func tail(_ length: Int64) -> [String] {
+        if flow.stream.isKeptWhole {
+            return ["unfinished: " + Escaped.excerpt(flow.stream.bytes.suffix(Int(clamping: length)))]
+        }
+        let head = flow.stream.lines.unfinishedHead
+        guard !head.isEmpty else { return [] }
+        let more = Int64(head.count) < length ? "… (\(ByteText.count(Int(clamping: length), "byte")))" : ""
+        return ["unfinished: " + Escaped.excerpt(head) + more]
+    }
+
+    func judgeLongestLine(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        let lines = flow.stream.lines
+        // An unfinished line is at least as long as it is now, but for a CR at its end.
+        let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)
+        if lines.lineCount == 0, open <= 0 {
+            if let lost { return .inconclusive(lost) }
+            return nothing("no line from \(name)")
+        }
+        let longest = Int(clamping: max(lines.longestContent, open))
+        let number = open > lines.longestContent ? lines.lineCount + 1 : lines.longestLine
+        let monotonic = MonotonicBound(longest, comparison, bound, canGrow: canGrow)
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
+        return monotonic.verdict(
+            WireFailure(
+                "the longest line of \(name) has \(ByteText.count(longest, "byte")), \(comparison.rawValue) \(bound) "
+                    + "expected", details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
+    }
+}
+
+extension StreamAssembler {
+    /// The first LF or CR that stands alone, as a failure of `name`; nil where none does.
+    ///
+    /// Not of `HalfConnectionJudge`, which would copy the flow: a capture may have one in each of thousands.
+    func bareLineEnd(of name: String) -> WireFailure? {
+        guard lines.hasBare else { return nil }
+        let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
+        let isLF = offset == lines.firstBareLF
+        let count = isLF ? lines.bareLFCount : lines.bareCRCount
+        let what: StaticString = isLF ? "LF without CR" : "CR without LF"
+        let article: StaticString = isLF ? "an" : "a"
+        let summary: TextBytes = "\(name) sent \(article) \(what) at offset \(Int(offset))"
+        let counts: TextBytes = "\(what): \(count) in all; lines that end right: \(lines.crlfCount)"
+        return WireFailure(summary.string, details: [context(at: offset), counts.string].compactMap(\.self))
+    }
+
+    /// What stands around a line end.
+    private func context(at delivered: Int64) -> String? {
+        // Ends where its segment did.
+        var there = lines.bareExcerpt[...]
+        if limits.keptBytes > 0, delivered < Int64(bytes.count) {
+            there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
+        }
+        guard !there.isEmpty else { return nil }
+        let text: TextBytes = "there: \(quoted: there)"
+        return text.string
+    }
+}
+
+extension HalfConnectionJudge {
+    /// Whole messages so far; an unfinished one behind them is none.
+    func judgeMessages(_ comparison: Comparison, _ bound: Int, _ framing: Framing) -> WireVerdict {
+        let lines = flow.stream.lines
+        var count = 0
+        var damage: String?
+        switch framing {
+        case .crlf: count = lines.crlfCount
+        case .lf: count = lines.lineCount
+        case .cr, .nul, .delimiter, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring:
+            if let lost { return .inconclusive(lost) }
+            if let unkept { return .inconclusive(unkept) }
+            (count, damage) = Self.count(flow.stream.bytes, framing)
+        case .websocket: return judgeWebSocketMessages(comparison, bound)
+        case .none:
+            return .failed(WireFailure("there are no messages in the framing \(framing.rawValue)"))
+        }
+        if let damage {
+            return .failed(
+                WireFailure(
+                    "what \(name) sent is no series of messages (\(framing.rawValue)): \(damage)",
+                    details: ["\(ByteText.count(count, "message")) before that"]))
+        }
+        if count == 0, !(comparison == .equal && bound == 0) {
+            if let lost { return .inconclusive(lost) }
+            return nothing("no message (\(framing.rawValue)) from \(name)")
+        }
+        let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
+        return monotonic.verdict(
+            WireFailure(
+                "\(ByteText.count(count, "message")) (\(framing.rawValue)) from \(name), "
+                    + "\(comparison.rawValue) \(bound) expected"))
+    }
+
+    /// Whole messages, and what makes the rest unreadable.
+    private static func count(_ bytes: [UInt8], _ framing: Framing) -> (Int, damage: String?) {
+        var decoder = FrameDecoder(framing: framing, limit: nil)
+        decoder.append(bytes)
+        var count = 0
+        do throws(FrameError) {
+            while try decoder.next() != nil { count += 1 }
+            return (count, nil)
+        } catch {
+            return (count, "\(error)")
+        }
+    }
+}
+
+extension HalfConnectionJudge {
+    private var tooMany: String? {
+        flow.segments.count < flow.segmentCount
+            ? "only the first \(flow.segments.count) segments of \(name) are kept" : nil
+    }
+
+    /// Contradicts nothing that was seen, but something is missing.
+    private var doubt: String? { lost ?? tooMany }
+
+    func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        let count = flow.segmentCount
+        // `segments 0` says that there is nothing; every other statement about no segment is about nothing.
+        if count == 0, !(comparison == .equal && bound == 0) {
+            if let lost { return .inconclusive(lost) }
+            return nothing("no data segment from \(name)")
+        }
+        let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
+        if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
+        return monotonic.verdict(
+            WireFailure(
+                "\(name) sent \(ByteText.count(count, "data segment")), \(comparison.rawValue) \(bound) expected",
+                details: list(flow.segments, title: "segment")))
+    }
+
+    /// In the order of the stream; what was captured late stands where it belongs.
+    func judgeSegments(_ expected: [[UInt8]]) -> WireVerdict {
+        let actual = flow.segments.sorted { $0.offset < $1.offset }
+        let missingOffset = flow.missing?.offset ?? Int64.max
+        func failure(_ summary: String) -> WireFailure {
+            WireFailure(summary, details: comparisonDetails(expected, actual))
+        }
+        for (index, segment) in actual.enumerated() {
+            if segment.offset > missingOffset, flow.missing?.cause != .cutShort { break }
+            guard index < expected.count else {
+                return .failed(
+                    failure(
+                        "\(name) sent \(ByteText.count(actual.count, "data segment")), \(expected.count) expected"))
+            }
+            let bytes = flow.stream.kept(segment.offset..<segment.end) ?? []
+            if segment.isCut {
+                let isPossible = segment.length == expected[index].count && expected[index].starts(with: bytes)
+                if isPossible { return .inconclusive("segment \(index + 1) of \(name) was cut short by the capture") }
+            } else if bytes.count < segment.length {
+                return .inconclusive(unkept ?? lost ?? "segment \(index + 1) of \(name) is not kept")
+            }
+            if !bytes.elementsEqual(expected[index]) { return .failed(failure(difference(index, bytes, expected))) }
+        }
+        if let doubt { return .inconclusive(doubt) }
+        if actual.isEmpty { return nothing("no data segment from \(name)") }
+        if actual.count < expected.count {
+            let summary = "\(actual.count) of \(expected.count) data segments from \(name) so far"
+            return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can come"))
+        }
+        return flow.missing == nil ? .passed : .waiting(failure("bytes of \(name) are still missing"))
+    }
+
+    private func difference(_ index: Int, _ bytes: ArraySlice<UInt8>, _ expected: [[UInt8]]) -> String {
+        let wanted = Array(expected.joined())
+        let seen = flow.stream.firstBytes
+        let isCutOtherwise = wanted.starts(with: seen)
+        if isCutOtherwise { return "the bytes of \(name) are right, but they left in other segments" }
+        return "data segment \(index + 1) of \(name) has other bytes"
+    }
+
+    private func comparisonDetails(_ expected: [[UInt8]], _ actual: [DataSegment]) -> [String] {
+        let wanted = expected.prefix(12).enumerated().map { "expected \($0 + 1): \(Escaped.excerpt($1, limit: 48))" }
+        let more = expected.count > 12 ? ["expected … \(expected.count) in all"] : []
+        return wanted + more + list(actual, title: "seen")
+    }
+
+    private func list(_ segments: [DataSegment], title: String) -> [String] {
+        if segments.isEmpty { return ["\(title): none"] }
+        let lines = segments.prefix(12).enumerated().map { index, segment in
+            let bytes = flow.stream.kept(segment.offset..<segment.end)
+            let text = bytes.map { Escaped.excerpt($0, limit: 48) } ?? ByteText.count(segment.length, "byte")
+            let cut = segment.isCut ? " (cut short by the capture)" : ""
+            return "\(title) \(index + 1): \(text)\(cut) \(conversation.elapsed(segment.time, names))"
+        }
+        return lines + (segments.count > 12 ? ["\(title) … \(segments.count) in all"] : [])
+    }
+
+    // MARK: Sizes and times
+
+    func judgeLargestSegment(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        guard flow.segmentCount > 0 else {
+            if let lost { return .inconclusive(lost) }
+            return nothing("no data segment from \(name)")
+        }
+        let monotonic = MonotonicBound(flow.largestSegment, comparison, bound, canGrow: canGrow)
+        // A segment that was cut short has its length in its header; one that is missing has none.
+        if flow.missing?.cause != .cutShort, let lost, monotonic.isUnsettled { return .inconclusive(lost) }
+        // It may not be among those that are kept.
+        let largest = flow.segments.first { $0.length == flow.largestSegment }
+        return monotonic.verdict(
+            WireFailure(
+                "the largest segment of \(name) has \(ByteText.count(flow.largestSegment, "byte")), "
+                    + "\(comparison.rawValue) \(bound) expected",
+                details: largest.map {
+                    [
+                        "\(ByteText.count($0.length, "byte")) at offset \($0.offset), \(conversation.elapsed($0.time, names))"
+                    ]
+                }
+                    ?? []))
+    }
+
+    /// Between data segments that follow one another on the wire, retransmissions left out.
+    func judgeGap(_ index: Int?, _ comparison: Comparison, _ bound: Int64) -> WireVerdict {
+        if flow.missing?.cause != .cutShort, let doubt { return .inconclusive(doubt) }
+        let gaps = zip(flow.segments, flow.segments.dropFirst()).map {
+            DurationText.difference(from: $0.time, to: $1.time)
+        }
+        let wanted = "\(comparison.rawValue) \(DurationText.text(nanoseconds: bound))"
+        if let index {
+            guard index >= 1, index <= gaps.count else {
+                return nothing(
+                    "there is no gap \(index): \(ByteText.count(flow.segmentCount, "data segment")) from \(name)",
+                    details: gapList(gaps))
+            }
+            if comparison.holds(gaps[index - 1], bound) { return .passed }
+            let text = DurationText.text(nanoseconds: gaps[index - 1])
+            return .failed(
+                WireFailure("gap \(index) of \(name) is \(text), \(wanted) expected", details: gapList(gaps)))
+        }
+        guard !gaps.isEmpty else {
+            return nothing("no gap: \(ByteText.count(flow.segmentCount, "data segment")) from \(name)")
+        }
+        let wrong = gaps.indices.filter { !comparison.holds(gaps[$0], bound) }
+        guard let first = wrong.first else { return .passed }
+        let others = wrong.count > 1 ? ", and \(wrong.count - 1) more" : ""
+        let text = DurationText.text(nanoseconds: gaps[first])
+        return .failed(
+            WireFailure("gap \(first + 1) of \(name) is \(text), \(wanted) expected\(others)", details: gapList(gaps)))
+    }
+
+    private func gapList(_ gaps: [Int64]) -> [String] {
+        let lines = gaps.prefix(12).enumerated().map { "gap \($0 + 1): \(DurationText.text(nanoseconds: $1))" }
+        return lines + (gaps.count > 12 ? ["… \(gaps.count) gaps in all"] : [])
+    }
+}
+
+extension HalfConnectionJudge {
+    // MARK: Records
+
+    /// Whole records so far.
+    func judgeRecords(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: false)
+        if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
+        if records.count == 0 {
+            // `records 0` says that there is no TLS; every other statement about no record is about nothing.
+            guard comparison == .equal, bound == 0 else {
+                if let streamDoubt { return .inconclusive(streamDoubt) }
+                return nothing("no TLS record from \(name)", details: unfinished(records))
+            }
+            if let start = records.start {
+                return .failed(WireFailure("\(name) has begun a TLS record at offset \(start), 0 expected"))
+            }
+        }
+        let monotonic = MonotonicBound(records.count, comparison, bound, canGrow: canGrow)
+        if monotonic.isUnsettled {
+            if let streamDoubt { return .inconclusive(streamDoubt) }
+            if let streamPending { return streamPending }
+        }
+        return monotonic.verdict(
+            WireFailure(
+                "\(name) sent \(ByteText.count(records.count, "TLS record")), \(comparison.rawValue) \(bound) expected",
+                details: unfinished(records)))
+    }
+
+    /// All bytes from the first record on are records, and the last one is whole.
+    func judgeTLS(fromStart: Bool) -> WireVerdict {
+        if fromStart, let unknownStart { return .inconclusive(unknownStart) }
+        let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: fromStart)
+        if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
+        if let streamDoubt { return .inconclusive(streamDoubt) }
+        if let streamPending { return streamPending }
+        switch records.rest {
+        case .unfinished(let offset, _, _):
+            return nothing(
+                "the TLS record of \(name) at offset \(offset) is unfinished", details: unfinished(records))
+        case .nothing, .noRecord:
+            return records.count == 0 ? nothing("no TLS record from \(name)") : .passed
+        }
+    }
+
+    private func noRecord(at offset: Int, _ flaw: TLSRecords.Flaw, _ records: TLSRecords) -> WireFailure {
+        let stop = flow.stream.firstBytes.endIndex
+        let there = flow.stream.firstBytes[min(offset, stop)..<min(offset + 32, stop)]
+        return WireFailure(
+            "\(name) sent no TLS record at offset \(offset): \(flaw)",
+            details: ["there: \(Escaped.excerpt(there))", "TLS records before it: \(records.count)"])
+    }
+
+    private func unfinished(_ records: TLSRecords) -> [String] {
+        guard case .unfinished(let offset, let seen, let total) = records.rest else { return [] }
+        let whole =
+            total.map { "\(seen) of \(ByteText.count($0, "byte"))" } ?? "\(ByteText.count(seen, "byte")) of its header"
+        return ["whole TLS records: \(records.count)", "unfinished at offset \(offset): \(whole)"]
+    }
+
+    // MARK: What is not there
+
+    /// The bytes are nowhere in the stream. What was searched must be all that was sent, and must be something.
+    func judgeLacks(_ wanted: [UInt8]) -> WireVerdict {
+        if let found = flow.stream.firstOffset(of: wanted) {
+            let from = max(0, found - 24)
+            let around = flow.stream.kept(from..<found + Int64(min(wanted.count, 64)) + 8)
+            return .failed(
+                WireFailure(
+                    "\(name) sent \(Escaped.excerpt(wanted)) at offset \(found)",
+                    details: around.map { ["there: \(Escaped.excerpt($0, limit: 96))"] } ?? []))
+        }
+        if let streamDoubt { return .inconclusive(streamDoubt) }
+        if flow.stream.conflictCount > 0 {
+            return .inconclusive("\(name) sent bytes again with other values: which ones were received is not known")
+        }
+        if let streamPending { return streamPending }
+        if flow.stream.deliveredLength == 0 {
+            return nothing(
+                "not a byte from \(name): what it lacks can't be told",
+                details: ["`segments 0` says that nothing was sent"] + conversation.closeDetails(names))
+        }
+        return .passed
+    }
+
+    // MARK: What can't be known
+
+    private var unknownStart: String? {
+        flow.initialSequence == nil
+            ? "the capture does not hold the SYN of \(name): what it sent before is not known" : nil
+    }
+
+    /// Not all that was sent is there to be judged.
+    var streamDoubt: String? { lost ?? unkept ?? unknownStart }
+
+    /// Bytes that may still be sent again are missing.
+    var streamPending: WireVerdict? {
+        guard flow.missing != nil else { return nil }
+        let summary = "bytes of \(name) are still missing"
+        return canGrow ? .waiting(WireFailure(summary)) : .inconclusive(summary + ", and no more can come")
+    }
+}
+
+extension StreamAssembler {
+    /// Where these bytes, at least one, begin for the first time in what was captured and kept; what stands on both sides of a gap is not
+    /// joined.
+    func firstOffset(of wanted: [UInt8]) -> Int64? {
+        var start: Int64 = 0
+        var index = 0
+        for gap in gaps {
+            let length = Int(clamping: gap.offset - start)
+            if let found = bytes.span.firstIndex(of: wanted, in: index..<index + length) {
+                return start + Int64(found - index)
+            }
+            index += length
+            start = gap.end
+        }
+        if let found = bytes.span.firstIndex(of: wanted, in: index..<bytes.count) {
+            return start + Int64(found - index)
+        }
+        for chunk in waiting {
+            if let found = chunk.bytes.span.firstIndex(of: wanted, in: 0..<chunk.bytes.count) {
+                return chunk.start + Int64(found)
+            }
+        }
+        return nil
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Reads each byte once.
+    fileprivate func firstIndex(of wanted: [UInt8], in range: Range<Int>) -> Int? {
+        guard let first = wanted.first else { return nil }
+        let part = extracting(clamping(range))
+        var search = DelimiterSearch(wanted)
+        var index = 0
+        while index < part.count {
+            if search.matched == 0 {
+                guard let next = part.firstIndex(of: first, from: index) else { return nil }
+                index = next
+            }
+            if search.read(part[index]) { return range.lowerBound + index + 1 - wanted.count }
+            index += 1
+        }
+        return nil
+    }
+}
+
+extension HalfConnectionJudge {
+    /// Whole frames of WebSocket so far.
+    func judgeFrames(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        judge("WebSocket frame", comparison, bound, \.count)
+    }
+
+    /// Whole data messages of WebSocket so far.
+    func judgeWebSocketMessages(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        judge("message (websocket)", comparison, bound, \.messageCount)
+    }
+
+    private func judge(
+        _ noun: String, _ comparison: Comparison, _ bound: Int, _ number: KeyPath<WebSocketFrames, Int>
+    ) -> WireVerdict {
+        let bytes = flow.stream.firstBytes.span
+        if bytes.count > 0, TLSRecords.plainText(in: bytes) == (0, true) {
+            return .inconclusive("\(name) speaks TLS: its frames are encrypted, and `records` counts what is seen")
+        }
+        let frames = WebSocketFrames(bytes)
+        let count = frames[keyPath: number]
+        if case .tooLong(let offset, let length) = frames.rest {
+            return .failed(
+                WireFailure(
+                    "\(name) sent no WebSocket frame at offset \(offset): its length is \(length), and the highest bit must be 0",
+                    details: ["WebSocket frames before it: \(frames.count)"]))
+        }
+        // `frames 0` says that none has begun; every other statement about no frame is about nothing.
+        if count == 0, !(comparison == .equal && bound == 0) {
+            if let streamDoubt { return .inconclusive(streamDoubt) }
+            return nothing("no \(noun) from \(name)", details: rest(of: frames))
+        }
+        if count == 0, frames.count == 0, case .unfinished(let offset, _, _) = frames.rest {
+            return .failed(WireFailure("\(name) has begun a WebSocket frame at offset \(offset), 0 expected"))
+        }
+        let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
+        if monotonic.isUnsettled {
+            if let streamDoubt { return .inconclusive(streamDoubt) }
+            if let streamPending { return streamPending }
+        }
+        return monotonic.verdict(
+            WireFailure(
+                "\(name) sent \(ByteText.count(count, noun)), \(comparison.rawValue) \(bound) expected",
+                details: rest(of: frames)))
+    }
+
+    /// What stands behind the last whole frame.
+    private func rest(of frames: WebSocketFrames) -> [String] {
+        switch frames.rest {
+        case .nothing, .tooLong: []
+        case .unfinishedHead(let seen):
+            seen == 0 ? [] : ["the head of its opening handshake is unfinished, \(ByteText.count(seen, "byte")) of it"]
+        case .refused(let line): ["its answer to the opening handshake is \(Escaped.excerpt(line)), not 101"]
+        case .unfinished(let offset, let seen, let total):
+            [
+                "whole WebSocket frames: \(frames.count)",
+                "unfinished at offset \(offset): "
+                    + (total.map { "\(seen) of \(ByteText.count($0, "byte"))" }
+                        ?? "\(ByteText.count(seen, "byte")) of its header"),
+            ]
+        }
+    }
+}

@@ -1,4 +1,4 @@
-/// Rules 5 to 7 of `HalfConnection+Classification.swift`: what a packet is that repeats something, or comes late.
+/// Rules 5 to 7 of `HalfConnection.swift`: what a packet is that repeats something, or comes late.
 enum RepeatRules {
     static let reorderingNanoseconds: UInt64 = 3_000_000
     /// Linux fires a probe two timer ticks after the tail at the earliest; what a mirror port doubles comes sooner.

@@ -1,6 +1,6 @@
 /// What a segment is in the course of its connection.
 ///
-/// The rules stand in `HalfConnection+Classification.swift`.
+/// The rules stand in `HalfConnection.swift`.
 package enum SegmentKind: Sendable, Hashable {
     /// Nothing in it takes up sequence numbers: a plain acknowledgment, a reset.
     case control
