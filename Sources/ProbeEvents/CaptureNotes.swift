@@ -131,7 +131,7 @@ extension CaptureNotes {
     /// An option of pcapng has no more bytes.
     private static let longestComment = 65_535
 
-    /// What is noted of the case itself.
+    /// The fields of the note about the case itself.
     private static let head: [JSONField<CaptureNotes>] = [
         .optional("framing", \.framing, framing), .list("actors", \.actors, .texts), .list("places", \.places, .texts),
     ]

@@ -4,7 +4,7 @@ package enum ConversationSide: Sendable, Hashable, CaseIterable {
 
     package var opposite: ConversationSide { self == .client ? .server : .client }
 
-    /// As scripts and reports name it.
+    /// The word for it in scripts and reports.
     package var word: String { self == .client ? "client" : "server" }
 
     package init?(word: String) {

@@ -274,9 +274,9 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
     }
 
-    /// An integer as a field of the wire has it.
+    /// An integer, converted to the type of its field on the wire.
     ///
-    /// Which values a statement takes is said where the check reads it, and the evaluator refuses any other.
+    /// The range of a statement is stated where the check reads it, and the evaluator refuses any other value.
     func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
         let value = try integer(of: expression)
         guard let field = Field(exactly: value) else {

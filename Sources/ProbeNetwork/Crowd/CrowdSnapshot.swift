@@ -114,7 +114,7 @@ extension CrowdSnapshot: JSONConvertible {
     private static let rest = JSONCodec.object(
         Rest(bytes: [], count: 0), [.required("bytes", \.bytes, .bytes), .required("count", \.count, .integer)])
 
-    /// Not written where there is none.
+    /// Omitted if it is empty.
     private static let standstills = JSONCodec<Standstills>("an object") { standstills in
         let intervals = standstills.all(from: MonotonicTime(nanoseconds: 0)).map { from, to in
             JSONCodec.integers.encode([from.nanoseconds, to.nanoseconds])

@@ -125,7 +125,7 @@ package struct LinkFrame: Sendable, Equatable {
 }
 
 extension StrippedOption {
-    /// By which the header names the option.
+    /// The number of the option in the header.
     var number: UInt8 {
         switch self {
         case .mss: 2

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// What a file of results has of a case that has run, besides what was known before.
+/// The part of a case that is known only after it has run.
 struct ResultsCase: Sendable {
     var result: CaseResult
     /// The index of the case's sources among those of the file.
@@ -15,7 +15,7 @@ struct ResultsCase: Sendable {
 /// Bytes are strings of U+0000 to U+00FF, a character each, so that text protocols can be read. A place is `[file, start, end]`: an index
 /// into the case's sources, and offsets.
 enum ResultsFormat {
-    /// Everything before the cases. What says who wrote the file, ``ResultsFile`` reads by itself.
+    /// Everything before the cases. ``ResultsFile`` itself reads the members about the file's format and its writer.
     ///
     /// - Parameter mostPlaces: how many cases a file that is read can have; more are a mistake, and would take much memory.
     static func head(mostPlaces: Int = .max) -> [JSONField<ResultsHead>] {
@@ -62,7 +62,7 @@ enum ResultsFormat {
             .required("level", \.level, .word), .list("tags", \.tags, .texts), .required("rerun", \.rerun, .text),
         ])
 
-    /// What follows of a case that has run.
+    /// The members of a case that has run.
     static let result: [JSONField<ResultsCase>] = [
         .optional("round", \.result.round, .integer(in: 1...ResultsNumber.largest)),
         .required("verdict", \.result.verdict, .word), .required("duration", \.result.duration, .count),
@@ -74,7 +74,7 @@ enum ResultsFormat {
         .list("crowds", \.result.crowds, .list(of: crowd), writesEmpty: false),
     ]
 
-    /// Without its key, which is that of the case.
+    /// The key is that of the case, and is not written.
     private static let expectation = JSONCodec.object(
         ExpectedVerdict(key: CaseKey(id: "", subject: nil), verdict: .failed, comment: nil, path: "", line: 0),
         [
@@ -248,7 +248,7 @@ extension ResultsFormat {
         }
     }
 
-    /// The members of an entry, with those values that events have in a form of their own.
+    /// The members of a timeline entry. Events write some of the values in another form.
     static func members(
         of kind: TimelineEntry.Kind, place: (SourceSpan) -> JSONValue, values: ([NamedText]) -> JSONValue,
         line: ([UInt8]) -> JSONValue, packet: (TimelinePacket) -> [JSONValue.Member]
@@ -365,12 +365,12 @@ extension ResultsFormat {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-    /// A number that is not negative, and not more than anybody measures.
+    /// A number from 0 to the largest that is accepted.
     static var count: JSONCodec { .integer(in: 0...ResultsNumber.largest) }
     static var signed: JSONCodec { .integer(in: -ResultsNumber.largest...ResultsNumber.largest) }
 }
 
-/// The limit of the numbers in files of results.
+/// The largest number that a results file may contain.
 enum ResultsNumber {
     /// Nobody measures more than this: sums of some hundred of them do not overflow.
     static let largest = 1 << 54

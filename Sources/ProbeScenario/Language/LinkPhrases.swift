@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The table of what a link is told about its packets.
+/// The phrases of `link` steps.
 enum LinkPhrases {
     static let all: [Phrase<LinkParser, LinkCommand<Parsed>>] = (faults + states).map { $0.ifNeeded() }
     static let index = PhraseIndex(all)

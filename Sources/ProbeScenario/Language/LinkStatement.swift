@@ -44,7 +44,7 @@ package enum Parsed: StatementStage {
     package typealias Ordinals = PacketOrdinals
 }
 
-/// The numbers of packets, and where the selection stands that has them.
+/// The numbers of packets, and the place of their selection in the script.
 package struct PacketOrdinals: Sendable {
     package enum Kind: Sendable {
         case one(Expression)

@@ -173,7 +173,7 @@ struct ActionParser: GrammarPart {
         return statement
     }
 
-    /// What messages show of the clauses that say how bytes leave.
+    /// The clauses about cuts and pace, as messages list them.
     struct PieceExamples {
         var cut = "cut at 3, 7"
         var pieces = "in pieces of 2B"
@@ -182,7 +182,7 @@ struct ActionParser: GrammarPart {
 
     /// A clause that says how bytes leave: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
     ///
-    /// - Returns: whether one stands here.
+    /// - Returns: whether there was such a clause.
     func takeClause(
         of cut: inout Cut<Parsed>?, _ pace: inout Pace?, _ examples: PieceExamples = PieceExamples()
     ) throws(Abandoned) -> Bool {

@@ -62,7 +62,7 @@ final class ParseContext {
         diagnostics.add(Diagnostic(Diagnostic.Message(id, text, hint: hint), span: span, notes: notes))
     }
 
-    /// Making a message may search for a similar name: none is made once there are too many.
+    /// A message may need a search for a similar name, so none is made once there are too many errors.
     func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !diagnostics.isFull else { return }
         let message = message()

@@ -89,7 +89,7 @@ extension SubjectOperation {
         self = operation
     }
 
-    /// Nil for a word that there is none of.
+    /// Nil if no operation has this name.
     private static func operation(_ request: JSONValue) throws(JSONContentError) -> SubjectOperation? {
         switch request["op"]?.text {
         case "connect": return .connect(try TransportConfiguration.codec.decode(request))
@@ -187,7 +187,7 @@ extension TransportHeartbeat {
     fileprivate static let codec = JSONCodec<Self>("a heartbeat", encode: fields.encode) {
         (value, _) throws(JSONContentError) in
         let heartbeat = try fields.decode(value)
-        // What is sent is told together with when.
+        // A heartbeat has both a message and an interval, or neither.
         return (value["heartbeat"] == nil) == (heartbeat.interval == nil) ? heartbeat : nil
     }
 
