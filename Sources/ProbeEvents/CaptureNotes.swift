@@ -158,6 +158,7 @@ extension CaptureNotes {
             let bytes = Array(comment.utf8)
             // A comment that is no JSON, or has other members, is somebody's text.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
+            // `try?`: a damaged note about the case counts as missing.
             if value["framing"] != nil { try? Self.head.decode(value, into: &self) }
             if let note = value["connection"] {
                 let connection = Connection(json: note)

@@ -113,7 +113,36 @@ import Testing
         notes.steps[0].values = ["n": .integer(-3), "raw": .bytes([0, 0x22, 0x80, 0xff])]
         notes.connections[0].doubt = "\"quoted\" \\"
         notes.connections[0].clientCandidates = ["D"]
+        notes.connections[0].earlierNames = [.init(name: "E", side: .client), .init(name: "F", side: .server)]
+        notes.places = ["S"]
         #expect(CaptureNotes(comments: ["case x"] + notes.comments) == notes)
+    }
+
+    @Test func connectionsAfterADamagedNoteAreNotRenumbered() {
+        var notes = Self.notes
+        notes.connections.insert(notes.connections[0], at: 0)
+        notes.steps = [notes.steps[0], notes.steps[1]]
+        notes.steps[0].target = .end(1, .client)
+        var comments = notes.comments
+        comments[1] = "{\"connection\":{\"client\":\"damaged\"}}"
+        let read = CaptureNotes(comments: comments)
+        #expect(read.connections.isEmpty)
+        #expect(read.steps == [notes.steps[1]])
+    }
+
+    /// A is bound to the connection that C had before it connected again.
+    @Test(arguments: [("A", Verdict.passed), ("S", .failed), ("B", .failed)])
+    func anEarlierConnectionIsFoundByTheNameThatIsBoundToIt(peer: String, verdict: Verdict) throws {
+        var notes = Self.notes
+        notes.steps = []
+        notes.places = ["S"]
+        notes.connections[0].clientNames = []
+        notes.connections[0].earlierNames = [.init(name: "C", side: .client)]
+        var newer = notes.connections[0]
+        (newer.clientNames, newer.serverNames, newer.earlierNames) = (["C"], ["B"], [])
+        newer.client.port += 1
+        notes.connections.append(newer)
+        #expect(try verdicts("wire C -> \(peer) segments 2", notes) == [verdict])
     }
 
     @Test(

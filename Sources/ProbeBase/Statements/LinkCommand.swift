@@ -1,22 +1,22 @@
-/// What becomes of packets on a link: a fault of some of them, or a state of the whole link.
+/// What a link does to packets: a fault of some of them, or a state of the whole link.
 package enum LinkCommand<Stage: StatementStage>: Sendable {
     case packets(PacketFault, PacketSelection<Stage>)
-    /// The IP packet ends after so many bytes: the rest is missing, and its header still says the whole length.
+    /// Cuts the IP packet off after this number of bytes; its header still gives the original length.
     case truncate(PacketSelection<Stage>, to: Stage.Number)
-    /// What was held goes on.
+    /// Forwards held packets.
     case release
     case reset(ResetPlace)
-    /// An RST as soon as that packet has gone on.
+    /// Sends an RST as soon as that packet has been forwarded.
     case resetBehind(PacketSelection<Stage>)
-    /// The sender announces a window of 0 from here on.
+    /// The sender announces a window of 0 from now on.
     case shutWindow
-    /// The largest window that the sender announces from here on, in bytes.
+    /// The largest window that the sender announces from now on, in bytes.
     case window(Stage.Number)
     /// Replaces an option of SYN and SYN-ACK by NOPs (RFC 9293, 3.1).
     case strip(StrippedOption)
     /// The largest MSS that SYN and SYN-ACK announce.
     case clampMSS(Stage.Number)
-    /// A segment that nobody sent, at the receiver's next sequence number.
+    /// Inserts a segment at the receiver's next sequence number.
     case inject(Stage.Bytes)
     /// Packets are dropped and answered by ICMP "destination unreachable"; nil: all.
     case unreachable(PacketSelection<Stage>?)
@@ -24,13 +24,13 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case mtu(Stage.Number, isSilent: Bool)
     /// - Parameter mayReorder: a packet may overtake an earlier one whose jitter is longer.
     case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
-    /// - Parameter queue: bytes that wait at most; what comes then is dropped. Nil: 64 KiB.
+    /// - Parameter queue: the most bytes that wait; further packets are dropped. The default is 64 KiB.
     case rate(bytesPerSecond: Int, queue: Stage.Number?)
-    /// - Parameter burst: losses come in runs of so many packets; nil: each alone.
+    /// - Parameter burst: the number of packets that are lost in a row; nil for single losses.
     case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
     case burst(Stage.Number)
     case down, up
-    /// Ends every fault and state; what is held goes on.
+    /// Ends every fault and state, and forwards held packets.
     case heal
 
     /// The packets that it names.

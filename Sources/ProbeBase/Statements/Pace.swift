@@ -1,4 +1,4 @@
-/// When each piece of what is sent may leave; where a statement has none, each leaves at once.
+/// When each piece of a send may leave. Without a pace, pieces leave at once.
 package enum Pace: Sendable, Equatable {
     /// Counted from the departure of the previous piece: never less, and a delay is not made up for.
     case every(Duration)
@@ -6,7 +6,7 @@ package enum Pace: Sendable, Equatable {
     case rate(Int)
 }
 
-/// Where bytes are cut: each piece leaves as a segment of its own.
+/// Where bytes are cut into pieces, each of which leaves as a separate segment.
 package enum Cut<Stage: StatementStage>: Sendable {
     /// Offsets in rising order.
     case at([Stage.Number])

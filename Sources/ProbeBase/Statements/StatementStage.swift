@@ -1,7 +1,7 @@
-/// How far a statement has come from the text to the run: what stands in it where the script has a value.
+/// The stage of a statement between text and run. It determines how the statement holds its values.
 ///
-/// The parser makes a statement of expressions, and the engine computes them when the step is due. Both are the same type with another
-/// stage, so that its cases are listed once, and the rooms that carry a statement out need not know of expressions.
+/// The parser produces statements that hold expressions, and the engine evaluates them when the step is due. Both are one type with
+/// different stages: its cases are listed once, and modules that execute statements need not know about expressions.
 package protocol StatementStage {
     associatedtype Number: Sendable
     associatedtype Bytes: Sendable

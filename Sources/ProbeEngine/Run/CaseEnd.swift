@@ -26,10 +26,11 @@ struct CaseEnd {
     }
 
     private var isUnderWay: Bool {
-        let isForwarding = context.actors.values.contains { actor in
-            if case .proxy(let proxy) = actor { proxy.proxy?.isForwarding() ?? false } else { false }
+        let proxies = context.actors.values.compactMap { actor in
+            if case .proxy(let proxy) = actor { proxy.proxy } else { nil }
         }
-        return isForwarding || isOnLink || context.actors.subjects.contains(where: isSending)
+        for proxy in proxies { proxy.acceptWaiting() }
+        return proxies.contains(where: \.isForwarding) || isOnLink || context.actors.subjects.contains(where: isSending)
     }
 
     private var isOnLink: Bool {

@@ -70,11 +70,11 @@ package final class ConnectionProxy {
     /// The socket, for another process that takes its connections, too.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
-    /// Takes what waits, and tells whether anything is on its way through it.
-    package func isForwarding() -> Bool {
-        acceptAll()
-        return connections.contains(where: \.isForwarding)
-    }
+    /// Whether bytes or ends are on their way through one of its connections.
+    package var isForwarding: Bool { connections.contains(where: \.isForwarding) }
+
+    /// Accepts the connections that are waiting now, without waiting for the reactor to announce them.
+    package func acceptWaiting() { acceptAll() }
 
     /// Takes no more.
     package func stopListening() {

@@ -64,7 +64,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "whenever", ["whenever C gets line /re/ { … }"],
-                "from here on such lines are answered, in their order, and reach no `expect`. It looks only while no `expect` of raw bytes waits on C. The regex's groups are variables in the block. In a loop, each regex is a rule of its own. A rule that is never used makes the case *inconclusive*",
+                "from here on such lines are answered, in their order, and reach no `expect`. It looks only while no `expect` of raw bytes waits on C. The regex's groups are variables in the block. In a loop, each different regex is a separate rule. A rule that is never used makes the case *inconclusive*",
                 example: "whenever C gets line /^PING (?<t>.*)/ { C send line \"PONG ${t}\" }", timing: nil
             ).ifNeeded()
         ) { parser throws(Abandoned) in try parser.parseWhenever() },

@@ -31,11 +31,10 @@ struct WholeFileTests {
     }
 
     /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
-    @Test(arguments: Corpus.names)
+    /// Large files differ from others in length only, so they are left out.
+    @Test(arguments: Corpus.names.filter { Corpus.bytes($0).count < 100_000 })
     func alteredFilesNeverTrap(name: String) {
         let original = Corpus.bytes(name)
-        // Large files differ in their length, not in their kinds of packets.
-        if original.count >= 100_000 { return }
         var random = SeededRandom(seed: UInt64(original.count))
         for _ in 0..<40 {
             var bytes = original
