@@ -33,7 +33,7 @@ final class SharedChunks: @unchecked Sendable {
     private var failed: (number: Int, error: CaptureSourceError)?
 
     /// Large enough that the lock is taken rarely, small enough that a chunk is still in the processor's cache for the other reader.
-    static let chunkSize = 1 << 17
+    static let chunkSize = 1 << 18
     private static let chunkCount = 4
 
     /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.

@@ -41,8 +41,9 @@ package enum ConnectionTableText {
             if count == 0 { for column in style.columns { table.end { $0.append(text: column.title) } } }
             let anomalies = number < counts.count ? counts[number] : ConnectionAnomalies()
             let timing = number < timings.count ? timings[number] : nil
-            for column in style.columns {
-                table.end { column.append(conversations[number], anomalies, timing, to: &$0) }
+            // A copy of a flow would take longer than its cells.
+            conversations.withConversation(at: number) { flow in
+                for column in style.columns { table.end { column.append(flow, anomalies, timing, to: &$0) } }
             }
             count += 1
         }

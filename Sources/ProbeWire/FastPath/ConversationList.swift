@@ -102,6 +102,12 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
     @inline(__always)
     func hasWaiting(at position: Int) -> Bool { pointer(position).pointee.hasWaiting }
 
+    /// Calls `body` with one of them, without a copy of it.
+    @inline(__always)
+    package func withConversation<Result>(at position: Int, _ body: (borrowing Conversation) -> Result) -> Result {
+        body(pointer(position).pointee)
+    }
+
     /// Client and server of one of them, without a copy of all the rest.
     @inline(__always)
     package func endpoints(at position: Int) -> (client: SocketEndpoint, server: SocketEndpoint) {

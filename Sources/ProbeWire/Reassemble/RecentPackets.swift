@@ -12,8 +12,9 @@ struct RecentPackets: Sendable {
         var numbers: UInt64
         /// From the top: window, checksum, IP identification, and length of the payload, 16 bits each.
         var header: UInt64
-        /// Hashes: in the upper half of the endpoints, in the lower half of the timestamp and the SACK blocks.
-        var endsAndMark: UInt64
+        /// A hash of the endpoints, and one of the timestamp and the SACK blocks.
+        var ends: UInt32
+        var mark: UInt32
         /// From the top: 32 bits of the time in units of 1024 ns, 16 for ``distanceToNext``, the hop limit, the flags.
         private var rest: UInt64
 
@@ -26,12 +27,15 @@ struct RecentPackets: Sendable {
             header =
                 UInt64(windowAndChecksum) << 32 | UInt64(identification) << 16
                 | UInt64(UInt16(truncatingIfNeeded: length))
-            endsAndMark = UInt64(ends) << 32 | UInt64(mark)
+            self.ends = ends
+            self.mark = mark
             rest = (time >> 10) << 32 | UInt64(hopLimit) << 8 | UInt64(flags)
         }
 
+        /// Where ``ends`` is in an entry.
+        static var endsOffset: Int { 16 }
+
         var identification: UInt16 { UInt16(truncatingIfNeeded: header >> 16) }
-        var ends: UInt32 { UInt32(truncatingIfNeeded: endsAndMark >> 32) }
         var ticks: UInt32 { UInt32(truncatingIfNeeded: rest >> 32) }
         var hopLimit: UInt8 { UInt8(truncatingIfNeeded: rest >> 8) }
 
@@ -45,7 +49,7 @@ struct RecentPackets: Sendable {
         var hash: Int { Int(truncatingIfNeeded: ((numbers &+ header) &* 0x9e37_79b9_7f4a_7c15) >> 52) }
 
         func isSamePacket(as other: Entry) -> Bool {
-            numbers == other.numbers && header == other.header && endsAndMark == other.endsAndMark
+            numbers == other.numbers && header == other.header && ends == other.ends && mark == other.mark
                 && (rest ^ other.rest) & 0xff == 0
         }
 
@@ -64,7 +68,7 @@ struct RecentPackets: Sendable {
     /// How many packets of each half of the connections are kept, and how many values ``Entry/hash`` has.
     private static let depth = 4096
     /// In how many packets before a copy the sender's numbers are looked at.
-    private static let numbering = 1...UInt16(512)
+    private static let numbering = 512
     /// How many packets may lie between a packet without a number and its copy.
     private static let mostBetween = 512
     /// A router, which lowers the hop limit, may hold a packet for this long.
@@ -118,6 +122,21 @@ struct RecentPackets: Sendable {
             self[count] = new
             self[latest: hash] = count
             self.count = count &+ 1
+        }
+
+        /// Whether one of the ``numbering`` packets before `entry` is another one of its sender with the same number.
+        func hasNumberAgain(_ entry: Entry) -> Bool {
+            let ends = entry.ends
+            var place = Int(count)
+            for _ in 0..<numbering {
+                place = (place &- 1) & (depth &- 1)
+                // Most packets are of other senders, so the rest of an entry is read only if that is not so.
+                let offset = Self.entries &+ place &* MemoryLayout<Entry>.stride
+                guard memory.load(fromByteOffset: offset &+ Entry.endsOffset, as: UInt32.self) == ends else { continue }
+                let other = memory.load(fromByteOffset: offset, as: Entry.self)
+                if other.identification == entry.identification, !other.isSamePacket(as: entry) { return true }
+            }
+            return false
         }
     }
 
@@ -221,12 +240,7 @@ struct RecentPackets: Sendable {
         if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
             // Some write the same number into all packets.
-            let isNumbering = !numbering.contains {
-                let other = ring[ring.count &- $0]
-                return other.ends == entry.ends && other.identification == entry.identification
-                    && !other.isSamePacket(as: entry)
-            }
-            return isNumbering ? .numbered : nil
+            return ring.hasNumberAgain(entry) ? nil : .numbered
         }
         guard distance <= equalTicks, age <= mostBetween else { return nil }
         // What a sender sends again so soon is the answer to something.
@@ -276,8 +290,9 @@ extension Conversation {
             side == .client
             ? fromClient.noteCopy(tcp, certainty, payload) : fromServer.noteCopy(tcp, certainty, payload)
         guard isCopy else { return nil }
-        let peer = halfConnection(from: side.opposite)
-        let acknowledged = tcp.flags.contains(.ack) ? peer.offset(of: tcp.acknowledgment) : nil
+        let known =
+            side == .client ? fromServer.offset(of: tcp.acknowledgment) : fromClient.offset(of: tcp.acknowledgment)
+        let acknowledged = tcp.flags.contains(.ack) ? known : nil
         let shift = side == .client ? agreement.clientShift : agreement.serverShift
         return PacketSummary(
             conversation: number, side: side, time: time, packetIndex: index, flags: tcp.flags,
