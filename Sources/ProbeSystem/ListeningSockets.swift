@@ -1,11 +1,18 @@
+package import ProbeBase
+import CShims
 import Glibc
 
 /// Finds listening sockets and their owners in the kernel's tables, without connecting to them.
 package enum ListeningSockets {
+    fileprivate struct Socket {
+        var inode: UInt64
+        var endpoint: SocketEndpoint
+    }
+
     /// The ports on which a process of `group` listens, and the processes of the group whose descriptors may not be
     /// read.
     package static func ports(ownedByGroup group: Int32) -> (ports: Set<UInt16>, hidden: [Int32]) {
-        let listening = inodes()
+        let listening = Dictionary(all().map { ($0.inode, $0.endpoint.port) }) { first, _ in first }
         guard !listening.isEmpty else { return ([], []) }
         var ports: Set<UInt16> = []
         var hidden: [Int32] = []
@@ -23,86 +30,54 @@ package enum ListeningSockets {
         return (ports, hidden)
     }
 
-    /// Why the kernel's table can't be read; nil if it can.
+    /// Why the listening sockets can't be seen; nil if they can.
     package static var problem: String? {
-        access("/proc/net/tcp", R_OK) == 0 ? nil : "/proc/net/tcp can't be read (\(SystemError("access").reason))"
+        if diagnosed(AF_INET) != nil || access("/proc/net/tcp", R_OK) == 0 { return nil }
+        return "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
     /// Where a process of `group` listens and other hosts can't reach it: loopback addresses whose port it has on no other address.
     package static func loopbackOnly(ownedByGroup group: Int32) -> [String] {
         let owned = ports(ownedByGroup: group).ports
-        var places: [UInt16: [(text: String, isLoopback: Bool)]] = [:]
-        for table in tables {
-            for fields in listeners(in: table) {
-                guard let colon = fields[1].lastIndex(of: 58),
-                    let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
-                    owned.contains(port)
-                else { continue }
-                let address = loopback(String(decoding: fields[1][..<colon], as: UTF8.self))
-                places[port, default: []].append(("\(address ?? ""):\(port)", address != nil))
-            }
-        }
-        return places.filter { $0.value.allSatisfy(\.isLoopback) }.sorted { $0.key < $1.key }
-            .flatMap { $0.value.map(\.text) }
+        let places = Dictionary(grouping: all().map(\.endpoint.unmapped).filter { owned.contains($0.port) }, by: \.port)
+        return places.values.filter { $0.allSatisfy(\.address.isLoopback) }.joined().sorted { $0.port < $1.port }
+            .map(\.description)
     }
 
-    /// A loopback address as the kernel's tables write it, in words of the machine's own order; `nil` for another address.
-    static func loopback(_ hex: String) -> String? {
-        guard let last = UInt32(hex.suffix(8), radix: 16) else { return nil }
-        let word = UInt32(bigEndian: last)
-        switch hex.count {
-        case 8 where word >> 24 == 127, 32 where hex.dropLast(8).hasSuffix("0000FFFF0000") && word >> 24 == 127:
-            return (0..<4).map { "\(word >> (24 - 8 * UInt32($0)) & 255)" }.joined(separator: ".")
-        case 32 where hex.dropLast(8).allSatisfy { $0 == "0" } && word == 1: return "[::1]"
-        default: return nil
-        }
+    /// Whether any process listens on the port. Does not read the descriptors of every process, which is slow.
+    package static func isListening(port: UInt16) -> Bool { all().contains { $0.endpoint.port == port } }
+
+    /// The listening sockets of the calling thread's network namespace.
+    private static func all() -> [Socket] {
+        [AF_INET, AF_INET6].flatMap { diagnosed($0) ?? listed($0) }
     }
 
-    private static let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
-
-    /// Whether any process listens on the port. Reads only /proc/net: reading the descriptors of every process is slow.
-    package static func isListening(port: UInt16) -> Bool { inodes().values.contains(port) }
-
-    /// Maps the inode of each listening socket to its port.
-    private static func inodes() -> [UInt64: UInt16] {
-        var found: [UInt64: UInt16] = [:]
-        for table in tables {
-            for fields in listeners(in: table) {
-                guard let colon = fields[1].lastIndex(of: 58),
-                    let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
-                    let inode = UInt64(String(decoding: fields[9], as: UTF8.self))
-                else { continue }
-                found[inode] = port
-            }
-        }
-        return found
-    }
-
-    /// The fields of each line of a table that is a listening socket.
-    ///
-    /// The kernel lists those first. Behind them there may be tens of thousands of connections (TIME_WAIT), so reading
-    /// stops soon after the last listening socket.
-    private static func listeners(in table: String) -> [[ArraySlice<UInt8>]] {
-        var limit = 65536
+    /// What the kernel answers to a request for the listening sockets of a family (sock_diag(7)); nil if it does not offer that.
+    private static func diagnosed(_ family: Int32) -> [Socket]? {
+        var capacity = 256
         while true {
-            let bytes: [UInt8]
-            do { bytes = try SmallFile.contents(of: table, limit: limit) } catch { return [] }
-            let isWhole = bytes.count < limit
-            var found: [[ArraySlice<UInt8>]] = []
-            // Without the header, and without the last line if it was cut off.
-            for line in bytes.split(separator: 10).dropFirst().dropLast(isWhole ? 0 : 1) {
-                let fields = line.split(separator: 32)
-                guard fields.count > 9 else { continue }
-                if fields[3].elementsEqual("0A".utf8) {
-                    found.append(fields)
-                } else if !fields[3].elementsEqual("03".utf8) {
-                    // Connections that are being opened (SYN_RECV) may be listed between listening sockets; any other
-                    // state ends the search.
-                    return found
-                }
+            var count = 0
+            let sockets = [probe_listener](unsafeUninitializedCapacity: capacity) { buffer, used in
+                count = Int(probe_listeners(family, buffer.baseAddress, Int32(capacity)))
+                used = max(0, min(count, capacity))
             }
-            if isWhole { return found }
-            limit *= 4
+            if count < 0 { return nil }
+            if count <= capacity { return sockets.compactMap { Socket($0, family) } }
+            capacity = 2 * count
+        }
+    }
+
+    /// The listening sockets in a table of /proc, for a kernel without sock_diag(7). With many connections the kernel takes milliseconds to
+    /// write it.
+    private static func listed(_ family: Int32) -> [Socket] {
+        let table = "/proc/thread-self/net/tcp\(family == AF_INET6 ? "6" : "")"
+        return (SmallFile.read(table) ?? []).split(separator: 10).dropFirst().compactMap { line in
+            let fields = line.split(separator: 32)
+            guard fields.count > 9, fields[3].elementsEqual("0A".utf8),
+                let endpoint = SocketEndpoint(kernelTable: fields[1]),
+                let inode = UInt64(String(decoding: fields[9], as: UTF8.self))
+            else { return nil }
+            return Socket(inode: inode, endpoint: endpoint)
         }
     }
 
@@ -119,5 +94,31 @@ package enum ListeningSockets {
     private static func socketInode(_ path: String) -> UInt64? {
         guard let target = SmallFile.linkTarget(path), target.hasPrefix("socket:[") else { return nil }
         return UInt64(target.dropFirst(8).dropLast())
+    }
+}
+
+extension ListeningSockets.Socket {
+    fileprivate init?(_ listener: probe_listener, _ family: Int32) {
+        let address = withUnsafeBytes(of: listener.address) { bytes in
+            IPAddress(bytes: Array(bytes.prefix(family == AF_INET ? 4 : 16)).span)
+        }
+        guard let address else { return nil }
+        self.init(inode: UInt64(listener.inode), endpoint: SocketEndpoint(address: address, port: listener.port))
+    }
+}
+
+extension SocketEndpoint {
+    /// Reads an endpoint of `/proc/net/tcp`, such as `0100007F:1F90`: its address is in words of the machine's byte order.
+    package init?(kernelTable field: ArraySlice<UInt8>) {
+        guard let colon = field.lastIndex(of: 58),
+            let port = UInt16(String(decoding: field[(colon + 1)...], as: UTF8.self), radix: 16)
+        else { return nil }
+        let digits = Array(field[..<colon])
+        let words = stride(from: 0, to: digits.count, by: 8).compactMap { start in
+            UInt32(String(decoding: digits[start..<min(start + 8, digits.count)], as: UTF8.self), radix: 16)
+        }
+        let bytes = words.flatMap { withUnsafeBytes(of: $0, Array.init) }
+        guard bytes.count * 2 == digits.count, let address = IPAddress(bytes: bytes.span) else { return nil }
+        self.init(address: address, port: port)
     }
 }

@@ -42,7 +42,8 @@ struct SocketOwners {
     }
 
     private mutating func take(_ fields: [ArraySlice<UInt8>]) {
-        guard fields.count > 9, let local = Self.endpoint(fields[1]), let remote = Self.endpoint(fields[2]),
+        guard fields.count > 9, let local = SocketEndpoint(kernelTable: fields[1])?.unmapped,
+            let remote = SocketEndpoint(kernelTable: fields[2])?.unmapped,
             let owner = UInt32(String(decoding: fields[7], as: UTF8.self))
         else { return }
         let state = String(decoding: fields[3], as: UTF8.self)
@@ -78,28 +79,5 @@ struct SocketOwners {
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))
-    }
-
-    /// Reads `0100007F:1F90`: the address is in words of the machine's byte order.
-    private static func endpoint(_ field: ArraySlice<UInt8>) -> SocketEndpoint? {
-        guard let colon = field.lastIndex(of: 58),
-            let port = UInt16(String(decoding: field[(colon + 1)...], as: UTF8.self), radix: 16)
-        else { return nil }
-        let digits = Array(field[..<colon])
-        var words: [UInt32] = []
-        for start in stride(from: 0, to: digits.count, by: 8) where digits.count >= start + 8 {
-            guard let word = UInt32(String(decoding: digits[start..<start + 8], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            words.append(UInt32(bigEndian: word))
-        }
-        switch words.count {
-        case 1: return SocketEndpoint(address: IPAddress(v4: words[0]), port: port)
-        case 4:
-            let address = IPAddress(
-                v6High: UInt64(words[0]) << 32 | UInt64(words[1]), low: UInt64(words[2]) << 32 | UInt64(words[3]))
-            return SocketEndpoint(address: address.unmapped, port: port)
-        default: return nil
-        }
     }
 }

@@ -209,6 +209,15 @@ int probe_open_path(int folder, const char *path, int flags);
 // ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
+// A listening TCP socket: the number of its inode, its port, and its address in network order (the first four bytes for IPv4).
+struct probe_listener {
+    uint32_t inode;
+    uint16_t port;
+    uint8_t address[16];
+};
+// Writes the first `capacity` listening sockets of AF_INET or AF_INET6 in the calling thread's network namespace, and returns how many there
+// are; -1 with errno if the kernel does not offer sock_diag(7). Unlike the tables in /proc, this takes no longer if there are many connections.
+int probe_listeners(int family, struct probe_listener *found, int capacity);
 // The interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if that is not known.
 int probe_loopback_is_up(void);
 // A socket that receives the changes of interfaces, or -1.
