@@ -18,9 +18,9 @@ struct GenerateCommand: ParsableCommand {
                 guard let text = file.text(from: String(decoding: source, as: UTF8.self)) else {
                     throw SystemError("\(file.source) has a marker that is not closed, or that names no table", code: 0)
                 }
-                try SmallFile.rewrite("\(folder)/\(file.rawValue)", with: Array(text.utf8))
+                try SmallFile.rewrite("\(folder)/\(file.path)", with: Array(text.utf8))
             } catch {
-                throw Failure.wrongUse("\(file.rawValue) can't be made: \(error)")
+                throw Failure.wrongUse("\(file.path) can't be made: \(error)")
             }
         }
     }

@@ -31,7 +31,7 @@ struct InputMatcher {
                 hints: [limitHint], isLimit: true)
         }
 
-        static let limitHint = "see the limits of the harness in `docs/language.md`, under Limits"
+        static let limitHint = "see the limits of the harness in `docs/language/verdicts.md`, under Limits"
     }
 
     /// Actual bytes that a report holds at most.

@@ -1,16 +1,29 @@
-/// The files of the repository that are made from the language, by their paths in it.
-package enum GeneratedFile: String, Sendable, CaseIterable {
-    case textMate = "Editors/TextMate/scn.tmLanguage.json"
-    case visualStudioCode = "Editors/vscode/syntaxes/scn.tmLanguage.json"
-    case vim = "Editors/vim/syntax/scn.vim"
-    case reference = "docs/language.md"
+/// A file of the repository that is made from the language.
+package enum GeneratedFile: Sendable, CaseIterable {
+    case textMate, visualStudioCode, vim
+    /// A page of the reference, by its name in ``LanguageReference/pages``.
+    case reference(page: String)
 
-    /// What it is made from; the reference from itself, as only its tables are made.
+    package static var allCases: [GeneratedFile] {
+        [.textMate, .visualStudioCode, .vim] + LanguageReference.pages.map { .reference(page: $0.name) }
+    }
+
+    /// The path in the repository.
+    package var path: String {
+        switch self {
+        case .textMate: "Editors/TextMate/scn.tmLanguage.json"
+        case .visualStudioCode: "Editors/vscode/syntaxes/scn.tmLanguage.json"
+        case .vim: "Editors/vim/syntax/scn.vim"
+        case .reference(let page): "docs/language/\(page).md"
+        }
+    }
+
+    /// The path of the file that it is made from. A page of the reference is made from itself, as only its tables are generated.
     package var source: String {
         switch self {
         case .textMate, .visualStudioCode: "Editors/Templates/scn.tmLanguage.json"
         case .vim: "Editors/Templates/scn.vim"
-        case .reference: rawValue
+        case .reference: path
         }
     }
 

@@ -109,7 +109,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["server S tls", "server S tls cert expired alpn \"imap\""],
-                        "its connections begin with TLS; the [options](#tls) stand behind the word, in any order"
+                        "its connections begin with TLS; the [options](tls.md) stand behind the word, in any order"
                     ),
                 ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseServer() },
@@ -217,7 +217,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
-                        "each connection begins with TLS; clients have the [options](#tls) `name` and `alpn`, servers `cert`, `key` and `alpn`"
+                        "each connection begins with TLS; clients have the [options](tls.md) `name` and `alpn`, servers `cert`, `key` and `alpn`"
                     ),
                 ], example: "crowd V = 20 servers"),
             when: CrowdParser.isDeclaration

@@ -1,4 +1,4 @@
-/// The tables of `docs/language.md`, by the name in their markers: `<!-- table: sending -->` … `<!-- end of table -->`.
+/// The tables on the pages of `docs/language/`, by the name in their markers: `<!-- table: sending -->` … `<!-- end of table -->`.
 package enum LanguageReference {
     /// The page with its tables as the language has them; nil where a marker is not closed, or names no table.
     package static func filled(_ page: String) -> String? {
@@ -26,66 +26,85 @@ package enum LanguageReference {
         return String(line.dropFirst(start.count).dropLast(end.count))
     }
 
-    /// The names of all tables.
-    package static let names = [
-        "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
-        "servers",
-        "tls", "operations", "reports", "processes", "proxies", "links", "names", "crowds", "members", "wire", "blocks",
-        "reserved names",
+    /// A page of the reference, by its name without `.md`, and the tables on it.
+    package typealias Page = (name: String, tables: [String])
+
+    /// The pages with tables. The first one is the index.
+    package static let pages: [Page] = [
+        ("README", ["words"]),
+        ("syntax", ["reserved names", "values", "properties"]),
+        ("header", ["header"]),
+        ("flow", ["timing", "steps", "blocks"]),
+        ("endpoints", ["server", "servers", "client", "connecting"]),
+        ("connections", ["sending", "receiving", "ending"]),
+        ("tls", ["tls"]),
+        ("subjects", ["subject", "operations", "reports"]),
+        ("processes", ["process", "processes"]),
+        ("proxies", ["proxy", "proxies"]),
+        ("links", ["link", "links"]),
+        ("host-names", ["names"]),
+        ("crowds", ["crowd", "crowds", "members"]),
+        ("wire", ["wire"]),
     ]
 
     private static func table(_ name: String) -> String? {
         switch name {
-        case "header": rows("statement", "meaning", entries(.header) { !(actors + ["name"]).contains($0.spelling) })
-        case "actors": rows("declaration", "meaning", entries(.header) { actors.contains($0.spelling) })
-        case "values": valueTable
-        case "properties": propertyTable
-        case "timing": timingTable
-        case "steps": rows("step", "meaning", entries(.step) { besideActors.contains($0.spelling) })
-        case "blocks":
-            rows(
-                "step", "meaning",
-                entries(.step) {
-                    !besideActors.contains($0.spelling) && !["wire", "link", "name"].contains($0.spelling)
-                })
-        case "sending":
-            rows(
-                "step", "meaning",
-                entries(.verb, .connection, isSending) + entries(.expectation, .connection, isSending))
-        case "receiving":
-            rows(
-                "step", "meaning",
-                entries(.expectation, .connection) { !isSending($0) && !isOfTLS($0) }
-                    + entries(.verb, .connection) { $0.spelling == "ignore rest" })
-        case "ending":
-            rows(
-                "step", "meaning",
-                entries(.verb, .connection) {
-                    !isSending($0) && !isOfTLS($0) && !["ignore rest", "expect"].contains($0.spelling)
-                })
-        case "tls":
-            rows("step", "meaning", entries(.verb, .connection, isOfTLS) + entries(.expectation, .connection, isOfTLS))
-        case "connecting": rows("step", "meaning", entries(.verb, .client))
-        case "servers": rows("step", "meaning", entries(.verb, .server) + entries(.expectation, .server))
-        case "operations": rows("operation", "meaning", entries(.verb, .subject))
-        case "reports": rows("expectation", "meaning", entries(.expectation, .subject))
-        case "processes": rows("step", "meaning", entries(.verb, .process) + entries(.expectation, .process))
-        case "proxies": rows("step", "meaning", entries(.verb, .proxy) + entries(.expectation, .proxy))
-        case "links": rows("step", "meaning", entries(.link))
-        case "names":
-            rows(
-                "statement", "meaning",
-                entries(.header) { $0.spelling == "name" } + entries(.step) { $0.spelling == "name" })
-        case "crowds": rows("step", "meaning", entries(.verb, .crowd) + entries(.expectation, .crowd))
-        case "members": rows("statement", "meaning", entries(.member))
-        case "wire": rows("statement", "holds when", entries(.wire))
-        case "reserved names": reservedNames
-        default: nil
+        case "words": return wordTable
+        case "values": return valueTable
+        case "properties": return propertyTable
+        case "timing": return timingTable
+        case "reserved names": return reservedNames
+        default:
+            let listed = entries(of: name)
+            guard !listed.isEmpty else { return nil }
+            return rows(heading(of: name), name == "wire" ? "holds when" : "meaning", listed)
         }
     }
 
-    private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link"]
-    private static let besideActors = ["wait", "note", "let", "check"]
+    /// The heading of a table's first column.
+    private static func heading(of table: String) -> String {
+        switch table {
+        case "header", "names", "members", "wire": "statement"
+        case "operations": "operation"
+        case "reports": "expectation"
+        default: declarations.contains(table) ? "declaration" : "step"
+        }
+    }
+
+    /// The entries that a table lists. A table without entries is made in its own way, as that of properties, or does not exist.
+    private static func entries(of table: String) -> [ListedEntry] {
+        switch table {
+        case "values": entries(.function)
+        case "header": entries(.header) { !(declarations + ["name"]).contains($0.spelling) }
+        case "steps": entries(.step) { withoutActor.contains($0.spelling) }
+        case "blocks":
+            entries(.step) { !(withoutActor + ["wire", "link", "name"]).contains($0.spelling) }
+        case "sending": entries(.verb, .connection, isSending) + entries(.expectation, .connection, isSending)
+        case "receiving":
+            entries(.expectation, .connection) { !isSending($0) && !isOfTLS($0) }
+                + entries(.verb, .connection) { $0.spelling == "ignore rest" }
+        case "ending":
+            entries(.verb, .connection) {
+                !isSending($0) && !isOfTLS($0) && !["ignore rest", "expect"].contains($0.spelling)
+            }
+        case "tls": entries(.verb, .connection, isOfTLS) + entries(.expectation, .connection, isOfTLS)
+        case "connecting": entries(.verb, .client)
+        case "servers": entries(.verb, .server) + entries(.expectation, .server)
+        case "operations": entries(.verb, .subject)
+        case "reports": entries(.expectation, .subject)
+        case "processes": entries(.verb, .process) + entries(.expectation, .process)
+        case "proxies": entries(.verb, .proxy) + entries(.expectation, .proxy)
+        case "links": entries(.link)
+        case "names": entries(.header) { $0.spelling == "name" } + entries(.step) { $0.spelling == "name" }
+        case "crowds": entries(.verb, .crowd) + entries(.expectation, .crowd)
+        case "members": entries(.member)
+        case "wire": entries(.wire)
+        case let kind: entries(.header) { declarations.contains(kind) && $0.spelling == kind }
+        }
+    }
+
+    private static let declarations = ["server", "client", "subject", "process", "proxy", "crowd", "link"]
+    private static let withoutActor = ["wait", "note", "let", "check"]
 
     private static func isSending(_ entry: LanguageEntry) -> Bool {
         ["send", "start sending", "sent", "stalled for", "send failed"].contains(entry.spelling)
@@ -114,6 +133,20 @@ package enum LanguageReference {
     }
 
     // MARK: Tables of their own shape
+
+    /// The index: the words of each page, as `tcpprobe explain` names them.
+    private static var wordTable: String {
+        var lines = ["| page | words |", "| --- | --- |"]
+        for page in pages {
+            // Several actors of a page may have the same word.
+            var seen: Set<String> = []
+            let words = page.tables.flatMap { entries(of: $0) }.map { "`\($0.name)`" }
+                .filter { seen.insert($0).inserted }
+            guard !words.isEmpty else { continue }
+            lines.append("| [\(page.name)](\(page.name).md) | \(words.joined(separator: " · ")) |")
+        }
+        return lines.joined(separator: "\n")
+    }
 
     private static var valueTable: String {
         func function(_ names: String...) -> [String] {

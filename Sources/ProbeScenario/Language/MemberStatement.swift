@@ -75,7 +75,7 @@ extension CrowdStatement {
 
     private static let sendEntry = LanguageEntry(
         "send", ["send V", "send line V"],
-        "as a connection [sends](#steps-of-connections): with `\\|`, `cut at`, `in pieces of 2B`, `every 30ms`, `at 10B/s`",
+        "as a connection [sends](connections.md): with `\\|`, `cut at`, `in pieces of 2B`, `every 30ms`, `at 10B/s`",
         more: [
             (
                 ["send V every 10s"],

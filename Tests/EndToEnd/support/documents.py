@@ -1,4 +1,5 @@
-"""Tests the examples of README.md and docs/*.md; the convention is described at the top of `run`."""
+"""Tests the examples of README.md and of the pages in docs/; the convention is described at the top of `run`."""
+import glob
 import os
 import re
 import shutil
@@ -35,9 +36,7 @@ class Block:
 
 def find(root):
     """The documents that have examples."""
-    folder = os.path.join(root, "docs")
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    paths = [os.path.join(root, "README.md")] + [os.path.join(folder, name) for name in names if name.endswith(".md")]
+    paths = [os.path.join(root, "README.md")] + sorted(glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))
     return [path for path in paths if os.path.exists(path) and any(b.words[0] in ("scn", "console") for b in blocks(path))]
 
 
@@ -74,7 +73,7 @@ def run(path, tool, root, update=False):
                 work.write(block.name, block.text.encode("utf-8"))
         can_capture = work.unmet("capture") is None
         for block in everything:
-            where = f"{os.path.basename(path)}:{block.number}"
+            where = f"{os.path.relpath(path, root)}:{block.number}"
             if block.words[0] == "scn":
                 scenario(block, where, work, can_capture, outcome)
             elif block.words[0] == "console" and "fragment" not in block.words:
