@@ -50,7 +50,7 @@ SHELL_SCRIPTS = Scripts/install-libraries Scripts/skipped-tests Scripts/install 
 PACKAGED     = $(or $(PACKAGE_BUILD),$(RELEASE_SCRATCH)/release)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore slurm delays test-tsan deb tarball sbom test-packages
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors docs release bench fuzz install uninstall clean mutants explore slurm delays test-tsan deb tarball sbom test-packages
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -109,9 +109,11 @@ slurm: build ## Run shards and shares of a crowd on a Slurm of three nodes that 
 delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
 	Tests/Delays/run $(abspath $(TOOL)) --whole
 
-editors: build ## Generate the editors' grammars, the reference's tables and the page of the conformance cases
+editors: build ## Generate the editors' grammars and the reference's tables
 	$(TOOL) generate-language $(CURDIR)
-	Scripts/conformance-page $(abspath $(TOOL))
+
+docs: build ## Write the conformance cases as a page, into .build/conformance-cases.md
+	Scripts/conformance-page $(abspath $(TOOL)) $(SCRATCH)/conformance-cases.md
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
