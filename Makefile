@@ -1,11 +1,11 @@
 # Every variable can be set: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
-# The folders of the debug build, the release build, the tests with ThreadSanitizer and the example packages.
+# The folders of the debug build, the release build and the tests with ThreadSanitizer. The example packages are built in the first, so
+# that what they share with the tool is compiled once.
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
-EXAMPLE_SCRATCH ?= .build-example
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
@@ -77,16 +77,16 @@ test: deps ## Build and run every test
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
 
 test-example: deps ## Build and test the example packages that use the library
-	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 test-chat: build ## Build the chat, test its client, and run the scenarios of its room
-	$(SWIFT) test --package-path Examples/Chat --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
-	PATH="$(abspath $(EXAMPLE_SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(EXAMPLE_SCRATCH)/captures $(RUN_FLAGS)
+	$(SWIFT) test --package-path Examples/Chat --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	PATH="$(abspath $(SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(SCRATCH)/captures $(RUN_FLAGS)
 
 test-protobuf: build ## Run the conformance cases about protobuf against Swift's library and Python's (PyPI: protobuf)
-	$(SWIFT) test --package-path Examples/Protobuf --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/Protobuf --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(TOOL) run Scenarios/conformance/protobuf --adapter "python3 Examples/Protobuf/protobuf_adapter.py" \
-		--out $(EXAMPLE_SCRATCH)/captures --strict $(RUN_FLAGS)
+		--out $(SCRATCH)/captures --strict $(RUN_FLAGS)
 
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
@@ -157,4 +157,4 @@ fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
 clean: ## Remove the builds and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) $(PACKAGES) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(PACKAGES) tcpprobe-out
