@@ -83,14 +83,12 @@ let package = Package(
             dependencies: ["ProbeTransport", "ProbeBase", .product(name: "FlyingSocks", package: "FlyingFox")],
             swiftSettings: settings
         ),
-        // The module keeps the name that users import; its folder does not differ from a product's name by case only.
         .target(
             name: "TCPProbe",
             dependencies: [
                 "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
                 "ProbeSystem", "ProbeBase",
             ],
-            path: "Sources/TCPProbeKit",
             swiftSettings: settings
         ),
         .target(

@@ -1,8 +1,7 @@
-/// The targets of Package.swift, with what each depends on.
+/// The targets of Package.swift, with what each depends on. The folder of a target has its name.
 struct Manifest: Sendable {
     struct Target: Sendable {
         var name: String
-        var folder: String
         /// Targets and products.
         var dependencies: Set<String>
     }
@@ -25,7 +24,6 @@ struct Manifest: Sendable {
         }
         let arguments = text[start..<end]
         guard let name = arguments.firstMatch(of: /name: "([^"]+)"/).map({ String($0.1) }) else { return nil }
-        let folder = arguments.firstMatch(of: /path: "Sources\/([^"]+)"/).map { String($0.1) } ?? name
         var dependencies: Set<String> = []
         if let list = arguments.firstMatch(of: /dependencies: \[/) {
             // A list ends with the first bracket: products have parentheses only.
@@ -36,6 +34,6 @@ struct Manifest: Sendable {
             rest.replace(/\.product\([^)]*\)/, with: "")
             for target in rest.matches(of: /"([^"]+)"/) { dependencies.insert(String(target.1)) }
         }
-        return Target(name: name, folder: folder, dependencies: dependencies)
+        return Target(name: name, dependencies: dependencies)
     }
 }

@@ -26,7 +26,7 @@ struct RoomsTests {
 
     @Test(arguments: Room.all)
     func theManifestHasTheSameDependencies(_ room: Room) throws {
-        let target = try #require(Manifest.targets.first { $0.folder == room.folder })
+        let target = try #require(Manifest.targets.first { $0.name == room.folder })
         #expect(target.dependencies == room.mayImport.subtracting(Self.toolchain))
     }
 

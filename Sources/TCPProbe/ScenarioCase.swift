@@ -32,7 +32,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     ///
     /// - Throws: ``ScenarioProblem`` if the package's sources are not where they were when it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
-        // …/Sources/TCPProbeKit/ScenarioCase.swift: a package is built in the folder of its sources and stays there.
+        // …/Sources/TCPProbe/ScenarioCase.swift: a package is built in the folder of its sources and stays there.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return try cases(in: "/\(package)/Scenarios/conformance")
     }
