@@ -63,7 +63,7 @@ def run(path, tool, root, update=False):
     outcome = Outcome()
     work = Workspace(tool)
     try:
-        for name in ("Scenarios", "Examples", "Adapters", "docs"):
+        for name in ("Scenarios", "Examples", "docs"):
             source = os.path.join(root, name)
             if os.path.isdir(source):
                 shutil.copytree(source, os.path.join(work.files, name), symlinks=True)

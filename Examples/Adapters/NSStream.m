@@ -1,6 +1,6 @@
 // NSStream with its delegate and run loop: the API of Apple's socket stream samples, here on GNUstep.
-// gcc -o nsstream Adapters/NSStream.m $(gnustep-config --objc-flags) $(gnustep-config --base-libs)
-// On Apple systems (written for them, never compiled there): clang -framework Foundation -o nsstream Adapters/NSStream.m
+// gcc -o nsstream Examples/Adapters/NSStream.m $(gnustep-config --objc-flags) $(gnustep-config --base-libs)
+// On Apple systems (written for them, never compiled there): clang -framework Foundation -o nsstream Examples/Adapters/NSStream.m
 #import <Foundation/Foundation.h>
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // Go's net.Conn with bufio.Scanner, as line protocols in Go are read; also listens.
-// go build -o go_bufio Adapters/go_bufio.go
+// go build -o go_bufio Examples/Adapters/go_bufio.go
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Netty: its frame decoders, replaced in the pipeline where the framing changes, IdleStateHandler, water marks; also listens.
-// javac -cp "$(echo /usr/share/java/netty-{common,buffer,transport,codec,handler,resolver}.jar | tr " " :)" -d build Adapters/NettyLines.java (Debian: libnetty-java)
+// javac -cp "$(echo /usr/share/java/netty-{common,buffer,transport,codec,handler,resolver}.jar | tr " " :)" -d build Examples/Adapters/NettyLines.java (Debian: libnetty-java)
 import io.netty.bootstrap.*;
 import io.netty.buffer.*;
 import io.netty.channel.*;

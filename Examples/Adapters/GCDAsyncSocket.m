@@ -1,13 +1,13 @@
 // CocoaAsyncSocket's GCDAsyncSocket, the way its samples use it: one queue for the delegate and all calls.
 // Lines (`readDataToData:` again and again), or with the argument `reads` one read for each op `read`.
 // Apple systems (written for them, never compiled there):
-//   clang -fobjc-arc -framework Foundation -framework Security -framework CFNetwork -I Source/GCD -o gcdasyncsocket Adapters/GCDAsyncSocket.m Source/GCD/GCDAsyncSocket.m
+//   clang -fobjc-arc -framework Foundation -framework Security -framework CFNetwork -I Source/GCD -o gcdasyncsocket Examples/Adapters/GCDAsyncSocket.m Source/GCD/GCDAsyncSocket.m
 // Elsewhere: with libobjc2, a GNUstep base that was built with clang for it, and libdispatch; DIR has stubs of
 // TargetConditionals.h, Availability.h and Security/*.h (types and functions of TLS that are never called, NS_ERROR_ENUM, strlcpy),
 // and a copy of Source/GCD without the lines that set sin_len, sin6_len, sun_len and SO_NOSIGPIPE (ignore SIGPIPE instead),
 // where sa_len is [address length]:
 //   clang -fobjc-arc -fobjc-runtime=gnustep-2.2 -fblocks -fexceptions -fconstant-string-class=NSConstantString -D_GNU_SOURCE -D_NATIVE_OBJC_EXCEPTIONS \
-//     -pthread -include Foundation/Foundation.h -I DIR -o gcdasyncsocket Adapters/GCDAsyncSocket.m DIR/GCDAsyncSocket.m -lgnustep-base -lobjc -ldispatch -lm
+//     -pthread -include Foundation/Foundation.h -I DIR -o gcdasyncsocket Examples/Adapters/GCDAsyncSocket.m DIR/GCDAsyncSocket.m -lgnustep-base -lobjc -ldispatch -lm
 #import <Foundation/Foundation.h>
 #import <dispatch/dispatch.h>
 #import "GCDAsyncSocket.h"

@@ -1,4 +1,4 @@
-// java.net.Socket with a BufferedReader, as line protocols in Java are read. Runs from its source: java Adapters/JavaSocket.java
+// java.net.Socket with a BufferedReader, as line protocols in Java are read. Runs from its source: java Examples/Adapters/JavaSocket.java
 import java.io.*;
 import java.net.*;
 import java.nio.charset.StandardCharsets;

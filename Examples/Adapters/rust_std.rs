@@ -1,5 +1,5 @@
 // std::net::TcpStream with BufReader::lines(), as line protocols in Rust begin.
-// rustc -O -o rust_std Adapters/rust_std.rs
+// rustc -O -o rust_std Examples/Adapters/rust_std.rs
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};

@@ -1,5 +1,5 @@
 // libevent: a bufferevent for each connection, lines by evbuffer_readln; also listens. TLS by its bufferevents of OpenSSL.
-// cc -o libevent_lines Adapters/libevent_lines.c -levent -levent_openssl -lssl -lcrypto
+// cc -o libevent_lines Examples/Adapters/libevent_lines.c -levent -levent_openssl -lssl -lcrypto
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>

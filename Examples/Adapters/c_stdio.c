@@ -1,5 +1,5 @@
 // A socket as a FILE*, read with getline: how many small C programs read lines.
-// cc -pthread -o c_stdio Adapters/c_stdio.c
+// cc -pthread -o c_stdio Examples/Adapters/c_stdio.c
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>

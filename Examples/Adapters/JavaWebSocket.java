@@ -1,4 +1,4 @@
-// java.net.http's WebSocket, as its documentation uses it. Runs from its source: java Adapters/JavaWebSocket.java
+// java.net.http's WebSocket, as its documentation uses it. Runs from its source: java Examples/Adapters/JavaWebSocket.java
 import java.io.*;
 import java.net.*;
 import java.net.http.*;
