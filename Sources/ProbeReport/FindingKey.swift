@@ -1,4 +1,3 @@
-import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
@@ -41,38 +40,5 @@ struct FindingKey: Hashable {
 
     private static func withoutNumbers(_ text: String) -> String {
         String(decoding: text.utf8.filter { !(48...57).contains($0) }, as: UTF8.self)
-    }
-}
-
-/// How often each case passed in a run that repeats cases.
-struct PassRates {
-    /// The most cases that are named; those that always passed are left out first.
-    private static let limit = 40
-
-    private var order: [String] = []
-    private var counts: [String: (passed: Int, total: Int)] = [:]
-
-    mutating func count(_ name: String, _ verdict: Verdict) {
-        if counts[name] == nil { order.append(name) }
-        let old = counts[name] ?? (0, 0)
-        counts[name] = (old.passed + (verdict == .passed ? 1 : 0), old.total + 1)
-    }
-
-    /// A line for each case, below a title; empty if no case was repeated.
-    var text: String {
-        if order.isEmpty { return "" }
-        var named = order
-        if named.count > PassRates.limit {
-            named = named.filter { name in counts[name].map { $0.passed < $0.total } ?? false }
-        }
-        let shown = named.prefix(PassRates.limit).map { Escaped.text($0) }
-        let width = shown.map(\.count).max() ?? 0
-        var text = "rounds:\n"
-        for (name, label) in zip(named, shown) {
-            let (passed, total) = counts[name] ?? (0, 0)
-            text += "  \(label)\(String(repeating: " ", count: width - label.count))  \(passed) of \(total) passed\n"
-        }
-        let rest = order.count - shown.count
-        return text + (rest > 0 ? "  … and \(rest) more\n" : "")
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 
 /// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
@@ -93,11 +94,9 @@ package struct ReplacementFile: ~Copyable {
         return beginning + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
     }
 
-    /// The temporary name of a file, by a hash (FNV-1a): the name itself may be as long as a name can be.
+    /// The temporary name of a file, by a hash: the name itself may be as long as a name can be.
     private static func usualName(for name: String) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return beginning + String(hash, radix: 36)
+        beginning + String(FNV1a(name).value, radix: 36)
     }
 
     // MARK: Abandoned files

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 import Synchronization
 
 /// The file of a Unix socket: which one a path means, whether anybody listens on it, and its removal.
@@ -99,10 +100,8 @@ package struct SocketFile: Sendable, Hashable {
 
     /// A name in the kernel that stands for the file. Nobody else gets it while the descriptor is open.
     private var reservedName: String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let place = folder.map { "\($0.device)/\($0.number)" } ?? "none"
-        return "tcpprobe/unix/\(place)/\(String(hash, radix: 16))"
+        return "tcpprobe/unix/\(place)/\(String(FNV1a(name).value, radix: 16))"
     }
 
     /// Reserves the file for this process, in this network namespace.

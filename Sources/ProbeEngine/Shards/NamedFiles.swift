@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeScenario
 
 /// The contents of the files that scripts name in `file("…")`: on them verdicts depend as on the scripts.
@@ -19,7 +20,7 @@ package struct NamedFiles: Sendable {
     ///   - script: the path of the script.
     ///   - load: reads a file.
     package mutating func hash(of sources: SourceMap, script: String, load: FileLoader) -> UInt64 {
-        var hash = PlanDigest.Hash()
+        var hash = FNV1a()
         for source in sources.files {
             for name in NamedFiles.names(in: source.bytes.span) {
                 guard let file = ScriptPath.file(name, saidIn: source.path, of: script) else { continue }
@@ -33,7 +34,7 @@ package struct NamedFiles: Sendable {
 
     private mutating func contents(of file: ScriptFile, _ load: FileLoader) -> UInt64 {
         if let hash = known[file] { return hash }
-        var hash = PlanDigest.Hash()
+        var hash = FNV1a()
         // Why it can't be read does not matter here: the step that needs it says so.
         if let bytes = try? load(file) { hash.add(bytes) } else { hash.add("unreadable".utf8) }
         known[file] = hash.value

@@ -1,37 +1,12 @@
+package import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
 /// Identifies what a run does, so that results of different plans are not put together: the cases in their order, the bytes of their
 /// scripts, and the options on which verdicts depend. Paths are not in it, because machines keep scripts in different folders.
 package struct PlanDigest: Sendable {
-    /// FNV-1a of 64 bits: the same on every machine and in every version, unlike Swift's own hashes.
-    package struct Hash: Sendable {
-        package private(set) var value: UInt64
-
-        package init() { value = 0xcbf2_9ce4_8422_2325 }
-
-        /// Another hash of the same bytes.
-        fileprivate init(salt: UInt64) { value = 0xcbf2_9ce4_8422_2325 ^ salt }
-
-        package mutating func add(_ bytes: some Sequence<UInt8>) {
-            var value = value
-            for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-            self.value = value
-        }
-
-        /// A case: the subject's name is set apart from the id, and from a case without a subject.
-        package mutating func add(_ key: CaseKey) {
-            add(key.id.utf8)
-            add(CollectionOfOne(0))
-            if let subject = key.subject {
-                add(subject.utf8)
-                add(CollectionOfOne(0))
-            }
-        }
-    }
-
-    private var low = Hash()
-    private var high = Hash(salt: 0x9e37_79b9_7f4a_7c15)
+    private var low = FNV1a()
+    private var high = FNV1a(salt: 0x9e37_79b9_7f4a_7c15)
     private var scripts: [String: [UInt8]] = [:]
 
     package init() {}
@@ -45,14 +20,14 @@ package struct PlanDigest: Sendable {
     ///
     /// - Parameter path: the script's path, by which its bytes are found again for its next case.
     package mutating func add(_ key: CaseKey, path: String, sources: SourceMap) {
-        var hash = Hash()
+        var hash = FNV1a()
         hash.add(key)
         add(PlanDigest.bytes(of: hash.value))
         if let known = scripts[path] {
             add(known)
             return
         }
-        var script = Hash()
+        var script = FNV1a()
         for file in sources.files {
             script.add(PlanDigest.bytes(of: UInt64(file.bytes.count)))
             script.add(file.bytes)
@@ -84,5 +59,17 @@ package struct PlanDigest: Sendable {
 
     private static func bytes(of number: UInt64) -> [UInt8] {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+    }
+}
+
+extension FNV1a {
+    /// Adds a case: the subject's name is set apart from the id, and from a case without a subject.
+    package mutating func add(_ key: CaseKey) {
+        add(key.id.utf8)
+        add(CollectionOfOne(0))
+        if let subject = key.subject {
+            add(subject.utf8)
+            add(CollectionOfOne(0))
+        }
     }
 }

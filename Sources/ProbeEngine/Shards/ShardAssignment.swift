@@ -9,7 +9,7 @@ package enum ShardAssignment {
     /// - Returns: the shard of each case, from 1.
     package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {
         keys.map { key in
-            var hash = PlanDigest.Hash()
+            var hash = FNV1a()
             hash.add(key)
             var mixed = SplitMix64(seed: hash.value)
             return Int(mixed.next() % UInt64(max(1, total))) + 1

@@ -18,7 +18,7 @@ package struct LanguageEntry: Sendable {
     package var choice: String?
     /// The first one says what it does in one line; the others are about its clauses.
     package var rows: [Row]
-    /// A use of it without the actor, which checks in ``LanguageCategory/frame`` behind ``preparation``.
+    /// A use of it without the actor, which the checker accepts after ``preparation``.
     package var example: String
     /// The steps that have to stand before the example.
     package var preparation: String?

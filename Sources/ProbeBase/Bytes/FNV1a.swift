@@ -1,0 +1,22 @@
+/// The hash FNV-1a of 64 bits (RFC 9923): the same on every machine and in every version, unlike Swift's own hashes.
+///
+/// It protects nothing, because two texts with one hash are easily made: names that must differ have ``SHA256``.
+package struct FNV1a: Sendable {
+    @usableFromInline var state: UInt64
+
+    package var value: UInt64 { state }
+
+    /// - Parameter salt: another hash of the same bytes.
+    package init(salt: UInt64 = 0) { state = 0xcbf2_9ce4_8422_2325 ^ salt }
+
+    /// The hash of a text.
+    package init(_ text: String) {
+        self.init()
+        add(text.utf8)
+    }
+
+    @inlinable
+    package mutating func add(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+}

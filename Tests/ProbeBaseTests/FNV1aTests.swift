@@ -1,0 +1,13 @@
+import ProbeBase
+import Testing
+
+struct FNV1aTests {
+    /// The examples of RFC 9923: divisions into shards, names of files and digests of plans are the same in every version.
+    @Test(
+        arguments: [
+            ("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8),
+        ] as [(String, UInt64)])
+    func hashesAreRight(text: String, hash: UInt64) {
+        #expect(FNV1a(text).value == hash)
+    }
+}
