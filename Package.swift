@@ -101,8 +101,12 @@ let package = Package(
         ),
         .target(
             name: "ProbeDesk",
-            dependencies: ["ProbeExplore", "ProbeScenario", "ProbeSystem", "ProbeBase", "CEditline", "CShims"],
-            swiftSettings: settings),
+            dependencies: [
+                "ProbeExplore", "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeEvents", "ProbeScenario",
+                "ProbeWire", "ProbeSystem", "ProbeBase", "CEditline", "CShims",
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "ProbeEditor", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
         .target(
             name: "ProbeExplore",

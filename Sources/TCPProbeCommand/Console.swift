@@ -1,11 +1,12 @@
 import ProbeBase
+import ProbeDesk
 import Glibc
 import ProbeReport
 import ProbeSystem
 import Synchronization
 
 /// Writes text to a descriptor completely, also if the kernel takes only a part at a time.
-final class Console: Sendable {
+final class Console: DeskOutput {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)
 

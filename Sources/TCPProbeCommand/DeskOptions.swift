@@ -111,8 +111,7 @@ struct DeskOptions: ParsableArguments {
             folder: ScenarioFiles.folder(of: "session"))
         let session = DeskSession(
             CaseRun(job, configuration: configuration, reactor: reactor), of: plan, configuration, script,
-            reader: reader,
-            input: input, linger: linger)
+            reader: reader, input: input, output: Console.standardOutput, linger: linger)
         do throws(SystemError) {
             try reactor.register(interrupts, for: .read) { _ in
                 let signal = probe_next_signal(interrupts)

@@ -6,17 +6,19 @@ import ProbeWire
 /// The packets of a session as a ladder.
 enum DeskLadder {
     /// - Returns: also whether anything can be seen.
-    static func text(of caseRun: CaseRun, paint: Paint) async -> (text: String, isSeen: Bool) {
+    static func text(of caseRun: CaseRun, width: Int?, paint: Paint) async -> (text: String, isSeen: Bool) {
         guard let (link, packets) = await caseRun.packets() else {
             return ("error: nothing is seen on the wire: \(await caseRun.captureProblem)\n", false)
         }
-        return (text(of: packets, link, paint: paint), true)
+        return (text(of: packets, link, width: width, paint: paint), true)
     }
 
-    private static func text(of packets: [CapturedPacket], _ link: LinkType, paint: Paint) -> String {
+    private static func text(
+        of packets: [CapturedPacket], _ link: LinkType, width: Int?, paint: Paint
+    ) -> String {
         if packets.isEmpty { return "no packet of this session was seen; only those of the loopback interface are\n" }
         let collected = Collected()
-        let observer = WatchObserver(width: Console.standardOutput.width ?? LadderText.plainWidth, paint: paint) {
+        let observer = WatchObserver(width: width ?? LadderText.plainWidth, paint: paint) {
             collected.text += $0
         }
         var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)

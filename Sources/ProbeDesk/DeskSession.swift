@@ -1,62 +1,61 @@
-import CShims
 import Glibc
 import ProbeBase
-import ProbeDesk
-import ProbeEngine
+package import ProbeEngine
 import ProbeEvents
 import ProbeReport
-import ProbeScenario
+package import ProbeScenario
 import ProbeSystem
 
 /// A connection at the desk: reads steps, runs them, and shows what comes.
 ///
 /// It lives on its reactor's thread, as the case does whose steps it runs.
-actor DeskSession {
-    nonisolated let reactor: Reactor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+package actor DeskSession {
+    private nonisolated let reactor: Reactor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
-    let caseRun: CaseRun
+    private let caseRun: CaseRun
     /// Of the script without a step.
     private let beginning: Plan
     private let configuration: RunConfiguration
-    private(set) var script: SessionScript
+    private var script: SessionScript
     private var reader: LineReader
     private let input: LineInput
+    private let output: any DeskOutput
     private let paint: Paint
     private let linger: Duration
     private let arrivals: DeskArrivals
-    let show: @Sendable (String) -> Void
+    private let show: @Sendable (String) -> Void
 
     /// A step is running, or a connection is waited for.
     private var isBusy = false
-    private(set) var signal: Int32 = 0
-    private(set) var hasFailed = false
-    var files = DeskFiles()
+    private var signal: Int32 = 0
+    private var hasFailed = false
+    private var files = DeskFiles()
     private var hasToldWaiting = false
     /// Connections that `accept as` has named.
-    private(set) var named: [String] = []
+    private var named: [String] = []
 
     /// - Parameters:
     ///   - caseRun: of the script without a step.
+    ///   - output: where text is shown, unless `input` shows it above the line that is being typed.
     ///   - linger: behind the end of a piped input, how long it may be silent before the session ends.
-    init(
+    package init(
         _ caseRun: CaseRun, of plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript,
-        reader: LineReader,
-        input: LineInput, linger: Duration
+        reader: LineReader, input: LineInput, output: any DeskOutput, linger: Duration
     ) {
         reactor = caseRun.reactor
         (self.caseRun, beginning, self.configuration) = (caseRun, plan, configuration)
-        (self.script, self.reader, self.input) = (script, reader, input)
-        self.linger = linger
-        paint = Paint(isOn: Console.standardOutput.usesColor)
-        show = DeskText.output(to: input)
+        (self.script, self.reader) = (script, reader)
+        (self.input, self.output, self.linger) = (input, output, linger)
+        paint = Paint(isOn: output.usesColor)
+        show = DeskText.output(to: input, output)
         arrivals = DeskArrivals(caseRun, paint: paint, actor: script.actor, show: show)
     }
 
     // MARK: The session
 
     /// - Returns: the exit code.
-    func run() async -> Int32 {
+    package func run() async -> Int32 {
         let arrivals = arrivals
         if let finding = await caseRun.begin(telling: { arrivals.take($0) }) {
             tell(finding)
@@ -82,14 +81,14 @@ actor DeskSession {
                 await obey(typed)
                 if isPiped, hasFailed { return await end(code) }
                 // Nobody sees what a further step does.
-                if Console.standardOutput.isReaderGone { return await end(code) }
+                if output.isReaderGone { return await end(code) }
             }
         }
         return await end(code)
     }
 
     /// A signal has come.
-    func interrupt(by signal: Int32) {
+    package func interrupt(by signal: Int32) {
         if signal == SIGINT, !isPiped, files.isSaving {
             giveUpSaving()
             return
@@ -116,7 +115,7 @@ actor DeskSession {
     private var waiting: CheckedContinuation<LineInput.Event, Never>?
 
     private var code: Int32 { signal > 0 ? 128 + signal : hasFailed && isPiped ? failureCode : 0 }
-    private(set) var failureCode: Int32 = 1
+    private var failureCode: Int32 = 1
     private var isPiped: Bool { if case .piped = input.mode { true } else { false } }
 
     /// - Returns: whether there is a connection.
@@ -174,7 +173,7 @@ actor DeskSession {
         case .nothing, .quit: break
         case .help: show(DeskText.help(isServer: script.actor == "S"))
         case .ladder:
-            let (text, isSeen) = await DeskLadder.text(of: caseRun, paint: paint)
+            let (text, isSeen) = await DeskLadder.text(of: caseRun, width: output.width, paint: paint)
             if !isSeen { (hasFailed, failureCode) = (true, 3) }
             show(text)
         case .save(let name): await save(name)
@@ -222,7 +221,7 @@ actor DeskSession {
         return script.count > before
     }
 
-    func ending(of actor: String) async -> String? {
+    private func ending(of actor: String) async -> String? {
         switch await caseRun.untakenEnd(of: actor) {
         case .eof?: "eof"
         case .reset?: "reset"
@@ -277,7 +276,7 @@ actor DeskSession {
         show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
     }
 
-    func tell(_ problem: DeskFile.Problem) {
+    private func tell(_ problem: DeskFile.Problem) {
         (hasFailed, failureCode) = (true, 2)
         show("error: \(problem.text)\n")
     }
@@ -338,7 +337,7 @@ struct DeskFiles {
 
 /// `save`: the text is made on another thread, so that the session obeys signals meanwhile.
 extension DeskSession {
-    func save(_ words: String) async {
+    private func save(_ words: String) async {
         do throws(DeskFile.Problem) {
             let file = try DeskFile(words, mayReplace: files.paths)
             guard let saved = await scenario() else {
@@ -355,7 +354,7 @@ extension DeskSession {
     }
 
     /// Writes the last scenario again if the session received more after its last step.
-    func completeSaved() async {
+    private func completeSaved() async {
         guard let (file, before, count) = files.last, count == script.count else { return }
         guard let present = await scenario(), present != before else { return }
         do throws(DeskFile.Problem) {
@@ -407,7 +406,7 @@ extension DeskSession {
     }
 
     /// Lets the session go on without the text. The thread that makes it ends by itself, or with the process.
-    func giveUpSaving() {
+    private func giveUpSaving() {
         deliver(nil, files.number)
         files.number += 1
     }

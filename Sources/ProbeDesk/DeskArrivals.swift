@@ -1,5 +1,4 @@
 import ProbeBase
-import ProbeDesk
 import ProbeEngine
 import ProbeReport
 import ProbeSystem

@@ -1,5 +1,4 @@
 import ProbeBase
-import ProbeDesk
 import ProbeEvents
 import ProbeReport
 import ProbeScenario
@@ -29,9 +28,9 @@ enum DeskText {
     }
 
     /// Where it is told: above the line that is being typed, where one is.
-    static func output(to input: LineInput) -> @Sendable (String) -> Void {
+    static func output(to input: LineInput, _ output: any DeskOutput) -> @Sendable (String) -> Void {
         if case .edited = input.mode { return { input.show($0) } }
-        return { Console.standardOutput.write($0) }
+        return { output.write($0) }
     }
 
     /// What is wrong with a line.
