@@ -16,7 +16,7 @@ struct PagesTests {
 
     private static let pages =
         ["README.md", "CONTRIBUTING.md"]
-        + ["docs", "Adapters", "Examples", "Fuzz", "Packaging", "Scenarios", "Tests"].flatMap {
+        + ["docs", "Examples", "Fuzz", "Packaging", "Scenarios", "Tests"].flatMap {
             Repository.files(below: $0, ending: $0 == "docs" ? ".md" : "README.md")
         }
 
