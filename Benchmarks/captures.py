@@ -1,7 +1,7 @@
-"""The figures about captures: reading files, compared with libpcap alone, and live capturing.
+"""The benchmarks of captures: reading files, compared with libpcap alone, and live capturing.
 
 The programs that generate captures (`genbig.c`) and that read them for comparison (`loop.c`) are not part of the project. They are in
-the folder that TCPPROBE_BENCH names, or in `../shared/bench` beside the project. Without them the figures are not measured.
+the folder that TCPPROBE_BENCH names, or in `../shared/bench` next to the project. Without them nothing is measured.
 """
 
 import json
@@ -41,12 +41,12 @@ def references() -> Path | None:
 
 
 class CaptureFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     # Reading
 
     def inspect(self):
-        """Flows, reassembly, analysis and the line ends of every stream, against `loop` on the same file in turn."""
+        """Measures flows, reassembly, analysis and the line ends of every stream, alternating with `loop` on the same file."""
         target = ">= 0.8 of loop, <= 64 MB"
         problem = self.build_references()
         if problem:
@@ -55,7 +55,7 @@ class CaptureFigures:
             self.inspect_one(name, arguments, target)
 
     def build_references(self) -> str | None:
-        """Says why it can't."""
+        """Builds the reference programs; returns why that is not possible."""
         sources, compiler = references(), next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
         if sources is None:
             return "genbig.c and loop.c are not here (TCPPROBE_BENCH names their folder)"
@@ -74,7 +74,7 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
-        # Otherwise the system writes it to the disk during the measurement, which occupies one of the CPUs.
+        # Otherwise the system writes the file to the disk during the measurement, which occupies one of the CPUs.
         os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
@@ -86,7 +86,7 @@ class CaptureFigures:
         for number in range(-1, runs):  # one of each to warm up
             for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
                 execution = self.execute(*words, limit=300)
-                # Some lines of genbig break the rule, so some statements fail; with lost packets one is inconclusive.
+                # Some lines of genbig violate the rule, so some statements fail; with lost packets one is inconclusive.
                 if execution.status not in codes or (words is command and "statements on" not in execution.output):
                     return self.failed(f"inspect, {name}", target, execution)
                 if number >= 0:
@@ -106,7 +106,7 @@ class CaptureFigures:
         capture.unlink()
 
     def count_bytes(self, name: str, capture: Path, payload: int):
-        """All bytes that were sent: captured at least once, or reported as missing."""
+        """Checks that all sent bytes are captured at least once, or reported as missing."""
         figure, target = f"bytes, {name}", f"{payload:,}"
         execution = self.execute(self.tool, "inspect", "--json", capture, limit=300)
         if execution.status != 0:
@@ -146,7 +146,7 @@ class CaptureFigures:
     # Live
 
     def live(self):
-        """Lines on one loopback connection at a fixed rate, captured by the tool in another process."""
+        """Sends lines over one loopback connection at a fixed rate, while the tool captures them in another process."""
         target = ">= 60,000 packets/s, none dropped"
         seconds = self.count(10, 3)
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -173,7 +173,7 @@ class CaptureFigures:
         )
 
     def last(self, hogs: int = 0):
-        """Runs of one script each. Its wire steps fail or are inconclusive if the end of an exchange is not in the capture."""
+        """Runs one script each time. Its wire steps fail or are inconclusive if the end of an exchange is not in the capture."""
         runs = self.count(1000, 50)
         name = f"last packet, {hogs} CPU hogs" if hogs else "last packet, idle"
         missing, walls, began = 0, [], time.monotonic()
@@ -197,8 +197,9 @@ class CaptureFigures:
 
 
 def slowdown() -> float:
-    """The time of a busy loop beside another one, divided by its time alone: 1 if two CPUs are two cores, up to 2 if they are threads of
-    one core. `inspect` has two threads and `loop` has one, so on a shared machine their ratio depends on this value, which may change."""
+    """Returns the time of a busy loop next to another one, divided by its time alone: 1 if two CPUs are two cores, up to 2 if they are
+    threads of one core. `inspect` has two threads and `loop` has one, so on a shared machine their ratio depends on this value, which may
+    change."""
     code = "for _ in range(8_000_000): pass"
 
     def best(count: int) -> float:
@@ -215,7 +216,7 @@ def slowdown() -> float:
 
 
 def exchange(listener: socket.socket, port: int, seconds: float) -> int:
-    """Sends lines at the rate PACE to a process that reads them; returns how many."""
+    """Sends lines at the rate PACE to a process that reads them; returns their number."""
     reader = os.fork()
     if reader == 0:
         accepted, _ = listener.accept()
@@ -227,7 +228,7 @@ def exchange(listener: socket.socket, port: int, seconds: float) -> int:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         began = time.monotonic()
         while (passed := time.monotonic() - began) < seconds:
-            # As many as are due, but a few at a time, so that a process that slept too long does not send a burst.
+            # All lines that are due are sent, but only a few at a time, so that a process that overslept does not send a burst.
             for _ in range(min(int(passed * PACE) - sent, 200)):
                 client.sendall(line)
                 sent += 1

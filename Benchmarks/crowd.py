@@ -1,6 +1,6 @@
-"""The figures of crowds, beside the C program that opens as many connections (`crowd.c` among the references, where it is there) and
-slowhttptest (where it is installed): how fast members connect, their memory, how many there can be, and what they take from a client
-beside them."""
+"""The benchmarks of crowds, compared with the C program that opens as many connections (`crowd.c` among the references, if it is there) and
+slowhttptest (if it is installed): how fast members connect, their memory, how many there can be, and how much they slow down a client
+that is served at the same time."""
 
 import json
 import math
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 SECOND = 1_000_000_000
-# A process here has 20,000 descriptors at most; some are for itself.
+# A process here has at most 20,000 descriptors, some of which it needs itself.
 MEMBERS_OF_A_WORKER = 18_000
 DRIP = """scenario "a client is served while others drip"
 timeout 60s
@@ -35,7 +35,7 @@ A stop
 
 
 class Worker:
-    """A process `tcpprobe-crowd`, which is spoken to as the engine does."""
+    """A `tcpprobe-crowd` process, driven in the same way as by the engine."""
 
     def __init__(self, program, role, members, instructions, first=0, step=1, count=None, sources=None):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -60,11 +60,11 @@ class Worker:
         return self.hear()
 
     def resident(self):
-        """In bytes."""
+        """Returns the memory in bytes."""
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
     def processor(self):
-        """Seconds that it has run."""
+        """Returns the processor time in seconds."""
         words = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -74,7 +74,7 @@ class Worker:
 
 
 class CrowdFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     tool: Path
     work: Path
@@ -89,7 +89,7 @@ class CrowdFigures:
         self.crowd_beside_client()
 
     def fill(self, program, members, base=0x7f400001):
-        """Members that connect to sinks: the seconds until all were connected, the workers of both sides."""
+        """Connects members to sinks; returns the seconds until all were connected, and the workers of both sides."""
         count = math.ceil(members / MEMBERS_OF_A_WORKER)
         began = time.monotonic()
         sinks = [Worker(program, {"kind": "sink", "at": {"address": "127.0.0.1", "port": 0}, "place": 1, "places": 1}, 0, [])]
@@ -142,7 +142,7 @@ class CrowdFigures:
             own.append(figures["connect"])
             memory.append(figures["memory"])
             if proof:
-                # It has both ends of a connection, so half as many.
+                # The C program holds both ends of each connection, so it opens half as many.
                 done = subprocess.run([proof, str(members // 2), "1", "20000"], check=True, stdout=subprocess.PIPE, text=True)
                 other.append(members / float(re.search(r"= (\d+) conn/s", done.stdout)[1]))
         wall = statistics.median(own)
@@ -238,7 +238,7 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
 
     @staticmethod
     def percentile(report):
-        """Milliseconds of the p99 of the waits of A."""
+        """Returns the p99 of the waits of A in milliseconds."""
         for line in report.splitlines():
             for crowd in json.loads(line).get("crowds", []):
                 if crowd["name"] == "A":

@@ -1,4 +1,4 @@
-"""Runs a command and measures it; `run` and `compare` share this."""
+"""Runs and measures a command; shared by `run` and `compare`."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ class Execution:
 
 
 def environment(work: Path) -> dict[str, str]:
-    """With a temporary folder of its own, so that files that a run leaves are found."""
+    """Returns an environment with a private temporary folder, so that files that a run leaves are found."""
     temporary = work / "tmp"
     temporary.mkdir(exist_ok=True)
     return {**os.environ, "TMPDIR": str(temporary), "NO_COLOR": "1"}
 
 
 def execute(work: Path, *command, limit: float = 120.0) -> Execution:
-    """Runs a command in the work folder, as a process group that ends with it."""
+    """Runs a command in the work folder, as a process group that ends with the command."""
     with tempfile.TemporaryFile(dir=work) as out:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -51,7 +51,7 @@ def execute(work: Path, *command, limit: float = 120.0) -> Execution:
 
 
 def write_long_script(path: Path, lines: int):
-    """Writes a valid script with this many lines."""
+    """Writes a valid script with this number of lines."""
     with path.open("w") as text:
         text.write('scenario "long"\nserver S\nclient C -> S\nC connect\nS accept\n')
         for number in range((lines - 8) // 2):

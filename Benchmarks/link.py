@@ -1,5 +1,5 @@
-"""The figures of links, beside the C proof of a link over TUN (`tunlink.c` among the references, where they are there): a round trip and
-throughput through an idle link, a segment that is dropped each time, and how many cases with a link run a second."""
+"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if it is there):
+a round trip and throughput through an idle link, a segment that is dropped each time, and the number of cases with a link per second."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-# One program is both ends: it counts what it gets and answers single bytes, or measures and prints "p50-in-us MB/s".
+# One program is both ends: it counts received bytes and answers single ones, or it measures and prints "p50-in-us MB/s".
 PEER = r"""
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -78,7 +78,7 @@ C expect "1"
 
 
 class LinkFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     tool: Path
     work: Path

@@ -1,4 +1,4 @@
-"""The figures of `tcpprobe proxy`, beside socat's: throughput, what it adds to a round trip, and how many connections."""
+"""The benchmarks of `tcpprobe proxy`, compared with socat: throughput, the latency added to a round trip, and the number of connections."""
 
 import contextlib
 import resource
@@ -39,7 +39,7 @@ while True:
 
 
 class ProxyFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     tool: Path
 
@@ -67,7 +67,7 @@ class ProxyFigures:
         self.many_connections()
 
     def many_connections(self):
-        """All of them open at one time, with a byte through each."""
+        """Opens all connections at the same time, with one byte through each."""
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
         wanted, target = self.count(10_000, 1_000), "10000 connections"
@@ -91,7 +91,7 @@ class ProxyFigures:
 
     @staticmethod
     def hears(client: socket.socket) -> bool:
-        """Whether the server's byte came: one that only waits in a queue is not connected to it."""
+        """Whether the server's byte has arrived: a connection that only waits in a queue has not reached the server."""
         try:
             return client.recv(1) == b"x"
         except OSError:
@@ -138,7 +138,7 @@ class ProxyFigures:
         return client
 
     def transfer(self, port: int, total: int) -> float:
-        """Bytes a second, until the other end has counted them all."""
+        """Returns the bytes per second, measured until the other end has counted them all."""
         with self.connected(port) as client:
             chunk, began = bytes(CHUNK), time.perf_counter()
             for _ in range(total // CHUNK):
@@ -149,7 +149,7 @@ class ProxyFigures:
             return total / (time.perf_counter() - began)
 
     def round_trip(self, port: int, count: int) -> float:
-        """The median, in seconds."""
+        """Returns the median in seconds."""
         with self.connected(port) as client:
             times = []
             for _ in range(count):

@@ -1,4 +1,4 @@
-"""The figures of shards: how evenly past durations divide the suite, and putting 100,000 results together; and of pages with many cases."""
+"""The benchmarks of shards (how evenly past durations divide the suite, and merging 100,000 results) and of pages with many cases."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ class ScaleFigures:
         self.page()
 
     def balance(self):
-        """Every shard of the suite as an earlier run's times divide it, by those times."""
+        """Compares the shards into which an earlier run's durations divide the suite, by those durations."""
         target = "each within 15 % of the mean"
         results = self.work / "suite.json"
         suite = Path(__file__).resolve().parent.parent / "Scenarios"
@@ -50,9 +50,9 @@ class ScaleFigures:
         self.add("8 shards of the suite", target, f"{min(loads):.1f} to {max(loads):.1f} s, {worst:.1%} off", passed=worst <= 0.15)
 
     def results(self, figure, target, count, timelines):
-        """Results that the tool wrote, of a case that passes and of one that fails, multiplied: one in a hundred fails.
+        """Writes results files, multiplied from results of the tool for a case that passes and one that fails: one in a hundred fails.
 
-        Of those that passed so many in each shard have their timelines. Nothing where the tool could not run.
+        In each shard, `timelines` of the passed results have a timeline. Returns nothing if the tool could not run.
         """
         script = self.work / "fails.scn"
         script.write_text(FAILS)
@@ -84,7 +84,7 @@ class ScaleFigures:
     def merge(self):
         target = "<= 5 s, <= 500 MB"
         count = self.count(CASES, CASES // 10)
-        # As many timelines as shards of so many cases write: 2 MiB.
+        # The number of timelines that shards with that many cases write: 2 MiB.
         files = self.results("merge of results", target, count, 500)
         if not files:
             return
@@ -105,7 +105,7 @@ class ScaleFigures:
         )
 
     def page(self):
-        """A page of as many cases: what writing it takes beyond a merge without it, and how soon a browser has it."""
+        """Measures a page with many cases: the additional time of a merge that writes it, and the time until a browser has loaded it."""
         target = "<= 3 s, < 30 MB"
         count = self.count(PAGE_CASES, PAGE_CASES // 10)
         files = self.results("page of the cases", target, count, 500)

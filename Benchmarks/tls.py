@@ -1,4 +1,4 @@
-"""The figures about TLS: what a case with it costs, bulk data compared with OpenSSL's own programs, and secrets in a capture."""
+"""The benchmarks of TLS: the cost of a case that uses it, bulk data compared with OpenSSL's own programs, and secrets in a capture."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ wire no rst
 
 
 class TLSFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     def write(self, name: str, text: str) -> Path:
         path = self.work / name
@@ -46,7 +46,7 @@ class TLSFigures:
         self.tls_secrets()
 
     def tls_case(self):
-        """Many cases of one run, plain and with TLS in turn, so that the start of the program and its library is not counted."""
+        """Runs many cases at once, alternately plain and with TLS, so that starting the program and its library is not counted."""
         target = "<= 4 ms CPU above a plain one"
         count = self.count(200, 40)
         folders = {}
@@ -85,7 +85,7 @@ class TLSFigures:
         self.add("tls rate", target, f"{rate:.0f} cases/s", passed=rate >= 300)
 
     def tls_bulk(self):
-        """One process with both ends, and `openssl s_server` with `s_client`, each on one core; the same suite."""
+        """Compares one process with both ends to `openssl s_server` with `s_client`, each on one core, with the same cipher suite."""
         target = ">= 0.6 of openssl"
         openssl = shutil.which("openssl")
         if openssl is None:
@@ -113,7 +113,7 @@ class TLSFigures:
             "tls bulk", target, f"{size / own / 1e6:.0f} MB/s, openssl {size / other / 1e6:.0f} MB/s", f"{ratio:.2f}", ratio >= 0.6)
 
     def openssl_bulk(self, openssl: str, core: int, size: int) -> float | str:
-        """Seconds that a client takes to fetch a file, or why it can't be told."""
+        """Returns the seconds that a client takes to fetch a file, or why they can't be measured."""
         certificate, key, data = self.work / "bulk.pem", self.work / "bulk.key", self.work / "bulk.bin"
         if not data.exists():
             with data.open("wb") as file:
@@ -149,7 +149,7 @@ class TLSFigures:
         return wall if fetched >= size else f"openssl s_client got {fetched} bytes, status {client.returncode}"
 
     def tls_secrets(self):
-        """Each of the 200 connections of a capture can be decrypted."""
+        """Checks that each of the 200 connections in a capture can be decrypted."""
         target = "200 of 200 decrypted"
         tshark = shutil.which("tshark")
         if tshark is None:

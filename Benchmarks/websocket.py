@@ -1,4 +1,4 @@
-"""The figure about WebSocket: frames through an echo that a script makes."""
+"""The benchmark of WebSocket: frames that a script echoes."""
 
 import os
 import statistics
@@ -25,13 +25,13 @@ A close
 
 
 class WebSocketFigures:
-    """Mixed into `Bench`."""
+    """A mixin for `Bench`."""
 
     work: Path
 
     def websocket(self):
-        """One process with both ends, on one core: each round is a masked frame there and one back, four steps. A run of one round is
-        taken off, so that the start of the program is not counted."""
+        """Runs one process with both ends on one core: each round is a masked frame in one direction and an unmasked one back, in four
+        steps. The time of a run with one round is subtracted, so that starting the program is not counted."""
         target = ">= 20000 frames/s"
         rounds = self.count(ROUNDS, ROUNDS // 4)
         core = min(os.sched_getaffinity(0))

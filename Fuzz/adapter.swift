@@ -2,11 +2,12 @@ import ProbeBase
 
 @testable import ProbeTransport
 
-/// What an adapter says: lines, JSON, messages and the state of the protocol. Compiled with ProbeBase and the files of ProbeTransport
-/// that do no input and output.
+/// Fuzzes the output of an adapter: lines, JSON, messages and the state of the protocol. Compiled with ProbeBase and
+/// the files of ProbeTransport that perform no I/O.
 ///
-/// The input is a series of commands for a harness with an adapter: cases begin and end, ops are given, the adapter says what it may say,
-/// says it with some bytes changed, or says anything. What can be read must come back the same from what is written of it.
+/// The input is a series of commands for a harness with an adapter: cases begin and end, ops are requested, and the
+/// adapter sends a valid message, a message with some bytes changed, or arbitrary bytes. A value that can be read must
+/// be equal after it has been written and read again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdapter(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var session = AdapterSession(input: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -19,7 +20,7 @@ private struct AdapterSession {
     private var position = 0
     private var state = AdapterProtocolState(budget: .init(events: 300, bytes: 100_000))
     private var lines = LineBuffer(limit: 5_000)
-    /// A protocol error ends an adapter.
+    /// Whether the adapter has violated the protocol, which ends it.
     private var hasFailed = false
 
     init(input: [UInt8]) { self.input = input }
@@ -38,7 +39,7 @@ private struct AdapterSession {
         }
     }
 
-    // MARK: What the harness does
+    // MARK: The harness
 
     private mutating func request() {
         var configuration = TransportConfiguration(host: text(), port: UInt16(next()) << 8 | UInt16(next()))
@@ -49,12 +50,12 @@ private struct AdapterSession {
                 .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
             ] + PlainOperation.allCases.map(SubjectOperation.plain)
         let operation = operations[Int(next()) % operations.count]
-        // The engine counts from 1.
+        // The engine counts connections from 1.
         guard let request = state.request(operation, on: Int(next()) + 1) else { return }
         check(requests: request.line)
     }
 
-    /// An adapter can read what the harness writes.
+    /// Checks that an adapter can read what the harness writes.
     private func check(requests: [UInt8]) {
         for line in requests.split(separator: 10) {
             do throws(AdapterRequestError) {
@@ -66,7 +67,7 @@ private struct AdapterSession {
         }
     }
 
-    // MARK: What the adapter says
+    // MARK: The adapter
 
     private mutating func honestMessage() -> AdapterMessage {
         let connection = Int(next())
@@ -84,7 +85,7 @@ private struct AdapterSession {
         }
     }
 
-    /// The oldest op is done.
+    /// Completes the oldest op.
     private mutating func answer() {
         guard let first = state.pending.first else { return }
         let error = next() % 4 == 0 ? "invalid" : nil
@@ -134,19 +135,19 @@ private struct AdapterSession {
         }
     }
 
-    /// A value is the same whichever way it is written.
+    /// Checks that a value survives both ways of encoding it.
     private func checkJSON(_ line: [UInt8]) {
-        // `try?`: most lines are no JSON, and that they are refused is right.
+        // `try?`: most lines are not JSON, and must be rejected.
         guard let value = try? JSONParser.parse(line.span) else { return }
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
-            // `try?`: whichever error it is, the encoder's text must be JSON.
+            // `try?`: the kind of error doesn't matter; the encoder's output must be JSON.
             guard let again = try? JSONParser.parse(text.span) else { fatalError("what was written can't be read") }
             demand(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
         }
     }
 
-    // MARK: The input
+    // MARK: Input
 
     private mutating func next() -> UInt8 {
         guard position < input.count else { return 0 }
@@ -163,7 +164,7 @@ private struct AdapterSession {
     private mutating func text() -> String { String(decoding: take(Int(next() % 16)), as: UTF8.self) }
 }
 
-/// As `precondition`, but what is wrong is said in an optimised build, too.
+/// Does the same as `precondition`, but also prints the text in an optimized build.
 private func demand(_ condition: Bool, _ text: String) {
     if !condition { fatalError(text) }
 }

@@ -1,11 +1,12 @@
 import ProbeBase
 import ProbeWire
 
-/// Capture files: both readers, decoding, fragments, reassembly and analysis. Compiled with ProbeWire and ProbeBase alone.
+/// Fuzzes capture files: both readers, decoding, fragments, reassembly and analysis. Compiled with ProbeWire and
+/// ProbeBase alone.
 ///
-/// The first byte says how the rest is cut into chunks, none of which may change what comes out; the fast path through the analysis
-/// must come to the same as the readable route, and two shares merged to the same as one analysis of all. Statements are judged on every
-/// connection.
+/// The first byte determines how the rest is divided into chunks, which must not change the result. The fast path
+/// through the analysis must give the same result as the readable one, and two merged shares the same result as one
+/// analysis of everything. Statements are judged on every connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 1 else { return 0 }
@@ -25,7 +26,7 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Where no limit that is for all of them was reached.
+/// Compares two merged shares with the whole, unless a limit that applies to all connections was reached.
 func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
     var (merged, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(0, of: 2))
     let (other, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(1, of: 2))

@@ -2,11 +2,12 @@ import ProbeBase
 
 @testable import ProbeNetwork
 
-/// Questions for a resolver, over both transports. Compiled with ProbeBase and the files of ProbeNetwork about messages.
+/// Fuzzes queries to a resolver over both transports. Compiled with ProbeBase and the files of ProbeNetwork about
+/// messages.
 ///
-/// The first byte selects the transport. By UDP the rest is one message; by TCP it is a stream of messages, each with its length before it,
-/// and what is asked must not depend on how the stream is cut. An answer repeats what was asked, fits its transport, and holds exactly the
-/// records that its header counts.
+/// The first byte selects the transport. Over UDP the rest is one message; over TCP it is a stream of messages, each
+/// preceded by its length, and the queries must not depend on how the stream is cut. A response repeats the question,
+/// fits its transport, and holds exactly the records that its header counts.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDNS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

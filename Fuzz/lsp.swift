@@ -3,12 +3,12 @@ import ProbeScenario
 
 @testable import ProbeEditor
 
-/// What an editor sends to the language server: the stream of messages, JSON-RPC, and the requests. Compiled with ProbeBase, ProbeScenario
-/// and ProbeEditor.
+/// Fuzzes the input of the language server: the stream of messages, JSON-RPC, and the requests. Compiled with
+/// ProbeBase, ProbeScenario and ProbeEditor.
 ///
-/// The first byte selects what the input is: a raw stream; or lines, each of which becomes a message with a right header, after the
-/// handshake and the opening of a document. How the stream is cut must not change what the server writes, and all of that must be messages
-/// that can be read.
+/// The first byte selects the kind of input: a raw stream; or lines, each of which becomes a message with a valid
+/// header, sent after the handshake and the opening of a document. How the stream is cut must not change the server's
+/// output, which must consist of readable messages.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzLSP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -35,8 +35,10 @@ private let beginning = [
     "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\",\"params\":{\"textDocument\":{\"uri\":\"\(document)\",\"version\":1,\"languageId\":\"scn\",\"text\":\"scenario \\\"a\\\"\\n\\nserver S\\nclient C -> S\\n\\nC connect\\nS accept\\nC send line \\\"é😀\\\"\\n\"}}}",
 ]
 
-/// A line that begins with a brace is a message. Of any other one the first byte selects a request, the next four are places in the document,
-/// and the rest is its new text.
+/// Returns the message for a line of the input: the line itself if it begins with a brace.
+///
+/// Otherwise the first byte selects a request, the next four are positions in the document, and the rest is its new
+/// text.
 private func message(_ line: [UInt8], _ number: Int) -> [UInt8] {
     if line.first == UInt8(ascii: "{") { return line }
     let methods = [
@@ -62,7 +64,10 @@ private func message(_ line: [UInt8], _ number: Int) -> [UInt8] {
     return JSONValue.object(members + [("params", .object(parameters))]).encoded()
 }
 
-/// Each message is answered before the next one, however the stream is cut: what a later one makes needless is left out otherwise.
+/// Returns the server's output for a stream that arrives in chunks of `size` bytes.
+///
+/// Each message is answered before the next one is received, however the stream is cut; otherwise the server would omit
+/// answers that a later message makes unnecessary.
 private func answers(to stream: [UInt8], cutEvery size: Int) -> [UInt8] {
     var server = EditorServer(version: "1", allowing: AllowedTargets()) { (_) throws(LoadError) in throw .notFound }
     var output: [UInt8] = []

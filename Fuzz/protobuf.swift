@@ -2,10 +2,10 @@ import ProbeBase
 
 @testable import ProbeInspect
 
-/// Messages of protobuf, right and wrong: the reader, paths, and the text of `inspect`, without a schema and with one that is read from the
-/// input too. Compiled with ProbeBase and a part of ProbeInspect alone.
+/// Fuzzes valid and invalid protobuf messages: the reader, paths, and the text of `inspect`, both without a schema and
+/// with one that is read from the input. Compiled with ProbeBase and a part of ProbeInspect alone.
 ///
-/// Fields that are written again must be read as they were.
+/// Fields that are written again must be read back unchanged.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzProtobuf(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

@@ -4,11 +4,12 @@ import ProbeScenario
 
 @testable import ProbeReport
 
-/// Files of results. Compiled with ProbeBase, ProbeWire, ProbeScenario, ProbeEvents and the files of ProbeReport about results.
+/// Fuzzes results files. Compiled with ProbeBase, ProbeWire, ProbeScenario, ProbeEvents and the files of ProbeReport
+/// about results.
 ///
-/// The input is a file; or, after a byte that is no brace, a series of changes to a file with every member, each of them a place, a length
-/// and the bytes that replace what is there. Every result of a file that is accepted can be read, and is the same after it was written
-/// again.
+/// The input is a file; or, if the first byte is not a brace, a series of changes to a file with every member, each of
+/// them an offset, a length and the bytes to replace. Every result of an accepted file can be read, and is equal after
+/// it has been written again.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzResults(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -62,7 +63,7 @@ private func parsed(_ text: [UInt8]) -> JSONValue {
     }
 }
 
-/// A file in which every member has a value.
+/// A results file in which every member has a value.
 private let sample: [UInt8] = {
     let source = SourceFile(path: "a.scn", bytes: Array("scenario \"a\"\n".utf8))
     let span = SourceSpan(file: 0, start: 0, end: 8)

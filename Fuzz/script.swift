@@ -1,8 +1,9 @@
 import ProbeScenario
 
-/// Scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled with ProbeScenario and ProbeBase alone.
+/// Fuzzes scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled with ProbeScenario and ProbeBase
+/// alone.
 ///
-/// Besides that nothing traps: formatting twice changes nothing, and every diagnostic can be shown.
+/// Nothing may trap; in addition, formatting twice must change nothing, and every diagnostic must be renderable.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzScript(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -1,17 +1,18 @@
 import ProbeBase
 import ProbeWire
 
-/// Connections out of numbers: reassembly, classification and every judgement. Compiled with ProbeWire and ProbeBase alone.
+/// Fuzzes connections whose packets are built from the input: reassembly, classification and every judgement. Compiled
+/// with ProbeWire and ProbeBase alone.
 ///
-/// Each packet takes eight bytes: who and which flags, offsets of sequence and acknowledgment from what would be right, window,
-/// length, how much of it was captured, time. What comes out must agree with itself.
+/// Each packet takes eight bytes: sender and flags, the distances of the sequence and acknowledgment numbers from the
+/// correct ones, window, length, captured length, time. The results must be consistent with each other.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzStream(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
     guard let first = input.first else { return 0 }
     let timed = table(of: input, first, timeUnit: 100_000)
     for conversation in timed.conversations { look(at: conversation) }
-    // The streams are the same whatever the times say.
+    // The streams don't depend on the times.
     let untimed = table(of: input, first, timeUnit: 0)
     precondition(untimed.conversations.count == timed.conversations.count)
     for (one, other) in zip(timed.conversations, untimed.conversations) {
@@ -69,7 +70,7 @@ private func table(
     return table
 }
 
-/// Mostly right, now and then near, sometimes anywhere.
+/// Returns an offset that is mostly 0, sometimes small, and occasionally arbitrary.
 private func distance(_ byte: UInt8) -> Int {
     switch byte {
     case 0..<128: 0

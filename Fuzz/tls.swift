@@ -3,10 +3,11 @@ import ProbeBase
 @testable import ProbeTLS
 @testable import ProbeWire
 
-/// What a peer sends to an endpoint with TLS, at record level: records that are right, changed, cut, repeated, left out or invented, in the
-/// handshake and behind it. Compiled with ProbeTLS, ProbeWire and ProbeBase alone; OpenSSL itself is not instrumented.
+/// Fuzzes what a peer sends to a TLS endpoint, at record level: records that are valid, altered, cut, repeated, omitted
+/// or invented, during the handshake and after it. Compiled with ProbeTLS, ProbeWire and ProbeBase alone; OpenSSL
+/// itself is not instrumented.
 ///
-/// Whatever the network does, what is read must be the beginning of what the peer has written.
+/// Whatever the network does, the bytes that the endpoint reads must be a prefix of what the peer has written.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var exchange = Exchange(input: Array(UnsafeBufferPointer(start: start, count: count)))
@@ -14,7 +15,8 @@ public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// Made once: keys take longer than all that is tried with them.
+/// A certificate authority, a certificate and its key. They are made once, because that takes longer than all that is
+/// done with them.
 private let identities: (authority: [UInt8], leaf: Certificate, key: [UInt8]) = {
     do {
         try TLSLibrary.load()
@@ -29,13 +31,13 @@ private let identities: (authority: [UInt8], leaf: Certificate, key: [UInt8]) = 
 private struct Exchange {
     private let input: [UInt8]
     private var position = 0
-    /// The endpoint that is tried.
+    /// The endpoint under test.
     private let endpoint: TLSSession
     private let peer: TLSSession
-    /// What the endpoint has passed on, and what the peer has written.
+    /// The bytes that the endpoint has read; `written` is what the peer has written.
     private var read: [UInt8] = []
     private var written: [UInt8] = []
-    /// All that the endpoint was given, as a capture would have it.
+    /// All bytes that the endpoint has received, as a capture would show them.
     private var wire: [UInt8] = []
     private var early: [UInt8] = []
 
@@ -70,7 +72,7 @@ private struct Exchange {
     }
 
     mutating func run() {
-        // A file is what a script names: whatever is in it, it is refused or used.
+        // Scripts name these files: whatever their contents, they are rejected or used.
         if input.first == 255 { return useFiles() }
         if next() % 4 != 0 { for _ in 0..<4 { passOn(changes: 0) } }
         while position < input.count {
@@ -102,14 +104,14 @@ private struct Exchange {
         demand(TLSRecords.plainText(in: wire.span).length <= wire.count, "more plain text than there are bytes")
     }
 
-    // MARK: What the peer does
+    // MARK: The peer
 
     private static func message(of peer: TLSSession) -> TLSSession.Progress {
         peer.version == .tls12 ? peer.requestHello() : peer.sendTicket()
     }
 
     private mutating func act(_ body: (TLSSession) -> Void) {
-        // As the engine does: nothing goes by OpenSSL behind a forged record.
+        // As in the engine, no more data passes through OpenSSL after a forged record.
         if !peer.hasForged { body(peer) }
     }
 
@@ -123,7 +125,7 @@ private struct Exchange {
         early += peer.takeOutput()
         let type = next() % 2 == 0 ? 23 : next()
         let bytes = take(Int(next()) * (next() % 32 == 0 ? 80 : 1))
-        // `try?`: it is refused before the end of the handshake, and with TLS 1.2.
+        // `try?`: forging is refused before the end of the handshake, and with TLS 1.2.
         guard let record = try? peer.forge(type: type, bytes) else { return }
         if type == 23 { written += bytes }
         early += record
@@ -131,7 +133,7 @@ private struct Exchange {
 
     // MARK: The network
 
-    /// Gives the endpoint what the peer sends, some bytes of it changed, and the peer what the endpoint sends.
+    /// Passes the peer's output to the endpoint with some bytes altered, and the endpoint's output to the peer.
     private mutating func passOn(changes: Int) {
         _ = peer.handshake()
         var bytes = early + peer.takeOutput()
@@ -142,7 +144,7 @@ private struct Exchange {
             case 0: bytes[place] ^= 1 << (next() % 8)
             case 1: bytes.remove(at: place)
             case 2: bytes.insert(contentsOf: take(Int(next() % 8)), at: place)
-            // What is the same comes twice.
+            // The same bytes arrive twice.
             default: bytes += bytes[place...]
             }
         }
@@ -199,7 +201,7 @@ private struct Exchange {
         do { _ = try TLSContext(options) } catch { demand(!error.reason.isEmpty, "a failure without a reason") }
     }
 
-    // MARK: The input
+    // MARK: Input
 
     private func length(_ count: Int) -> [UInt8] { [UInt8(count >> 8), UInt8(count & 0xff)] }
 
@@ -216,7 +218,7 @@ private struct Exchange {
     }
 }
 
-/// As `precondition`, but what is wrong is said in an optimised build, too.
+/// Does the same as `precondition`, but also prints the text in an optimized build.
 private func demand(_ condition: Bool, _ text: String) {
     if !condition { fatalError(text) }
 }

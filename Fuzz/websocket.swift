@@ -1,9 +1,9 @@
 import ProbeBase
 
-/// A stream of WebSocket out of bytes: its opening handshake, and its frames. Compiled with ProbeBase alone.
+/// Fuzzes a WebSocket stream: its opening handshake and its frames. Compiled with ProbeBase alone.
 ///
-/// The first byte says what stands ahead: nothing, a request, an answer. What is counted by headers alone must be what is read, and a frame
-/// that is written again must be the same bytes.
+/// The first byte selects what precedes the frames: nothing, a request, or an answer. Counting frames by their headers
+/// alone must give the same number as reading them, and a frame that is written again must be the same bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebSocket(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -12,7 +12,7 @@ public func fuzzWebSocket(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let stream = Array(heads[Int(first) % heads.count].utf8) + input.dropFirst()
     let whole = WebSocketFrames(stream.span)
     read(stream, whole)
-    // More bytes never take a frame away.
+    // A longer stream never has fewer frames.
     for cut in [stream.count / 3, stream.count / 2, max(0, stream.count - 1)] {
         precondition(WebSocketFrames(Array(stream[..<cut]).span).count <= whole.count, "a frame was lost")
     }

@@ -1,9 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Gives `ProbeOrigin` the commit that the sources are of: before each build, because a commit changes no source.
+/// Passes the commit of the sources to `ProbeOrigin`. It runs before each build, because a commit changes no source
+/// file.
 ///
-/// `Context.gitInformation` would do without a plugin, but a manifest is cached, and then says an earlier commit.
+/// `Context.gitInformation` would work without a plugin, but a manifest is cached, and would then name an earlier
+/// commit.
 @main
 struct CommitPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -9,7 +9,7 @@
 typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
 typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 
-// The widest vectors that the processor at hand has; glibc's loader chooses.
+// Uses the widest vectors that the processor supports; glibc's loader chooses.
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) \
     && !__has_feature(thread_sanitizer)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512bw", "avx2", "default")))
@@ -17,7 +17,7 @@ typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 #define FOR_EACH_PROCESSOR
 #endif
 
-// Bit i is set where byte i of these 64 is `byte`.
+// Returns a word in which bit i is set if byte i of these 64 is `byte`.
 static inline __attribute__((always_inline)) uint64_t equal64(const uint8_t *bytes, uint8_t byte) {
     bytes64 block;
     memcpy(&block, bytes, sizeof block);
@@ -39,7 +39,7 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         return;
     }
     if (count >= 64) {
-        // The last 64 once more, without those that were looked at.
+        // The last 64 bytes once more, without those that have already been examined.
         words[0] = equal64(bytes + count - 64, '\n') >> (64 - left);
         words[1] = equal64(bytes + count - 64, '\r') >> (64 - left);
     } else {

@@ -36,18 +36,18 @@ struct probe_editor {
     struct probe_editor_calls calls;
     const char *prompt;
     struct winsize size;
-    // The line as bytes.
+    // The line, as bytes.
     char *text;
     // Whether a line is being read.
     int reads;
-    // Of the terminal, as they were.
+    // The original modes of the terminal.
     struct termios modes;
     int has_modes;
 };
 
 const char *probe_editor_load(void) {
     static char reason[160];
-    // Its name has been the same since 2008; other systems than Debian's give it another number.
+    // The library's soname has been the same since 2008; systems other than Debian number it differently.
     void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return "libedit.so.2 is not installed";
@@ -80,7 +80,7 @@ static void put(const char *text, size_t length) {
     }
 }
 
-// Columns that characters take; one that has no width is taken to have none.
+// Returns the number of columns of characters; a character without a known width counts as 0.
 static size_t columns_of(const wchar_t *start, const wchar_t *end) {
     size_t columns = 0;
     for (const wchar_t *character = start; character < end; character++) {
@@ -90,7 +90,7 @@ static size_t columns_of(const wchar_t *start, const wchar_t *end) {
     return columns;
 }
 
-// Removes the prompt and the line from the screen: the cursor is where the prompt began.
+// Removes the prompt and the line from the screen, and leaves the cursor where the prompt began.
 static void hide(probe_editor *editor) {
     const LineInfoW *line = lib.el_wline(editor->line);
     wchar_t prompt[256];
@@ -113,7 +113,8 @@ static void follow_size(probe_editor *editor) {
     lib.el_resize(editor->line);
 }
 
-// One character of the terminal (el_rfunc_t): 1, 0 at the end, -1 with errno. What wakes it meanwhile is served.
+// Reads a character from the terminal (el_rfunc_t), and calls `woken` when `wake` becomes readable. Returns 1, or 0 at
+// the end of the input or if `woken` returned 1, or -1 with errno.
 static int next_character(EditLine *line, wchar_t *character) {
     probe_editor *editor = owner_of(line);
     mbstate_t state;
@@ -130,12 +131,12 @@ static int next_character(EditLine *line, wchar_t *character) {
         char byte;
         ssize_t count = read(STDIN_FILENO, &byte, 1);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        // A terminal that has hung up fails with EIPE or ends.
+        // A terminal that has hung up fails with EPIPE or reports the end of the file.
         if (count <= 0) return 0;
         switch (mbrtowc(character, &byte, 1, &state)) {
         case (size_t)-2: continue;
         case (size_t)-1:
-            // No character of this encoding is begun anew behind it.
+            // Replace an invalid byte sequence with `?`, and decode the next character from the initial state.
             memset(&state, 0, sizeof state);
             *character = L'?';
             return 1;
@@ -168,7 +169,8 @@ static unsigned char complete(EditLine *line, int key) {
     return is_silent ? CC_REFRESH_BEEP : CC_REFRESH;
 }
 
-// Between two lines keys are kept for the next one: the terminal neither shows them nor takes Ctrl-D for an end of its own.
+// Keeps keys that are typed between two lines for the next one: the terminal neither echoes them nor takes Ctrl-D for
+// the end of its input.
 static void keep_keys(void) {
     struct termios modes;
     if (tcgetattr(STDIN_FILENO, &modes) < 0) return;
@@ -179,11 +181,11 @@ static void keep_keys(void) {
 }
 
 probe_editor *probe_editor_open(int wake, const char *history, struct probe_editor_calls calls) {
-    // Characters of more than one byte are those of UTF-8, also where the environment names no locale.
+    // Multibyte characters are UTF-8, even if the environment sets no locale.
     if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
     probe_editor *editor = calloc(1, sizeof *editor);
     if (!editor) return NULL;
-    // Ctrl-Z and Ctrl-\ would leave the terminal as it is for editing, without a prompt: they do nothing here.
+    // Ctrl-Z and Ctrl-\ would leave the terminal in editing mode without a prompt, so they are disabled.
     editor->has_modes = tcgetattr(STDIN_FILENO, &editor->modes) == 0;
     if (editor->has_modes) {
         struct termios modes = editor->modes;
@@ -212,7 +214,7 @@ probe_editor *probe_editor_open(int wake, const char *history, struct probe_edit
     lib.el_set(editor->line, EL_ADDFN, "probe-complete", "completes a word", complete);
     lib.el_set(editor->line, EL_BIND, "^I", "probe-complete", NULL);
     lib.el_set(editor->line, EL_BIND, "^R", "em-inc-search-prev", NULL);
-    // The user's own bindings.
+    // The user's own key bindings.
     lib.el_source(editor->line, NULL);
     lib.el_wset(editor->line, EL_GETCFN, next_character);
     follow_size(editor);
@@ -261,7 +263,7 @@ size_t probe_editor_discard(probe_editor *editor) {
     const LineInfoW *line = lib.el_wline(editor->line);
     int count = (int)(line->lastchar - line->buffer);
     hide(editor);
-    // What is before the cursor is deleted, so it goes to the end first.
+    // Deletion affects the text before the cursor, so the cursor is first moved to the end.
     lib.el_cursor(editor->line, count);
     lib.el_deletestr(editor->line, count);
     return (size_t)count;
@@ -271,11 +273,11 @@ void probe_editor_remember(probe_editor *editor, const char *line) {
     HistEvent event;
     lib.history(editor->past, &event, H_ENTER, line);
     if (!editor->history_path) return;
-    // What was sent may be secret: it is nobody else's to read.
+    // What was sent may be secret, so only the user may read the file.
     int file = open(editor->history_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
     close(file);
-    // The lines of another session that were added meanwhile stay.
+    // Keep lines that another session has added meanwhile.
     History *all = lib.history_init();
     if (!all) return;
     lib.history(all, &event, H_SETSIZE, 1000);

@@ -18,7 +18,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-// A client of version 1.2 that offers nothing better than what OpenSSL's level 2 refuses is the script's choice.
+// OpenSSL's security level 2 would refuse the weak offers of some TLS 1.2 clients, which are the script's choice.
 static const int security_level = 1;
 
 probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int highest_version) {
@@ -33,7 +33,7 @@ probe_tls_context *probe_tls_context_new(int is_server, int lowest_version, int 
         return NULL;
     }
     SSL_CTX_set_security_level(context->ssl, security_level);
-    // A client keeps the session that its server has given it.
+    // Lets a client keep the session that its server has given it.
     SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_BOTH);
     SSL_CTX_set_keylog_callback(context->ssl, probe_tls_key_log);
     SSL_CTX_set_msg_callback(context->ssl, probe_tls_message);
@@ -54,13 +54,13 @@ int probe_tls_context_use(probe_tls_context *context, const probe_tls_certificat
 
 static BIO *memory_of(const char *bytes, size_t count) { return count > INT_MAX ? NULL : BIO_new_mem_buf(bytes, (int)count); }
 
-// No terminal is asked for the passphrase of a key.
+// Fails instead of asking for a key's passphrase on the terminal.
 static int no_passphrase(char *buffer, int size, int writing, void *data) {
     (void)buffer, (void)size, (void)writing, (void)data;
     return -1;
 }
 
-// Whether the last failure is that the file has no more of them, which is how it ends.
+// Returns whether the last failure means that the file has no more certificates, which is its normal end.
 static int is_at_end(void) {
     unsigned long code = ERR_get_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
@@ -102,7 +102,7 @@ int probe_tls_context_trust_pem(probe_tls_context *context, const char *certific
         X509_free(next);
         count++;
     }
-    // The first failure stays for who asks why there is none.
+    // If there is no certificate at all, the failure stays in the queue as the reason.
     if (count && done) done = is_at_end();
     BIO_free(memory);
     return count && done;
@@ -129,7 +129,7 @@ int probe_tls_context_set_alpn(probe_tls_context *context, const uint8_t *protoc
 int probe_tls_context_set_tickets(probe_tls_context *context, size_t count) {
     if (count == 0) {
         SSL_CTX_set_options(context->ssl, SSL_OP_NO_TICKET);
-        // TLS 1.2 resumes by the number of the session, too.
+        // TLS 1.2 can also resume by session ID.
         SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_OFF);
     }
     return SSL_CTX_set_num_tickets(context->ssl, count) == 1;

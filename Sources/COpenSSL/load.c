@@ -15,7 +15,7 @@ static void *find(void *library, const char *name, const char **missing) {
 
 const char *probe_tls_load(void) {
     static char reason[160];
-    // The library needs libcrypto, which is loaded with it; a handle of its own is asked for by name.
+    // libssl depends on libcrypto, which is loaded along with it. A separate handle for libcrypto is opened by name.
     void *ssl = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
     void *crypto = ssl ? dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!crypto) {
@@ -47,7 +47,7 @@ int probe_tls_alert_of_error(void) {
 }
 
 const char *probe_tls_take_error(void) {
-    // The first one is the cause, those behind it are where it went through.
+    // The first error is the cause; the ones after it show only where it passed through.
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
     if (code && !text) text = ERR_lib_error_string(code);

@@ -4,7 +4,7 @@
 #include "openssl.h"
 
 int probe_tls_expand(const uint8_t *secret, const char *label, uint8_t *out, size_t count) {
-    // HkdfLabel: the length, the label behind `tls13 ` and its length, and an empty context (RFC 8446, 7.1).
+    // HkdfLabel: the length, the label with its length and the prefix `tls13 `, and an empty context (RFC 8446, 7.1).
     static const char prefix[] = "tls13 ";
     const size_t prefix_length = sizeof prefix - 1, label_length = strlen(label);
     uint8_t info[64];
@@ -35,11 +35,11 @@ enum { header_length = 5, tag_length = 16, nonce_length = 12 };
 
 int probe_tls_seal(
     const uint8_t *key, const uint8_t *iv, uint64_t sequence, uint8_t type, const uint8_t *bytes, size_t count, uint8_t *out) {
-    // The number of the record, in the last eight bytes of the vector (RFC 8446, 5.3).
+    // The record's sequence number is XORed into the last eight bytes of the IV (RFC 8446, 5.3).
     uint8_t nonce[nonce_length];
     memcpy(nonce, iv, nonce_length);
     for (int i = 0; i < 8; i++) nonce[nonce_length - 1 - i] ^= (uint8_t)(sequence >> (8 * i));
-    // An encrypted record looks like application data of version 1.2 (RFC 8446, 5.2).
+    // An encrypted record looks like application data of TLS 1.2 (RFC 8446, 5.2).
     const size_t length = count + 1 + tag_length;
     out[0] = 23;
     out[1] = 3;
@@ -57,7 +57,7 @@ int probe_tls_seal(
         done = EVP_EncryptUpdate(cipher, text, &written, bytes, (int)count) == 1;
         position = written;
     }
-    // The content's real type stands behind it.
+    // The content's real type follows it.
     done = done && EVP_EncryptUpdate(cipher, text + position, &written, &type, 1) == 1 &&
            EVP_EncryptFinal_ex(cipher, text + position + written, &last) == 1 &&
            EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, tag_length, text + count + 1) == 1;

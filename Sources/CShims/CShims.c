@@ -89,7 +89,7 @@ int probe_reserve_name(const char *name) {
     size_t length = strlen(name);
     if (length + 1 > sizeof address.sun_path)
         return -ENAMETOOLONG;
-    // A name that begins with a null byte is no file: it belongs to the network namespace, and disappears with the
+    // A name that begins with a null byte is not a file: it belongs to the network namespace, and disappears with the
     // socket.
     memcpy(address.sun_path + 1, name, length);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -126,8 +126,8 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     return 0;
 }
 
-// The signals that ask a run to end: a terminal's Ctrl-C, a request to terminate, and a terminal that is gone. After `nohup` the last one is
-// ignored, and stays so.
+// The signals that end a run: Ctrl-C on a terminal, a request to terminate, and a terminal that was closed.
+// After `nohup` the last one is ignored, and stays ignored.
 static void add_interrupts(sigset_t *set) {
     struct sigaction present;
     sigemptyset(set);
@@ -175,8 +175,8 @@ void probe_interrupts_end_process(int yes) {
     sigset_t set;
     add_interrupts(&set);
     if (yes) {
-        // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to it all the same must work, as
-        // during a run.
+        // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to the job explicitly must still
+        // work, as during a run.
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
         // After `nohup`, SIGHUP stays ignored.
@@ -218,8 +218,8 @@ int probe_drop_all_input(int fd) {
 }
 
 // The descriptor `fd` is in the queue of a socket that is in its own queue as well. Once the process has closed that
-// socket it is unreachable. The kernel finds that out in a worker thread, which then waits for the grace periods of the
-// release.
+// socket, both are unreachable. The kernel detects this in a worker thread, which then waits for the grace periods of
+// the release.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
@@ -251,7 +251,7 @@ int probe_release_after_exit(int fd) {
 
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// sigabbrev_np, which glibc has since 2.32 only: the programs run with 2.31, too.
+// Replaces sigabbrev_np, which requires glibc 2.32: the programs must run with 2.31, too.
 const char *probe_signal_name(int number) {
     static const char *const names[] = {
         [SIGHUP] = "HUP", [SIGINT] = "INT", [SIGQUIT] = "QUIT", [SIGILL] = "ILL", [SIGTRAP] = "TRAP",
@@ -293,7 +293,7 @@ int probe_set_up_loopback(int mtu) {
 
 int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
 
-// Of <linux/openat2.h>, which older systems do not have.
+// From <linux/openat2.h>, which older systems do not have.
 struct probe_open_how {
     uint64_t flags, mode, resolve;
 };

@@ -30,7 +30,7 @@ static int open_folder(int parent, const char *name) {
     int attempts = 0;
     do {
         fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
-        // EAGAIN: some folder was renamed meanwhile.
+        // EAGAIN: a folder was renamed in the meantime.
     } while (fd < 0 && errno == EAGAIN && ++attempts < 100);
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
     // The kernel has no openat2, or a sandbox refuses it.

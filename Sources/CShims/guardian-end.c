@@ -28,8 +28,8 @@ static int end_child(pid_t pid) {
     return kill(pid, SIGKILL) == 0;
 }
 
-// Ends the children that /proc lists. -1 if it can't: no /proc, no such file in it, or the /proc of another pid
-// namespace.
+// Ends the children that /proc lists. Returns -1 if that is not possible: no /proc, no such file in it, or the /proc of
+// another pid namespace.
 static int end_listed(const pid_t *spared, int count) {
     int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
@@ -93,7 +93,7 @@ int guardian_end_all(const pid_t *spared, int count, int signals, int patience_m
         if (ended < 0) ended = end_numbered(spared, count);
         // Only spared children are left.
         if (ended == 0 && count > 0) return 0;
-        // A process of another user, or one that waits in the kernel, can't be ended; but it may end by itself.
+        // A process of another user, or one that is blocked in the kernel, can't be ended, but it may end by itself.
         if (probe_monotonic_ns() > deadline) return ended > 0 ? ended : 1;
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         poll(&poller, 1, ended > 0 ? 1 : 20);

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// ThreadSanitizer takes `clone` for fork, and prepares a child that has its own memory. Here the child shares the memory
-// of the guard until exec, so the C library's own function is called.
+// ThreadSanitizer treats `clone` like fork, and prepares a child that has its own memory. Here the child shares the
+// memory of the guard until exec, so the C library's own function is called.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
@@ -34,7 +34,7 @@ struct program {
     int code;
 };
 
-// Runs in the program's process until exec. It shares the memory of the guard, which is suspended meanwhile.
+// Runs in the program's process until exec. It shares the memory of the guard, which is suspended until then.
 static int become_program(void *argument) {
     struct program *program = argument;
     setpgid(0, 0);
@@ -48,12 +48,12 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
-    // Outside of its network it would reach others than it is to.
+    // Outside of its network, the program could reach hosts that it must not reach.
     if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {
         program->code = errno;
         _exit(127);
     }
-    // Before the working directory: that may lie below what is mounted for a moment.
+    // Precedes the change of directory, because the working directory may be below the temporary mount.
     if (program->uses_names && probe_use_names() < 0) {
         program->code = errno;
         _exit(127);
@@ -112,8 +112,8 @@ void guardian_tell(int socket, int kind, int value) {
     send(socket, &news, sizeof news, MSG_NOSIGNAL);
 }
 
-// Collects the status of children that have ended. The program itself stays a zombie until the run knows its status:
-// until then its process id is not used again, and a signal of the run can reach no other process.
+// Collects the status of children that have ended. The program itself stays a zombie until the run knows its status, so
+// that its process id is not reused, and a signal sent by the run can't reach another process.
 static void reap(pid_t *main, int *told, int taken, int socket) {
     for (;;) {
         siginfo_t info = {0};
@@ -123,7 +123,7 @@ static void reap(pid_t *main, int *told, int taken, int socket) {
             continue;
         }
         if (!*told) {
-            // In the encoding of waitpid.
+            // The status as encoded by waitpid.
             int status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
             guardian_tell(socket, PROBE_NEWS_EXIT, status);
             *told = 1;
@@ -166,7 +166,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         kill(-main, SIGKILL);
         kill(main, SIGKILL);
     }
-    // The caller that waits for the status gets it even now.
+    // A caller that is waiting for the status still gets it.
     while (main != 0 && !told) {
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         reap(&main, &told, 1, socket);

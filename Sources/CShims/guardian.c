@@ -1,6 +1,6 @@
-// The guardian: a process beside the run that starts its programs, creates its temporary folders, and outlives it. It
-// is forked from the run, which has several threads, and does not exec. So it makes only calls that are safe after
-// fork, and allocates memory only by mmap.
+// The guardian: a separate process that starts the run's programs, creates its temporary folders, and outlives it. It
+// is forked from the run, which has several threads, and does not exec. Therefore it makes only calls that are safe
+// after fork, and allocates memory only by mmap.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -123,7 +123,7 @@ static void reap_guards(struct guardian *guardian) {
 
 // Folders
 
-// The folder that contains the created ones, kept open. -1 with errno.
+// Returns the folder that contains the created ones, which is kept open, or -1 with errno.
 static int parent_folder(struct guardian *guardian, const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
@@ -207,7 +207,7 @@ static int take_request(struct guardian *guardian) {
         switch (request->operation) {
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
-            // Fewer descriptors than were sent: this process has none left.
+            // Fewer descriptors than were sent: this process has no room for more.
             else if (count > GUARDIAN_SOCKET) guardian_tell(descriptors[GUARDIAN_SOCKET], PROBE_NEWS_FAILED, EMFILE);
             break;
         case GUARDIAN_MAKE_FOLDER: {

@@ -1,4 +1,4 @@
-// Declarations that the guardian's files share.
+// Declarations shared by the guardian's files.
 #ifndef GUARDIAN_H
 #define GUARDIAN_H
 
@@ -15,27 +15,27 @@ enum { GUARDIAN_SPAWN = 1, GUARDIAN_MAKE_FOLDER, GUARDIAN_FORGET_FOLDER };
 
 struct guardian_request {
     uint32_t operation;
-    // The numbers of arguments and of environment entries behind the strings of the payload.
+    // The numbers of arguments and of environment entries among the strings of the payload.
     uint32_t words;
     uint32_t environment;
     uint32_t size;
-    // Whether the program is in the network of the descriptor.
+    // Whether the program runs in the network of the descriptor.
     uint32_t network;
-    // Whether it looks names up by the resolver of its network.
+    // Whether the program looks up names with the resolver of its network.
     uint32_t uses_names;
     char name[GUARDIAN_NAME];
     char path[GUARDIAN_PATH];
 };
 
-// The descriptors that are sent with GUARDIAN_SPAWN. The socket for the news comes first: the guardian has room for one
-// descriptor in any case, and tells by it that there is no room for the others.
+// The descriptors that are sent with GUARDIAN_SPAWN. The socket for the news comes first: the guardian always has room
+// for one descriptor, and uses it to report that there is no room for the others.
 enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_NETWORK, GUARDIAN_DESCRIPTORS };
 
 // Ends every descendant of the calling process, which must be their subreaper, except the children in `spared`. SIGCHLD
 // must be blocked; it is read from `signals`. Returns the number of children that could not be ended in time.
 int guardian_end_all(const pid_t *spared, int count, int signals, int patience_ms);
 
-// The main function of a guard. It has the descriptors of the request.
+// The main function of a guard, which receives the descriptors of the request.
 _Noreturn void guardian_watch_program(const struct guardian_request *request, const int *descriptors);
 
 // Blocks every signal, and returns a descriptor for SIGCHLD.

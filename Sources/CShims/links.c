@@ -48,7 +48,7 @@ int probe_next_loopback_change(int fd) {
             struct ifinfomsg *link = NLMSG_DATA(header);
             if ((link->ifi_flags & IFF_LOOPBACK) == 0) continue;
             int isUp = header->nlmsg_type == RTM_NEWLINK && (link->ifi_flags & IFF_UP) != 0;
-            // If one message has several changes, a down counts.
+            // If one message has several changes, "down" takes precedence.
             result = result == 0 ? 0 : isUp;
         }
         if (result >= 0) return result;

@@ -22,7 +22,8 @@ static int request(int fd, int family) {
     return send(fd, &message, sizeof message, 0) < 0 ? -1 : 0;
 }
 
-// The number of sockets after `count` and those of one more datagram of the answer; -1 with errno. Sets `isDone` after the last one.
+// Receives one more datagram of the answer. Returns `count` plus the number of its sockets, or -1 with errno. Sets
+// `isDone` after the last datagram.
 static int receive(int fd, struct probe_listener *found, int capacity, int count, int *isDone) {
     char buffer[32768] __attribute__((aligned(8)));
     ssize_t received = recv(fd, buffer, sizeof buffer, MSG_TRUNC);

@@ -1,4 +1,5 @@
-// Where a program looks names up: by the resolver of the run's own, in a mount namespace that only the program and what it starts see.
+// The name lookup of a program: with the run's private resolver, in a mount namespace that only the program and its
+// descendants see.
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <errno.h>
@@ -11,31 +12,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The first one is the setting. The others are sockets of whoever else may be asked: nscd, nss-resolve and nss-mdns. A file without a
-// listener is in place of each that is there, so that the C library goes on to the next service.
+// The first target is the resolver configuration. The others are the sockets of other name services: nscd, nss-resolve
+// and nss-mdns. Each one that exists is covered by a file without a listener, so that the C library goes on to the next
+// service.
 enum { SETTING = 0, TARGETS = 5 };
 static const char *const targets[TARGETS] = {
     "/etc/resolv.conf", "/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/avahi-daemon/socket"};
 
 static const char setting[] = "nameserver 127.0.0.53\noptions timeout:1 attempts:2\n";
 
-// A folder that every system has, to put a file system on for the moment.
+// Folders that usually exist. A file system is temporarily mounted on the first one that allows it.
 static const char *const folders[] = {"/tmp", "/run", "/mnt", "/dev"};
 
-// The file has a file system of its own, in memory: it is gone with the last mount of it. Returns 0 or -1 with errno.
+// Writes a file on the temporary file system, which is in memory and disappears with its last mount. Returns 0, or -1
+// with errno.
 static int write_setting(const char *path, const char *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (fd < 0) return -1;
     ssize_t n = write(fd, text, strlen(text));
     int code = n < 0 ? errno : 0;
     close(fd);
-    // Readable for whoever the program becomes, whatever the umask.
+    // Readable by any user that the program may switch to, regardless of the umask.
     if (code == 0 && chmod(path, 0444) < 0) code = errno;
     errno = code;
     return code ? -1 : 0;
 }
 
-// To what is open: its path may lead below the folder that is covered at the moment.
+// Mounts a file over an open one. The open file is referred to by descriptor, because its path may be below the folder
+// that is covered for now.
 static int bind_over(const char *folder, const char *name, int target) {
     char from[64], to[64];
     strcpy(stpcpy(from, folder), name);
@@ -59,18 +63,18 @@ static int cover(const int *open_targets) {
         if (mount("tmpfs", folders[i], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,mode=0755") == 0) folder = folders[i];
     if (folder == NULL) return -1;
     int code = put(folder, open_targets) < 0 ? errno : 0;
-    // What lies below it is seen again. The bound files keep their file system.
+    // Uncovers the folder. The bind mounts keep the file system alive.
     if (umount2(folder, MNT_DETACH) < 0 && code == 0) code = errno;
     errno = code;
     return code ? -1 : 0;
 }
 
 int probe_use_names(void) {
-    // The run's own mounts change for nobody else.
+    // Changes to the mounts must not be visible to any other process.
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
     int open_targets[TARGETS];
     for (int i = 0; i < TARGETS; i++) open_targets[i] = open(targets[i], O_PATH | O_CLOEXEC);
-    // A socket that is not there is asked by nobody.
+    // A socket that does not exist need not be covered.
     int code = open_targets[SETTING] < 0 ? ENOENT : cover(open_targets) < 0 ? errno : 0;
     for (int i = 0; i < TARGETS; i++)
         if (open_targets[i] >= 0) close(open_targets[i]);
@@ -84,7 +88,7 @@ static void *try_names(void *result) {
 }
 
 int probe_names_trial(void) {
-    // The thread ends, and its mounts with it.
+    // A thread, so that the mounts are gone when it ends.
     pthread_t thread;
     int result = 0;
     int code = pthread_create(&thread, NULL, try_names, &result);

@@ -27,7 +27,8 @@ static int close_keeping_errno(int fd) {
     return -1;
 }
 
-// Writes a setting below /proc/sys/net of the calling thread's network. One that this kernel does not have is left out.
+// Writes a setting below /proc/sys/net of the calling thread's network. A setting that this kernel does not have is
+// skipped.
 static int set(const char *name, const char *value) {
     char path[160];
     snprintf(path, sizeof path, "/proc/sys/net/%s", name);
@@ -58,9 +59,9 @@ int probe_new_network(void) {
     int code = made < 0 ? errno : 0;
     int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (control < 0 && code == 0) code = errno;
-    // What a peer was like in an earlier case is not remembered: not its round trip, nor its MTU longer than a case.
+    // TCP metrics of a peer, such as its round-trip time, must not be remembered from one case to the next.
     if (code == 0 && set("ipv4/tcp_no_metrics_save", "1") < 0) code = errno;
-    // What goes to an address that nobody has ends here, also where the machine is a router.
+    // Packets to an unassigned address end here, even if the machine is a router.
     if (code == 0 && set("ipv4/ip_forward", "0") < 0) code = errno;
     if (code == 0 && set_flags(control, "lo", IFF_UP) < 0) code = errno;
     if (control >= 0) close(control);
@@ -105,7 +106,7 @@ static struct rtattr *add(struct message *message, unsigned short type, const vo
     return attribute;
 }
 
-// Ends an attribute that contains those added since.
+// Ends an attribute that contains the ones added since it began.
 static void end(struct message *message, struct rtattr *nest) {
     if (nest) nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
 }
@@ -146,7 +147,7 @@ static int make_pair(const char *name, int end_network) {
     struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
     add(&message, IFLA_IFNAME, "link0", 6);
     add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
-    // Both ends have the same address: with IFF_NOARP a host takes its own for that of the next hop.
+    // Both ends have the same address: with IFF_NOARP a host uses its own address as that of the next hop.
     add(&message, IFLA_ADDRESS, end_address, sizeof end_address);
     end(&message, peer);
     end(&message, data);
@@ -154,7 +155,7 @@ static int make_pair(const char *name, int end_network) {
     return transact(&message);
 }
 
-// Without offloads a frame is what would be on the wire: segments of the MTU, with their checksums.
+// Disables offloads, so that frames are as they would be on the wire: segments no longer than the MTU, with checksums.
 static int without_offloads(int control, const char *name) {
     uint32_t commands[] = {ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -163,7 +164,7 @@ static int without_offloads(int control, const char *name) {
         memset(&request, 0, sizeof request);
         strncpy(request.ifr_name, name, IFNAMSIZ - 1);
         request.ifr_data = (char *)&value;
-        // Switching the checksums off has taken those that need them along.
+        // Disabling checksum offload has also disabled the offloads that depend on it.
         if (ioctl(control, SIOCETHTOOL, &request) < 0 && errno != EOPNOTSUPP) return -1;
     }
     return 0;
@@ -197,8 +198,9 @@ static int add_address(int family, const void *address, size_t length, unsigned 
     return transact(&message);
 }
 
-// All addresses of links are reached over it, also those that nobody has. The address itself has no subnet: getaddrinfo would sort
-// addresses of one by how near they are, and not leave them in the order of the answer.
+// Adds a route to the addresses of all links, including unassigned ones. The interface's address has no subnet of its
+// own, because getaddrinfo would sort addresses of that subnet by proximity, instead of keeping the order of the
+// answer.
 static int add_route(const struct in_addr *source) {
     struct rtmsg body;
     memset(&body, 0, sizeof body);
@@ -228,7 +230,7 @@ int probe_set_up_end(const char *address, const char *address6) {
     struct in6_addr six;
     int has_six = access("/proc/sys/net/ipv6/conf/link0", F_OK) == 0;
     errno = EINVAL;
-    // No link-local address, and no router is asked for: what passes is what the actors send.
+    // No link-local address and no router solicitation: only packets that the actors send pass the link.
     int failed = inet_pton(AF_INET, address, &four) != 1 || inet_pton(AF_INET6, address6, &six) != 1 ||
                  set("ipv6/conf/link0/addr_gen_mode", "1") < 0 || set("ipv6/conf/link0/accept_ra", "0") < 0 ||
                  set("ipv6/conf/link0/router_solicitations", "0") < 0 || set("ipv6/conf/link0/mldv2_unsolicited_report_interval", "0") < 0 ||
@@ -244,7 +246,7 @@ int probe_set_up_end(const char *address, const char *address6) {
 // MARK: Frames
 
 int probe_open_frames(const char *name, int receives) {
-    // A socket of protocol 0 sends only.
+    // A socket with protocol 0 can only send.
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     int on = 1, size = 16 << 20;

@@ -5,23 +5,25 @@ import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
 ///
-/// Packets of a subscribed connection are kept for its subscription, all others are dropped at once. A fence answers when everything
-/// sent before it is with the subscriptions. When the capture fails, every fence says so: it never hangs and never pretends.
+/// Packets of a subscribed connection are kept for its subscription; all others are dropped at once. A fence completes
+/// when everything sent before it has been delivered to the subscriptions. If the capture fails, every fence reports
+/// the failure: it never hangs, and never succeeds wrongly.
 package final class Capture: Sendable {
-    /// Bytes of the kernel's ring. With each packet in it once, 4 MiB hold about 25,000 small packets, and cost half of what 8 MiB do
-    /// to open.
+    /// The default size of the kernel's ring, in bytes. Because each packet is in it only once, 4 MiB hold about 25,000
+    /// small packets, and take half as long to open as 8 MiB.
     package static let defaultBufferSize = 4 << 20
-    /// For a run of many cases, where opening weighs nothing: two cases that send megabytes side by side, while others want the
-    /// processors, fill 4 MiB before the capture's thread gets its turn.
+    /// The size of the kernel's ring for a run of many cases, in which the time to open it doesn't matter. Two cases
+    /// that send megabytes in parallel, while others compete for the processors, fill 4 MiB before the capture's thread
+    /// gets its turn.
     package static let largeBufferSize = 32 << 20
-    /// Bytes that one subscription keeps before it overflows.
+    /// The number of bytes that one subscription keeps before it overflows.
     package static let defaultSubscriptionLimit = 256 << 20
 
     let core: CaptureCore
-    /// `nil` once the thread has been joined.
+    /// The capture's thread; `nil` once it has been joined.
     private let thread: Mutex<WorkerThread?>
 
-    /// DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
+    /// The DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
     package var linkType: Int32 { core.linkType }
 
     private init(core: CaptureCore, thread: consuming WorkerThread) {
@@ -31,18 +33,19 @@ package final class Capture: Sendable {
 
     deinit { close() }
 
-    /// Opens a capture; takes about 9 ms, most of it waiting for the kernel, so it is worth doing beside something else.
+    /// Opens a capture. This takes about 9 ms, most of it waiting for the kernel, so it is worth doing in parallel with
+    /// other work.
     /// - Parameter interface: a loopback interface.
-    /// - Parameter ports: TCP ports to let through; `add(port:)` widens them.
-    /// - Parameter bufferSize: bytes of the kernel's ring.
+    /// - Parameter ports: the TCP ports to capture; `add(port:)` adds to them.
+    /// - Parameter bufferSize: the size of the kernel's ring, in bytes.
     package static func open(
         interface: String = "lo", ports: CapturePorts, bufferSize: Int = defaultBufferSize
     ) throws(CaptureError) -> Capture {
-        // What can be made before the ring begins to fill is made before.
+        // Everything possible is set up before the ring begins to fill.
         let markers = try FenceMarkers()
         let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
-        // DLT_EN10MB, the only one that Linux's loopback has.
+        // DLT_EN10MB, the only link type that Linux's loopback has.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
@@ -54,45 +57,48 @@ package final class Capture: Sendable {
         return Capture(core: core, thread: thread)
     }
 
-    /// Lets the packets of one more TCP port through. In force when it returns, and nothing of the other ports is lost meanwhile.
+    /// Captures one more TCP port. This is in force when the function returns, and no packets of the other ports are
+    /// lost in the meantime.
     package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
-    /// A subscription of no connection yet: `PortSubscription.add` says which.
-    /// - Parameter limit: bytes that the subscription keeps at most.
+    /// Returns a subscription without any connections; `PortSubscription.add` adds them.
+    /// - Parameter limit: the maximum number of bytes that the subscription keeps.
     package func subscribe(limit: Int = defaultSubscriptionLimit) -> PortSubscription {
         PortSubscription(store: PacketStore(limit: limit), core: core)
     }
 
-    /// From now on keeps all packets that the filter lets through and that belong to no other subscription.
-    /// - Parameter limit: bytes that the subscription keeps at most, until they are taken.
+    /// Returns a subscription to all packets that pass the filter from now on and belong to no other subscription.
+    /// - Parameter limit: the maximum number of bytes that the subscription keeps until they are taken.
     package func subscribeToAll(limit: Int = defaultSubscriptionLimit) -> PortSubscription {
         let store = PacketStore(limit: limit)
         core.state.withLock { $0.everything = store }
         return PortSubscription(store: store, core: core)
     }
 
-    /// Totals as of the last packets that were read; exact after a fence.
+    /// Returns the totals as of the last packets that were read; they are exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
-    /// Stops the thread and closes the handle. Fences that wait, and later ones, answer `.failed(.closed)`; subscriptions keep what
-    /// they have. Takes 20 to 30 ms, in which the kernel waits out its grace periods.
+    /// Stops the thread and closes the handle. Pending and later fences complete with `.failed(.closed)`; subscriptions
+    /// keep their packets. Takes 20 to 30 ms, in which the kernel waits for its grace periods.
     package func close() {
         core.state.withLock { $0.stopRequested = true }
         core.wake()
         guard let running = thread.withLock({ $0.take() }) else { return }
         core.dropKeeper()
         if running.isCurrent {
-            // The last reference went in a fence's completion, on the thread itself, which ends by itself.
+            // A fence's completion released the last reference on the capture's thread, which ends without being
+            // joined.
             running.detach()
         } else {
             running.join()
         }
     }
 
-    /// For the end of the process, which otherwise waits 20 to 30 ms in its exit until the kernel has closed the handle: the
-    /// kernel then does it after the process has gone. Capture, subscriptions and fences go on until the exit, and `close()` still
-    /// closes at once; so a caller that wants to save the time calls this, does not close, and keeps the capture to the end.
-    /// - Returns: whether it worked. If not, the exit takes its time, and nothing else is lost.
+    /// Lets the kernel close the handle after the process has exited, instead of delaying the exit by 20 to 30 ms.
+    ///
+    /// Capture, subscriptions and fences keep working until the exit, and `close()` still closes at once. To save the
+    /// time, call this, don't call `close()`, and keep the capture until the end.
+    /// - Returns: whether it succeeded. If not, the exit takes longer, and nothing else is lost.
     @discardableResult
     package func leaveClosingToKernel() -> Bool {
         core.state.withLock { state in
@@ -103,28 +109,32 @@ package final class Capture: Sendable {
     }
 }
 
-// How a fence works. The kernel gives packets out in blocks of 256 KiB, and one that is not full stays invisible for up to a
-// second. So a fence sends a marker, a small datagram with a number of its own, and then fillers that no block has room for
-// together. Every block that was open when the marker came is therefore closed and given out, the marker's own among them.
-// Packets are handed on in the order of the ring, and loopback puts a packet into the ring within the call that sends it: once
-// the marker is seen, everything sent before it has been handed on. It is the marker that counts and never a filler.
+// How a fence works. The kernel releases packets in blocks of 256 KiB, and a block that is not full stays invisible for
+// up to a second. So a fence sends a marker, a small datagram with a unique number, followed by fillers that together
+// don't fit into any block. Every block that was open when the marker arrived is therefore closed and released,
+// including the marker's own. Packets are delivered in the order of the ring, and loopback puts a packet into the ring
+// within the call that sends it: once the marker is seen, everything sent before it has been delivered. Only the marker
+// counts, never a filler.
 //
-// The marker is sent by the thread that asks, so that it queues up behind that thread's own packets even where the kernel
-// has put off part of the work for that processor. The fillers come from the capture thread: one lot serves all fences
-// that wait, and the asking thread spends a few microseconds. A marker that found the ring full is sent again until it is seen.
+// The calling thread sends the marker, so that it queues after that thread's own packets even if the kernel has
+// deferred part of the work for that processor. The capture thread sends the fillers: one set serves all pending
+// fences, and the calling thread spends only a few microseconds. A marker that found the ring full is sent again until
+// it is seen.
 extension Capture {
-    /// Answers when everything sent on loopback before this call is with the subscriptions, and never later than `timeout`.
-    /// - Parameter completion: called once, on the capture's thread or, when the capture has ended, on the caller's. It must
-    ///   not block, and must not close the capture.
+    /// Calls `completion` when everything sent on loopback before this call has been delivered to the subscriptions,
+    /// or after `timeout` at the latest.
+    /// - Parameter completion: called once, on the capture's thread or, if the capture has ended, on the caller's. It
+    ///   must not block, and must not close the capture.
     package func fence(timeout: Duration, completion: @escaping @Sendable (FenceOutcome) -> Void) {
         let (seconds, attoseconds) = timeout.components
-        // Half of Int64's range is 146 years: no sum with the clock overflows.
+        // Half of Int64's range is 146 years, so that no sum with the clock overflows.
         let span = Int64(clamping: max(0, min(seconds, Int64.max / 2_000_000_000))) * 1_000_000_000
         let deadline = probe_monotonic_ns() + span + max(0, attoseconds / 1_000_000_000)
         core.fence(deadline: deadline, completion: completion)
     }
 
-    /// Returns when everything sent on loopback before this call is with the subscriptions, and never later than `timeout`.
+    /// Returns when everything sent on loopback before this call has been delivered to the subscriptions, or after
+    /// `timeout` at the latest.
     package func fence(timeout: Duration) async -> FenceOutcome {
         await withCheckedContinuation { continuation in
             fence(timeout: timeout) { continuation.resume(returning: $0) }
@@ -146,7 +156,7 @@ extension CaptureCore {
             do throws(CaptureError) {
                 try markers.sendMarker(sequence)
             } catch {
-                // The one that takes it out of the ledger completes it; the thread may have been faster.
+                // Whoever removes the fence from the ledger completes it; the capture's thread may have been faster.
                 if let waiting = state.withLock({ $0.fences.remove(sequence) }) { waiting(.failed(error)) }
                 return
             }
@@ -158,20 +168,20 @@ extension CaptureCore {
 
 /// How a fence ended.
 package enum FenceOutcome: Sendable, Equatable {
-    /// All packets sent before the fence are with their subscriptions. `dropped` is the total since the capture was opened: a figure
-    /// above the one of an earlier fence means that packets between the two are missing.
+    /// All packets sent before the fence have been delivered to their subscriptions. `dropped` is the total since the
+    /// capture was opened. If it is higher than at an earlier fence, packets between the two fences are missing.
     case caughtUp(dropped: Int)
     case timedOut
     case failed(CaptureError)
 }
 
 extension Capture {
-    /// Opens a capture, and waits for a first fence: from then on nothing is missed.
+    /// Opens a capture, and waits for a first fence, after which no packet is missed.
     ///
     /// - Parameters:
-    ///   - bufferSize: bytes of the kernel's ring.
-    ///   - done: called once. After a failed opening that is before this returns, else on the capture's thread, which it must not
-    ///     block.
+    ///   - bufferSize: the size of the kernel's ring, in bytes.
+    ///   - done: called once: before this returns if opening failed, otherwise on the capture's thread, which it must
+    ///     not block.
     package static func openCaughtUp(
         ports: CapturePorts, bufferSize: Int,
         done: @escaping @Sendable (Result<Capture, CaptureOpeningError>) -> Void
@@ -192,9 +202,9 @@ extension Capture {
     }
 }
 
-/// Why there is no capture.
+/// Why a capture is not available.
 package enum CaptureOpeningError: Error, Sendable {
     case failed(CaptureError)
-    /// It was opened, and its first fence was not reached.
+    /// The capture was opened, but its first fence timed out.
     case deliversNothing
 }

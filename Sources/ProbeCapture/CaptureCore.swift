@@ -4,32 +4,32 @@ import Glibc
 import ProbeWire
 import Synchronization
 
-/// What the capture's owner, its subscriptions and its thread share.
+/// The state shared by a capture's owner, its subscriptions and its thread.
 final class CaptureCore: Sendable {
     typealias Completion = @Sendable (FenceOutcome) -> Void
 
     struct State {
         var ports: CapturePorts
-        /// What is in force for them.
+        /// The filter expression in force for the ports.
         var filter: String
         var router = ConnectionRouter<PacketStore>()
-        /// Takes what no other one does.
+        /// The store for packets that belong to no other subscription.
         var everything: PacketStore?
         var fences = FenceLedger<Completion>()
         var statistics = CaptureStatistics()
-        /// Set once, when nothing is captured any more.
+        /// Why the capture has ended; `nil` while it is running.
         var ended: CaptureError?
         var stopRequested = false
-        /// The handle's socket, for as long as the thread holds the handle.
+        /// The handle's socket; -1 once the thread no longer holds the handle.
         var descriptor: Int32
-        /// Keeps the socket alive past the exit of the process, or -1.
+        /// A descriptor that keeps the socket alive past the exit of the process, or -1.
         var keeper: Int32 = -1
     }
 
     let state: Mutex<State>
     let markers: FenceMarkers
     let linkType: Int32
-    /// An eventfd that gets the thread out of its poll; closed with the core, when no thread can use it any more.
+    /// An eventfd that wakes the thread from `poll`; closed with the core, when no thread can use it any more.
     let wakeDescriptor: Int32
 
     init(
@@ -44,7 +44,7 @@ final class CaptureCore: Sendable {
 
     deinit { Glibc.close(wakeDescriptor) }
 
-    /// Undoes `leaveClosingToKernel`.
+    /// Reverts `leaveClosingToKernel`.
     func dropKeeper() {
         state.withLock { state in
             if state.keeper >= 0 { Glibc.close(state.keeper) }
@@ -54,20 +54,20 @@ final class CaptureCore: Sendable {
 
     func wake() {
         var one: UInt64 = 1
-        // Fails only when the counter is at its limit, and then the thread is awake.
+        // Fails only if the counter is at its limit, and then the thread is awake.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     func clearWake() {
         var count: UInt64 = 0
-        // Fails only when another reason woke the thread and there is nothing to clear.
+        // Fails only if the thread woke up for another reason, and there is nothing to clear.
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Hands a segment's packet to the owners of its connection, or else to the subscription to everything.
+    /// Delivers a segment's packet to the owners of its connection, or otherwise to the subscription to everything.
     ///
-    /// A segment is dropped where no subscription named one of its ports. Such ones come before the handle has its first filter, and through a
-    /// filter that had to join ranges.
+    /// A segment is dropped if no subscription named one of its ports. Such segments arrive before the handle has its
+    /// first filter, and through a filter in which ranges had to be joined.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
             let isOfCrowd = state.ports.crowds.contains {
@@ -101,12 +101,13 @@ final class CaptureCore: Sendable {
         }
     }
 
-    /// Lets the packets of one more port through the filter.
+    /// Adds a port to those that the filter accepts.
     func add(port: UInt16) throws(CaptureError) { try change { $0.insert(port) } }
 
-    /// Changes what the filter lets through, unless nothing differs then.
+    /// Changes what the filter accepts; does nothing if the ports stay the same.
     func change(_ body: (inout CapturePorts) -> Void) throws(CaptureError) {
-        // Under the lock, so that the descriptor is the handle's and two callers do not undo each other.
+        // With the lock held, so that the descriptor belongs to the handle, and callers don't revert each other's
+        // changes.
         try state.withLock { state throws(CaptureError) in
             if let ended = state.ended { throw ended }
             var ports = state.ports
@@ -121,7 +122,7 @@ final class CaptureCore: Sendable {
         }
     }
 
-    /// Nothing is captured any more: tells all who wait, and those who come later.
+    /// Ends the capture: pending fences and all later calls fail with the error.
     func end(_ error: CaptureError) {
         let waiting = state.withLock { state in
             if state.ended == nil { state.ended = error }

@@ -5,19 +5,19 @@ package enum CaptureError: Error, Sendable, Equatable {
     /// The process lacks CAP_NET_RAW.
     case notPermitted(interface: String)
     case noSuchInterface(String)
-    /// Only loopback is captured: the fence's markers pass nowhere else.
+    /// The interface is not loopback. Only loopback is captured, because fence markers pass nowhere else.
     case notLoopback(String)
-    /// The interface is down, or went down under the capture, which then has a gap and ends.
+    /// The interface is down, or went down during the capture, which then has a gap and ends.
     case interfaceDown(String)
-    /// libpcap's own words.
+    /// An error reported by libpcap, in its own words.
     case libpcap(String)
     /// A system call that the capture needs failed with this `errno`.
     case system(call: String, code: Int32)
     /// The capture was closed by its owner.
     case closed
 
-    /// What happened and what to do about it, in one line.
-    /// - Parameter executable: path of the running program, for the `setcap` command.
+    /// Returns what happened and what to do about it, in one line.
+    /// - Parameter executable: the path of the running program, for the `setcap` command.
     package func message(executable: String) -> String {
         switch self {
         case .notPermitted(let interface):
@@ -39,7 +39,7 @@ package enum CaptureError: Error, Sendable, Equatable {
     }
 }
 
-/// The C library's words for an `errno`, safe from any thread.
+/// Returns the C library's message for an `errno`. Safe to call from any thread.
 func systemMessage(_ code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     guard strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }

@@ -1,8 +1,8 @@
-/// The TCP ports that a capture's filter lets through: a range that the run hands out and single ones beside it.
+/// The TCP ports that a capture's filter accepts: the range that the run assigns, and additional single ports.
 package struct CapturePorts: Sendable, Equatable {
-    /// Ascending, disjoint and not adjacent.
+    /// The ranges of ports: ascending, disjoint and not adjacent.
     package private(set) var ranges: [ClosedRange<UInt16>] = []
-    /// The traffic that is left out although its ports are let through.
+    /// The traffic that is excluded although its ports are accepted.
     private(set) var crowds: [CrowdTraffic] = []
 
     package init(range: ClosedRange<UInt16>? = nil, extra: [UInt16] = []) {
@@ -20,7 +20,7 @@ package struct CapturePorts: Sendable, Equatable {
         ranges.contains { $0.contains(port) }
     }
 
-    /// Returns whether the set grew.
+    /// Inserts a port, and returns whether it was new.
     @discardableResult
     package mutating func insert(_ port: UInt16) -> Bool {
         guard !contains(port) else { return false }
@@ -29,7 +29,7 @@ package struct CapturePorts: Sendable, Equatable {
     }
 
     private mutating func insert(_ new: ClosedRange<UInt16>) {
-        // Those that touch or overlap the new one become one range with it.
+        // Ranges that touch or overlap the new one are merged with it.
         let first = ranges.firstIndex { Int($0.upperBound) + 1 >= Int(new.lowerBound) } ?? ranges.count
         let end = ranges[first...].firstIndex { Int($0.lowerBound) > Int(new.upperBound) + 1 } ?? ranges.count
         let met = ranges[first..<end]
@@ -38,32 +38,36 @@ package struct CapturePorts: Sendable, Equatable {
         ranges.replaceSubrange(first..<end, with: CollectionOfOne(lower...upper))
     }
 
-    /// libpcap compiles a filter in time that grows faster than its length: 16 ranges take 0.4 ms, 256 more than a second.
+    /// The maximum number of ranges in a filter. The time that libpcap takes to compile a filter grows faster than its
+    /// length: 16 ranges take 0.4 ms, 256 more than a second.
     private static let filterRangeLimit = 16
-    /// The packets of further crowds pass the filter and are dropped afterwards.
+    /// The maximum number of crowds that the filter excludes; the packets of further ones pass it and are dropped
+    /// later.
     private static let filterCrowdLimit = 4
 
-    /// The filter in libpcap's language (pcap-filter(7)). Of many ranges the nearest are joined: what lies between them then
-    /// passes the filter, and is dropped because it has no subscription.
+    /// Returns the filter expression for libpcap (pcap-filter(7)).
     ///
-    /// Loopback hands each packet to the ring twice, on its way out and on its way in; `inbound` leaves one, which halves what
-    /// the ring must hold and what the kernel copies.
+    /// If there are too many ranges, the nearest are joined. Packets of the ports between them then pass the filter,
+    /// and are dropped because they have no subscription.
+    ///
+    /// Loopback puts each packet into the ring twice, outgoing and incoming. `inbound` keeps one of the two, which
+    /// halves what the ring must hold and what the kernel copies.
     func filterExpression(fencePort: UInt16) -> String {
         let ports = joined(to: Self.filterRangeLimit).map { range in
             range.count == 1 ? "port \(range.lowerBound)" : "portrange \(range.lowerBound)-\(range.upperBound)"
         }
-        // 127.64.0.0/10 is that of crowds, whose packets would fill the ring: nobody judges them.
+        // 127.64.0.0/10 belongs to crowds, whose packets are not judged and would fill the ring.
         let crowds = crowds.prefix(Self.filterCrowdLimit).map { " and not (\($0.filterExpression))" }.joined()
         let tcp =
             ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10\(crowds) and (\(ports.joined(separator: " or ")))) or "
-        // Where the MTU is an Ethernet's the fillers of a fence come in fragments, and only the first has ports: without the
-        // rest no block would fill. Whatever else they may be of is of no subscription and dropped.
+        // With an Ethernet MTU the fillers of a fence arrive in fragments, and only the first one has ports. Without
+        // the others no block would fill up. Fragments of other datagrams belong to no subscription, and are dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 
     private func joined(to limit: Int) -> [ClosedRange<UInt16>] {
         guard ranges.count > limit else { return ranges }
-        // The widest gaps stay; there is one gap fewer than there are ranges.
+        // The widest gaps are kept; there is one gap fewer than there are ranges.
         func gap(before index: Int) -> UInt16 { ranges[index].lowerBound - ranges[index - 1].upperBound }
         let gaps = (1..<ranges.count).sorted { gap(before: $0) > gap(before: $1) }.prefix(limit - 1).sorted()
         let starts = [0] + gaps
@@ -72,7 +76,7 @@ package struct CapturePorts: Sendable, Equatable {
     }
 }
 
-/// The connections of a crowd whose addresses are like any other's: they leave one of its ports for its target's.
+/// The connections of a crowd outside of the crowds' network: from one of the crowd's ports to the port of its target.
 package struct CrowdTraffic: Sendable, Equatable {
     package var ports: ClosedRange<UInt16>
     package var target: UInt16

@@ -6,17 +6,17 @@ import ProbeSystem
 import ProbeWire
 import Synchronization
 
-/// The thread that owns the libpcap handle: reads it, sorts packets to subscriptions and answers fences.
+/// The thread that owns the libpcap handle: it reads packets, delivers them to subscriptions, and completes fences.
 ///
-/// Nothing but this thread touches an instance once `start` has handed it over.
+/// Only this thread accesses an instance after `start` has handed it over.
 final class CaptureThread {
-    /// So many packets are handed on before fences are answered and orders are looked at.
+    /// The number of packets delivered before fences are completed and requests are handled.
     private static let batch: Int32 = 2048
 
     private let core: CaptureCore
     private let handle: PcapHandle
     private let nanoseconds: Bool
-    /// Fences whose markers came in the batch at hand.
+    /// The fences whose markers were in the current batch.
     private var passed: [CaptureCore.Completion] = []
 
     init(handle: consuming PcapHandle, core: CaptureCore) {
@@ -25,7 +25,7 @@ final class CaptureThread {
         self.core = core
     }
 
-    /// Starts the thread, which ends when `core` is told to stop or the handle fails.
+    /// Starts the thread, which ends when a stop is requested through `core` or the handle fails.
     static func start(_ reader: CaptureThread) throws(CaptureError) -> WorkerThread {
         let handed = Handover(reader)
         do throws(SystemError) {
@@ -35,7 +35,7 @@ final class CaptureThread {
         }
     }
 
-    /// `@unchecked Sendable`: the thread that starts the capture does not touch the reader any more.
+    /// Passes the reader to its thread. `@unchecked Sendable`: the starting thread no longer accesses the reader.
     private final class Handover: @unchecked Sendable {
         let reader: CaptureThread
 
@@ -56,7 +56,7 @@ final class CaptureThread {
         }
     }
 
-    /// What the fences need now; `nil` when it is time to stop.
+    /// Returns what the fences need now, or `nil` if the thread must stop.
     private func nextWork() -> FenceLedger<CaptureCore.Completion>.Due? {
         core.state.withLock { state in
             state.stopRequested ? nil : state.fences.due(now: probe_monotonic_ns())
@@ -87,7 +87,7 @@ final class CaptureThread {
         do throws(PacketError) {
             packet = try PacketDecoder.decode(frame.span, linkType: .ethernet, originalLength: Int(header.len))
         } catch {
-            // No packet of a connection: the kernel sends none that can't be read.
+            // Not a packet of a connection: the kernel sends none that can't be decoded.
             return
         }
         switch packet {
@@ -107,13 +107,14 @@ final class CaptureThread {
         }
     }
 
-    /// Nanoseconds since 1970-01-01 UTC. With nanosecond precision libpcap puts nanoseconds into `tv_usec`.
+    /// Returns the time of a packet, in nanoseconds since 1970-01-01 UTC. With nanosecond precision, libpcap stores
+    /// nanoseconds in `tv_usec`.
     private func time(of header: pcap_pkthdr) -> UInt64 {
         let fraction = UInt64(clamping: header.ts.tv_usec) &* (nanoseconds ? 1 : 1000)
         return UInt64(clamping: header.ts.tv_sec) &* 1_000_000_000 &+ fraction
     }
 
-    /// Sleeps until the kernel gives out a block, someone wakes the thread, or the time comes.
+    /// Sleeps until the kernel releases a block, another thread wakes this one, or the deadline passes.
     private func wait(until deadline: Int64?) throws(CaptureError) {
         var timeout: Int32 = -1
         if let deadline {
@@ -127,7 +128,8 @@ final class CaptureThread {
         guard poll(&sources, 2, timeout) >= 0 || errno == EINTR else {
             throw .system(call: "poll", code: errno)
         }
-        // The socket has an error of its own only when its interface is gone or down. libpcap would hide that and go on.
+        // The socket itself has an error only if its interface is gone or down. libpcap would hide the error and
+        // continue.
         guard Int32(sources[0].revents) & ~POLLIN == 0 else { throw .interfaceDown(handle.interface) }
         if sources[1].revents != 0 { core.clearWake() }
     }

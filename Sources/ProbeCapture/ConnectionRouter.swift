@@ -1,29 +1,30 @@
 import ProbeBase
 import ProbeWire
 
-/// Tells which connection a captured segment belongs to, and whose that connection is.
+/// Determines which connection a captured segment belongs to, and who owns that connection.
 ///
-/// A connection begins with its SYN. A subscription that exists by then owns the connection to its end. Later segments are told apart by their
-/// addresses and sequence numbers: where a 4-tuple is used again, a late segment of the connection before is not taken for one
-/// of the new connection. A segment whose connection has no owner, or whose SYN was not seen, has none. Pure: no clock, no I/O.
+/// A connection begins with its SYN. A subscription that exists at that time owns the connection until its end. Later
+/// segments are assigned by their addresses and sequence numbers: if a 4-tuple is used again, a late segment of the
+/// previous connection is not taken for one of the new connection. A segment has no owner if its connection has none,
+/// or if the SYN was not seen. Pure: no clock, no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
-        /// Each once.
+        /// The owners of the connection, without duplicates.
         var owners: [Owner]
-        /// A number of its own for each connection, from 1.
+        /// The unique number of the connection, starting at 1.
         var connection: Int
     }
 
     fileprivate struct Subscription {
         let scope: CaptureScope
-        /// Of the SYN, at the earliest: what was sent before belongs to an earlier subscription.
+        /// The earliest time of the SYN. Connections that began before belong to an earlier subscription.
         let since: UInt64
         let owner: Owner
     }
 
     private var servers: [UInt16: [Subscription]] = [:]
     private var clients: [SocketEndpoint: [Subscription]] = [:]
-    /// Of each 4-tuple its connections, oldest first, for as long as one of them has an owner.
+    /// The connections of each 4-tuple, oldest first, kept as long as one of them has an owner.
     private var connections: [EndpointPair: [TrackedConnection<Owner>]] = [:]
     private var pairs: [ObjectIdentifier: [EndpointPair]] = [:]
     private var lastNumber = 0
@@ -45,7 +46,7 @@ struct ConnectionRouter<Owner: AnyObject> {
         }
     }
 
-    /// Forgets an owner and the connections that were its alone.
+    /// Forgets an owner, and the connections that had no other owner.
     mutating func release(_ owner: Owner) {
         servers.removeSubscriptions { $0.owner === owner }
         clients.removeSubscriptions { $0.owner === owner }
@@ -56,14 +57,16 @@ struct ConnectionRouter<Owner: AnyObject> {
         }
     }
 
-    /// For tests: connections that are remembered.
+    /// The number of connections that are remembered, for tests.
     var trackedCount: Int { connections.values.reduce(0) { $0 + $1.count } }
 
     // MARK: Segments
 
-    /// - Parameter time: when it was captured, on the clock of `since`.
+    /// Returns the route of a segment, and records the segment with its connection.
     ///
-    /// - Returns: nil for a segment of a connection without owner.
+    /// - Parameter time: the capture time, on the same clock as `since`.
+    ///
+    /// - Returns: the route; `nil` if the segment's connection has no owner.
     mutating func route(_ segment: DecodedTCP, time: UInt64) -> Route? {
         let pair = EndpointPair(segment.source, segment.destination)
         if segment.flags.contains(.syn), !segment.flags.contains(.ack) { return open(segment, pair, time) }
@@ -73,7 +76,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             switch connections.values[found][index].place(of: segment) {
             case .inside: break
             case .before: continue
-            // No kernel sends such a segment, so it is no late one of an earlier connection: it is judged with the newest.
+            // No kernel sends such a segment, so it is not a late one of an earlier connection: it is assigned to the
+            // newest.
             case .beyond where index == last: break
             case .beyond: continue
             }
@@ -91,7 +95,8 @@ struct ConnectionRouter<Owner: AnyObject> {
             return list[last].route
         }
         let owners = takeOwners(of: segment, time)
-        // A connection without owner is remembered beside one that has an owner, so that its segments are not routed to that owner.
+        // A connection without an owner is remembered if another connection of the 4-tuple is, so that its segments are
+        // not routed to that connection's owner.
         if owners.isEmpty && list.isEmpty { return nil }
         lastNumber += 1
         let connection = TrackedConnection(number: lastNumber, syn: segment, owners: owners)
@@ -116,7 +121,7 @@ struct ConnectionRouter<Owner: AnyObject> {
             $0.since <= time && $0.scope == .client(syn.source, peer: syn.destination)
         }
         if let mine, let subscription = clients[syn.source]?.remove(at: mine) {
-            // The endpoint is free for others once this connection has gone.
+            // Other connections may use the endpoint once this one is closed.
             if clients[syn.source]?.isEmpty == true { clients[syn.source] = nil }
             add(subscription)
         }
@@ -144,7 +149,7 @@ extension ConnectionRouter.Subscription {
 }
 
 extension Dictionary where Value: RangeReplaceableCollection {
-    /// There are few at a time: those of the cases that run now.
+    /// Removes subscriptions from all keys. There are only a few at a time: those of the running cases.
     fileprivate mutating func removeSubscriptions(where isGone: (Value.Element) -> Bool) {
         for key in keys {
             self[key]?.removeAll(where: isGone)
@@ -153,7 +158,7 @@ extension Dictionary where Value: RangeReplaceableCollection {
     }
 }
 
-/// Two endpoints, whichever sends.
+/// A pair of endpoints, regardless of direction.
 struct EndpointPair: Hashable {
     let low: SocketEndpoint
     let high: SocketEndpoint

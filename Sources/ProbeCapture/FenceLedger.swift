@@ -1,34 +1,36 @@
-/// The fences that are waited for, and when each is sent again or given up. Pure: time comes in as monotonic nanoseconds.
+/// The pending fences, and when the marker of each is sent again or the fence times out. Pure: times are arguments, in
+/// nanoseconds of the monotonic clock.
 struct FenceLedger<Completion> {
-    /// What there is to do now.
+    /// The work that is due now.
     struct Due {
-        /// Fences whose time is over; they are out of the ledger.
+        /// The fences that have timed out; they have been removed from the ledger.
         var expired: [Completion] = []
-        /// Markers to send once more.
+        /// The markers to send again.
         var resend: [UInt64] = []
-        /// Whether the open block has to be filled.
+        /// Whether the open block must be filled.
         var fill = false
-        /// When to ask again, unless something happens before.
+        /// When to ask again, unless something happens earlier.
         var next: Int64?
     }
 
     private struct Entry {
         let deadline: Int64
-        /// `nil` until the marker was sent: filling the block before it would leave it behind.
+        /// When to fill the block next; `nil` until the marker was sent, because a block filled earlier would not
+        /// contain it.
         var nextFill: Int64?
         var interval: Int64
         var wasFilled = false
         let completion: Completion
     }
 
-    /// A marker that is not seen by then is sent again; the wait doubles up to the second figure.
+    /// The time after which an unseen marker is sent again; it doubles each time, up to `longestInterval`.
     private static var firstInterval: Int64 { 2_000_000 }
     private static var longestInterval: Int64 { 64_000_000 }
 
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
 
-    /// Enters a fence and returns the sequence number of its marker, to be sent now and then `arm`ed.
+    /// Adds a fence, and returns the sequence number of its marker, which must now be sent and then armed with `arm`.
     mutating func register(deadline: Int64, completion: Completion) -> UInt64 {
         last &+= 1
         entries[last] = Entry(
@@ -36,17 +38,18 @@ struct FenceLedger<Completion> {
         return last
     }
 
-    /// The marker is on its way: from now on the block that holds it may be filled.
+    /// Records that a marker was sent: from now on the block that contains it may be filled.
     mutating func arm(_ sequence: UInt64, now: Int64) {
         entries[sequence]?.nextFill = now
     }
 
-    /// The marker came: what to tell, unless it came before or too late.
+    /// Records that a marker was captured, and returns the fence's completion, or `nil` if the marker was seen before
+    /// or is late.
     mutating func seen(_ sequence: UInt64) -> Completion? {
         entries.removeValue(forKey: sequence)?.completion
     }
 
-    /// Takes one fence out, as when its marker could not be sent.
+    /// Removes a fence, for example because its marker could not be sent.
     mutating func remove(_ sequence: UInt64) -> Completion? { seen(sequence) }
 
     mutating func removeAll() -> [Completion] {

@@ -1,21 +1,23 @@
 import CShims
 import Glibc
 
-/// The socket that sends the fence's packets over loopback to itself.
+/// A socket that sends the packets of fences to itself over loopback.
 ///
-/// Nothing is ever received: a filter drops each datagram behind the point where the capture sees it.
+/// It never receives anything: a filter drops each datagram after the point at which the capture sees it.
 final class FenceMarkers: Sendable {
-    /// What a captured datagram of the fence's port is.
+    /// The length of a marker's payload, in bytes.
     static let markerLength = 16
-    /// The largest UDP datagram (RFC 768): with its headers 65,549 bytes in the ring.
+    /// The length of a filler's payload: the largest UDP datagram (RFC 768), which takes 65,549 bytes in the ring with
+    /// its headers.
     static let fillerLength = 65_507
-    /// libpcap's blocks are 262,144 bytes: three fillers fit into an empty one, so the fourth ends any block.
+    /// The number of fillers that close any block. libpcap's blocks have 262,144 bytes, so only three fillers fit into
+    /// an empty one.
     static let fillersPerBlock = 4
 
-    /// UDP port on 127.0.0.1 that the markers come from and go to.
+    /// The UDP port on 127.0.0.1 that is both source and destination of the markers.
     let port: UInt16
     private let descriptor: Int32
-    /// Tells this capture's markers from whatever else is sent to the port.
+    /// Distinguishes this capture's markers from anything else that is sent to the port.
     private let token: UInt64
     private let filler: [UInt8]
 
@@ -36,7 +38,7 @@ final class FenceMarkers: Sendable {
     deinit { Glibc.close(descriptor) }
 
     private static func connectToItself(_ fd: Int32) throws(CaptureError) -> UInt16 {
-        // A filler and its bookkeeping must fit; the kernel doubles the figure.
+        // There must be room for a filler and its bookkeeping; the kernel doubles the value.
         var room: Int32 = 262_144
         guard setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
             throw .system(call: "SO_SNDBUF", code: errno)
@@ -62,7 +64,7 @@ final class FenceMarkers: Sendable {
         try check(withUnsafeBytes(of: (token.bigEndian, sequence.bigEndian), send))
     }
 
-    /// Sends as much as fills a block of the ring, and so makes the kernel give out the one that is open now.
+    /// Sends enough to fill a block of the ring, which makes the kernel release the block that is open now.
     func sendFillers() throws(CaptureError) {
         for _ in 0..<Self.fillersPerBlock { try check(filler.withUnsafeBytes(send)) }
     }
@@ -71,12 +73,12 @@ final class FenceMarkers: Sendable {
         if code != 0 { throw .system(call: "send of a fence marker", code: code) }
     }
 
-    /// Returns 0 or the `errno` of a failure that will not pass by itself.
+    /// Sends bytes, and returns 0 or the `errno` of a failure that is not temporary.
     private func send(_ bytes: UnsafeRawBufferPointer) -> Int32 {
         while Glibc.send(descriptor, bytes.baseAddress, bytes.count, 0) < 0 {
             switch errno {
             case EINTR: continue
-            // No room for the moment: the fence is repeated until it is seen.
+            // There is temporarily no room; the marker is sent again until it is seen.
             case EAGAIN, ENOBUFS, ENOMEM: return 0
             default: return errno
             }
@@ -84,7 +86,7 @@ final class FenceMarkers: Sendable {
         return 0
     }
 
-    /// The sequence number, if this is the payload of a marker of this capture.
+    /// Returns the sequence number if the payload is that of one of this capture's markers, or `nil`.
     func sequence(ofPayload bytes: UnsafeRawBufferPointer) -> UInt64? {
         guard bytes.count == Self.markerLength,
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)) == token

@@ -2,9 +2,9 @@ import CPcap
 import Glibc
 package import ProbeWire
 
-/// A packet filter in libpcap's syntax (pcap-filter(7)), compiled by libpcap, for packets that have been captured.
+/// A filter for captured packets, in libpcap's syntax (pcap-filter(7)) and compiled by libpcap.
 ///
-/// It is compiled for each type of link header that it meets. For a type that the expression makes no sense for, no packet matches.
+/// It is compiled for each link type that occurs. No packet matches if the expression makes no sense for its link type.
 package final class PacketFilter {
     private enum Compiled {
         case program(bpf_program)
@@ -14,10 +14,12 @@ package final class PacketFilter {
     private let expression: String
     private var compiled: [UInt32: Compiled] = [:]
 
+    /// Compiles an expression.
+    ///
     /// - Throws: libpcap's message about the expression.
     package init(_ expression: String) throws(CaptureError) {
         self.expression = expression
-        // Linux's loopback has Ethernet headers; so have most captures.
+        // Linux's loopback has Ethernet headers, and so do most captures.
         compiled[LinkType.ethernet.rawValue] = .program(
             try Self.compile(expression, linkType: LinkType.ethernet.rawValue))
     }
@@ -26,7 +28,9 @@ package final class PacketFilter {
         for case .program(var program) in compiled.values { pcap_freecode(&program) }
     }
 
-    /// - Parameter originalLength: on the wire; the bytes may be fewer.
+    /// Returns whether a packet matches.
+    ///
+    /// - Parameter originalLength: the length on the wire; fewer bytes may have been captured.
     package func matches(_ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int) -> Bool {
         guard case .program(var program) = compiled(for: linkType.rawValue) else { return false }
         var header = pcap_pkthdr()
@@ -44,14 +48,15 @@ package final class PacketFilter {
         do throws(CaptureError) {
             found = .program(try Self.compile(expression, linkType: linkType))
         } catch {
-            // The expression is about headers that such packets do not have.
+            // The expression refers to headers that such packets don't have.
         }
         compiled[linkType] = found
         return found
     }
 
     private static func compile(_ expression: String, linkType: UInt32) throws(CaptureError) -> bpf_program {
-        // In files raw IP has another number than in libpcap (pcap-linktype(7)); the other types that are decoded have the same.
+        // Raw IP has a different number in files than in libpcap (pcap-linktype(7)); the other supported types have the
+        // same.
         let type = linkType == LinkType.raw.rawValue ? DLT_RAW : Int32(clamping: linkType)
         guard let compiler = pcap_open_dead(type, PcapHandle.snapLength) else {
             throw .libpcap("no memory for a filter")

@@ -1,7 +1,7 @@
 import ProbeWire
 import Synchronization
 
-/// The packets of one subscription: filled by the capture thread, read through the subscription.
+/// The packets of one subscription, added by the capture thread and read through the subscription.
 final class PacketStore: Sendable {
     private struct Contents {
         var packets: [ConnectionPacket] = []
@@ -10,7 +10,7 @@ final class PacketStore: Sendable {
         var released = false
     }
 
-    /// What a packet costs beside its bytes.
+    /// The memory that a packet takes in addition to its bytes.
     private static let overhead = 88
 
     private let contents = Mutex(Contents())

@@ -2,28 +2,28 @@ import CPcap
 import CShims
 import Glibc
 
-/// An open libpcap handle on one interface; closes it when it goes out of scope.
+/// An open libpcap handle on one interface, closed when it goes out of scope.
 ///
-/// The ring is in block mode with nanosecond stamps. The kernel's filter is attached past libpcap, because `pcap_setfilter`
-/// shuts the socket while it changes the filter and then filters blocks in user space, where `inbound` cannot be known: both
-/// lose packets.
+/// The ring is in block mode with nanosecond timestamps. The kernel's filter is attached without libpcap, because
+/// `pcap_setfilter` makes the socket drop everything while it changes the filter, and then filters blocks in user
+/// space, where `inbound` can't be evaluated: both lose packets.
 struct PcapHandle: ~Copyable {
     typealias Visitor =
         @convention(c) (UnsafeMutablePointer<UInt8>?, UnsafePointer<pcap_pkthdr>?, UnsafePointer<UInt8>?) -> Void
 
-    /// Whole packets of any kind that loopback carries; libpcap's maximum.
+    /// The snapshot length: libpcap's maximum, which is enough for any packet on loopback.
     static let snapLength: Int32 = 262_144
-    /// The kernel gives out a block that is not full after this time. The fence does not rely on it.
+    /// The time after which the kernel releases a block that is not full. Fences don't rely on it.
     private static let blockTimeoutMilliseconds: Int32 = 1000
 
     private let handle: OpaquePointer
     let interface: String
-    /// Becomes readable when the kernel gives out a block.
+    /// A descriptor that becomes readable when the kernel releases a block.
     let descriptor: Int32
-    /// DLT value, as in a capture file.
+    /// The DLT value of the packets.
     let linkType: Int32
     let nanoseconds: Bool
-    /// Packets of others that found the ring full before there was a filter.
+    /// The number of packets that were dropped before there was a filter, because other traffic had filled the ring.
     private var droppedBefore: UInt32 = 0
 
     init(interface: String, bufferSize: Int32) throws(CaptureError) {
@@ -43,7 +43,7 @@ struct PcapHandle: ~Copyable {
         pcap_set_timeout(handle, Self.blockTimeoutMilliseconds)
         pcap_set_buffer_size(handle, bufferSize)
         pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
-        // The right to capture is this thread's, and only while it opens one: what comes from the network is read without it.
+        // Only this thread has the capability, and only while it opens the handle: network input is read without it.
         let had = probe_set_capability(PROBE_CAP_NET_RAW, 1)
         let status = pcap_activate(handle)
         _ = probe_set_capability(PROBE_CAP_NET_RAW, had)
@@ -65,29 +65,31 @@ struct PcapHandle: ~Copyable {
 
     deinit { pcap_close(handle) }
 
-    /// Hands up to `limit` packets that the kernel gave out to `visitor` and returns at once.
+    /// Passes up to `limit` packets that the kernel has released to `visitor`, and returns without waiting.
     func dispatch(limit: Int32, to visitor: Visitor, context: UnsafeMutableRawPointer) throws(CaptureError) -> Int {
         let count = pcap_dispatch(handle, limit, visitor, context.assumingMemoryBound(to: UInt8.self))
         guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
         return Int(count)
     }
 
-    /// Takes out what came before the filter was in force, and counts what is dropped from now on only.
+    /// Discards the packets that arrived before the filter was in force, and starts to count dropped packets.
     ///
-    /// The ring takes everything until it has a filter. Where others send much it may be full by then, and would take nothing,
-    /// not what the filter lets through either, until it is read.
+    /// The ring accepts everything until it has a filter. With a lot of other traffic it may be full by then, and would
+    /// accept nothing, not even packets that match the filter, until it is read.
     mutating func begin() throws(CaptureError) {
         try drain()
         droppedBefore = try counters().ps_drop
         if droppedBefore == 0 { return }
-        // It was full. Another CPU may be at a packet that it took up without the filter; that is a matter of microseconds.
+        // The ring was full. Another CPU may still be handling a packet that it accepted without the filter, which
+        // takes microseconds.
         usleep(2000)
         try drain()
         droppedBefore = try counters().ps_drop
     }
 
     private func drain() throws(CaptureError) {
-        // A turn is a block or more. The filter is in force: what there is is finite, and the bound is never met.
+        // Each round reads a block or more. The filter is in force, so the backlog is finite, and the bound is never
+        // reached.
         for _ in 0..<10_000 {
             let count = pcap_dispatch(handle, -1, { _, _, _ in }, nil)
             guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
@@ -108,9 +110,9 @@ struct PcapHandle: ~Copyable {
         return raw
     }
 
-    /// Puts a filter in force on the socket, in place of the one before, without a gap between them.
+    /// Replaces the socket's filter, without a gap between the old one and the new one.
     static func attach(filter expression: String, linkType: Int32, descriptor: Int32) throws(CaptureError) {
-        // A handle that reads nothing compiles as well as the live one does, and shares no state with the capture thread.
+        // A dead handle compiles filters as well as the live one does, and shares no state with the capture thread.
         guard let compiler = pcap_open_dead(linkType, snapLength) else { throw .libpcap("no memory for a filter") }
         defer { pcap_close(compiler) }
         var program = bpf_program()
@@ -134,7 +136,7 @@ struct PcapHandle: ~Copyable {
 }
 
 extension CaptureError {
-    /// What a negative status of `pcap_activate` means.
+    /// Creates the error for a negative status of `pcap_activate`.
     init(status: Int32, interface: String, words: String) {
         switch status {
         case PCAP_ERROR_PERM_DENIED, PCAP_ERROR_PROMISC_PERM_DENIED: self = .notPermitted(interface: interface)

@@ -1,20 +1,20 @@
 import ProbeBase
 import ProbeWire
 
-/// A connection as far as its segments must be told from those of another one with the same addresses: where the sequence
-/// numbers of both sides begin, and how far they have come.
+/// What distinguishes a connection's segments from those of another connection with the same addresses: the initial
+/// sequence numbers of both sides, and how far they have advanced.
 struct TrackedConnection<Owner: AnyObject> {
-    /// Where a segment's numbers lie.
+    /// Where a segment's sequence numbers are, relative to the connection.
     enum Place: Equatable {
         case inside
-        /// Before the connection's first number: it was sent on an earlier connection.
+        /// Before the connection's first sequence number: the segment was sent on an earlier connection.
         case before
-        /// Further ahead than any window reaches.
+        /// Further ahead than any window allows.
         case beyond
     }
 
-    /// Numbers so far ahead of what was captured can still be this connection's: packets may be missing, a window is 1 GiB at most
-    /// (RFC 7323, section 2.3), and a socket buffer is far smaller.
+    /// How far ahead of the captured packets a sequence number may be and still belong to the connection: packets may
+    /// be missing, a window is 1 GiB at most (RFC 7323, section 2.3), and a socket buffer is far smaller.
     private static var reach: Int { 1 << 26 }
 
     let number: Int
@@ -22,7 +22,8 @@ struct TrackedConnection<Owner: AnyObject> {
     private let server: SocketEndpoint
     private let clientStart: SequenceNumber
     private var serverStart: SequenceNumber?
-    /// Counted from the first number: what comes next. More than 32 bits, so that numbers may wrap.
+    /// The next position, counted from the first sequence number, in more than 32 bits because sequence numbers may
+    /// wrap.
     private var clientNext: Int
     private var serverNext = 0
     private var isReset = false
@@ -37,12 +38,13 @@ struct TrackedConnection<Owner: AnyObject> {
         clientNext = syn.sequenceLength
     }
 
-    /// nil once it has no owner.
+    /// The route of the connection's segments; `nil` once it has no owner.
     var route: ConnectionRouter<Owner>.Route? {
         owners.isEmpty ? nil : ConnectionRouter<Owner>.Route(owners: owners, connection: number)
     }
 
-    /// Whether a SYN without ACK is this connection's: sent again, or from the other side at the same time (RFC 9293, section 3.5).
+    /// Returns whether a SYN without ACK belongs to this connection: a retransmission, or a simultaneous open by the
+    /// other side (RFC 9293, section 3.5).
     func isContinued(bySYN segment: DecodedTCP) -> Bool {
         if segment.source == client { return segment.sequence == clientStart }
         return !isReset && (serverStart == nil || serverStart == segment.sequence)
@@ -57,7 +59,7 @@ struct TrackedConnection<Owner: AnyObject> {
                 isFromClient
                 ? serverPosition(segment.acknowledgment) : position(segment.acknowledgment, clientStart, clientNext)
         }
-        // The answer to a SYN without a listener has the number 0 (RFC 9293, section 3.5.2).
+        // The reset in answer to a SYN without a listener has the sequence number 0 (RFC 9293, section 3.5.2).
         let isAnswer = segment.flags.contains(.rst) && segment.sequence.value == 0 && acknowledged != nil
         let bySequence = isAnswer ? nil : own.map { Self.place($0, isFromClient ? clientNext : serverNext) }
         let byAnswer = acknowledged.map { Self.place($0, isFromClient ? serverNext : clientNext) }
@@ -78,7 +80,7 @@ struct TrackedConnection<Owner: AnyObject> {
         next + (sequence - (start + next))
     }
 
-    /// Counts what the segment shows of its sender's numbers.
+    /// Updates the sequence numbers of the segment's sender.
     mutating func note(_ segment: DecodedTCP) {
         if segment.flags.contains(.rst) { isReset = true }
         if segment.source == client {
@@ -94,7 +96,7 @@ struct TrackedConnection<Owner: AnyObject> {
 }
 
 extension DecodedTCP {
-    /// What the segment takes of its sender's sequence numbers: SYN and FIN count as one each.
+    /// The sequence space that the segment occupies; SYN and FIN count as one each.
     var sequenceLength: Int {
         payloadLength + (flags.contains(.syn) ? 1 : 0) + (flags.contains(.fin) ? 1 : 0)
     }

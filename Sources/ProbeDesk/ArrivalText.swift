@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// What came on a connection, as it is shown at once: its lines, then how it came.
+/// Formats the bytes received on a connection for immediate display: first the lines, then how they arrived.
 package struct ArrivalText: Sendable {
-    /// A part of the stream that came at a time.
+    /// A part of a stream that arrived in one segment or one read.
     package struct Piece: Sendable, Equatable {
         package var count: Int
         package var time: MonotonicTime
@@ -12,14 +12,14 @@ package struct ArrivalText: Sendable {
         }
     }
 
-    /// Of what comes at a time no more is shown; a terminal is for reading.
+    /// The most bytes that are shown at once, because a terminal is for reading.
     private static let mostBytes = 16 << 10
-    /// Of a line.
+    /// The most bytes that are shown of one line.
     private static let longestLine = 2000
 
-    /// The lines, each with its terminator: `< 220 ready\r\n`.
+    /// Returns the lines, each with its terminator: `< 220 ready\r\n`.
     ///
-    /// - Parameter mark: what stands before each.
+    /// - Parameter mark: the prefix of each line.
     package static func lines(of bytes: [UInt8], mark: String) -> [String] {
         var lines: [String] = []
         var rest = bytes.prefix(mostBytes)
@@ -34,9 +34,12 @@ package struct ArrivalText: Sendable {
         return lines
     }
 
-    /// `5 + 2 bytes, 30 ms apart`; of one piece `7 bytes`; of many `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
+    /// Returns the sizes of the pieces and the time between them: `5 + 2 bytes, 30 ms apart`.
     ///
-    /// - Parameter areSegments: false for what single reads returned, which may join segments: that is said.
+    /// For one piece it is `7 bytes`; for many pieces it is `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
+    ///
+    /// - Parameter areSegments: whether the pieces are segments. Otherwise they are the results of single reads, which
+    ///   may join segments, and the text says so.
     package static func pieces(_ pieces: [Piece], areSegments: Bool) -> String {
         guard let first = pieces.first else { return "" }
         let counts = pieces.map(\.count)
@@ -53,9 +56,9 @@ package struct ArrivalText: Sendable {
         return "\(sizes) bytes, \(apart) apart" + (areSegments ? "" : ", by reads")
     }
 
-    /// The parts of the segments of a stream that a range of it has; nil where they do not cover it.
+    /// Returns the parts of a stream's segments that are in `range`; `nil` if the segments do not cover it.
     ///
-    /// - Parameter segments: from the beginning of the stream, in its order.
+    /// - Parameter segments: the segments from the beginning of the stream, in order.
     package static func pieces(_ segments: [Piece], of range: Range<Int>) -> [Piece]? {
         var (start, covered, pieces) = (0, 0, [Piece]())
         for segment in segments {
@@ -71,7 +74,7 @@ package struct ArrivalText: Sendable {
 
     private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
-    /// Rounded; below one it is 0.
+    /// Returns the duration in milliseconds, rounded to the nearest one.
     private static func milliseconds(_ duration: Duration) -> Int64 { (duration.nanoseconds + 500_000) / 1_000_000 }
 
     private static func text(_ milliseconds: Int64) -> String {

@@ -4,49 +4,51 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// What comes on the connections of a session, gathered for a moment and then shown: its lines, and in which segments they came.
+/// Collects for a moment what arrives on the connections of a session, then shows the lines and the segments in which
+/// they arrived.
 ///
-/// It is told on the reactor's thread, and shows there.
+/// It is notified on the reactor's thread and shows everything there.
 final class DeskArrivals: Sendable {
-    /// What was shown of the connection that steps without an actor are about.
+    /// How much of a connection has been shown.
     struct Shown {
         var count = 0
         var hasEnded = false
     }
 
     private struct State {
-        /// In the order in which they began; one that is over stays until all of it is shown.
+        /// The connections in the order in which they began. One that was replaced stays until all of it has been
+        /// shown.
         var connections: [Incoming] = []
         var timer: TimerQueue.ID?
-        /// When the first of what is not shown came.
+        /// The arrival time of the first event that has not been shown.
         var since: MonotonicTime?
         var isFlushing = false
         var hasFailed = false
 
-        /// The place of the present connection of a name.
+        /// Returns the index of the current connection with this name.
         func place(of name: String) -> Int? { connections.lastIndex { $0.name == name && !$0.isReplaced } }
     }
 
-    /// One connection.
+    /// A connection, and what has been received on it.
     private struct Incoming {
         let name: String
         let number: Int
-        /// The name stands for another one by now.
+        /// Whether the name now refers to another connection.
         var isReplaced = false
         var pending: [ReceiveBuffer.Arrival] = []
         var end: Connection.ReadEnd?
-        /// Bytes that have come.
+        /// The number of bytes received.
         var total = 0
         var shown = Shown()
-        /// Segments that are not shown yet, and where in the stream the first of them begins.
+        /// The segments that have not been shown yet, and the stream offset at which the first of them begins.
         var segments = CaseRun.ArrivedSegments()
 
         var isWaiting: Bool { !pending.isEmpty || end != nil }
     }
 
-    /// What comes within this time is shown together.
+    /// Events that arrive within this time of the previous one are shown together.
     private static let quiet = Duration.milliseconds(50)
-    /// Nothing waits longer to be shown.
+    /// The longest time that anything waits to be shown.
     private static let longest = Duration.milliseconds(250)
 
     private let state = Mutex(State())
@@ -55,7 +57,9 @@ final class DeskArrivals: Sendable {
     private let actor: String
     private let show: @Sendable (String) -> Void
 
-    /// - Parameter actor: the connection of steps without an actor; others are named.
+    /// Creates a collector.
+    ///
+    /// - Parameter actor: the connection of steps without an actor; other connections are shown with their names.
     init(_ caseRun: CaseRun, paint: Paint, actor: String, show: @escaping @Sendable (String) -> Void) {
         (self.caseRun, self.paint, self.actor, self.show) = (caseRun, paint, actor, show)
     }
@@ -63,9 +67,9 @@ final class DeskArrivals: Sendable {
     var shown: Shown {
         state.withLock { state in state.place(of: actor).map { state.connections[$0].shown } ?? Shown() }
     }
-    /// Bytes that have come on it.
+    /// The number of bytes received on the connection of `actor`.
     var total: Int { state.withLock { state in state.place(of: actor).map { state.connections[$0].total } ?? 0 } }
-    /// What came was more than is kept.
+    /// Whether more was received than is kept.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     func take(_ news: CaseNews) {
@@ -94,9 +98,9 @@ final class DeskArrivals: Sendable {
         }
     }
 
-    /// Shows what has come.
+    /// Shows what has arrived.
     func flush() async {
-        // One at a time, so that all is shown in its order.
+        // One flush at a time, so that everything is shown in order.
         while state.withLock({ state in
             defer { state.isFlushing = true }
             return state.isFlushing
@@ -104,7 +108,7 @@ final class DeskArrivals: Sendable {
             await Task.yield()
         }
         defer { state.withLock { $0.isFlushing = false } }
-        // What is taken here is shown, whatever comes meanwhile.
+        // Everything taken here is shown, whatever arrives in the meantime.
         let waiting = state.withLock { state in
             if let timer = state.timer { caseRun.reactor.cancel(timer) }
             (state.timer, state.since) = (nil, nil)

@@ -11,9 +11,11 @@ struct DeskFile {
     private let name: String
     private let folder: Folder
 
+    /// Parses the arguments of `save` and opens the folder.
+    ///
     /// - Parameters:
-    ///   - words: what stands behind `save`: a name, and perhaps `--force`.
-    ///   - known: what this session has written, which it may write again.
+    ///   - words: the text after `save`: a name, optionally followed by `--force`.
+    ///   - known: the paths that this session has written and may write again.
     init(_ words: String, mayReplace known: Set<String>) throws(Problem) {
         let parts = words.split(separator: " ").map(String.init)
         let force = parts.last == "--force"

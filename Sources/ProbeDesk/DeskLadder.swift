@@ -5,7 +5,7 @@ import ProbeWire
 
 /// The packets of a session as a ladder.
 enum DeskLadder {
-    /// - Returns: also whether anything can be seen.
+    /// Returns the ladder, and whether the capture sees anything; if it does not, the text is an error message.
     static func text(of caseRun: CaseRun, width: Int?, paint: Paint) async -> (text: String, isSeen: Bool) {
         guard let (link, packets) = await caseRun.packets() else {
             return ("error: nothing is seen on the wire: \(await caseRun.captureProblem)\n", false)

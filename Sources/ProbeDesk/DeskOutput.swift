@@ -2,9 +2,9 @@
 package protocol DeskOutput: Sendable {
     /// Whether to use colour.
     var usesColor: Bool { get }
-    /// The width of the terminal, in columns; nil if the output is no terminal.
+    /// The width of the terminal, in columns; `nil` if the output is not a terminal.
     var width: Int? { get }
-    /// Whether nobody reads the output any more.
+    /// Whether the reader of the output is gone.
     var isReaderGone: Bool { get }
 
     func write(_ text: String)

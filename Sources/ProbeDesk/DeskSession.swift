@@ -6,15 +6,15 @@ import ProbeReport
 package import ProbeScenario
 import ProbeSystem
 
-/// A connection at the desk: reads steps, runs them, and shows what comes.
+/// An interactive session on a connection: reads steps, runs them, and shows what arrives.
 ///
-/// It lives on its reactor's thread, as the case does whose steps it runs.
+/// It runs on its reactor's thread, as does the case whose steps it runs.
 package actor DeskSession {
     private nonisolated let reactor: Reactor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
     private let caseRun: CaseRun
-    /// Of the script without a step.
+    /// The plan of the script before any step.
     private let beginning: Plan
     private let configuration: RunConfiguration
     private var script: SessionScript
@@ -26,19 +26,21 @@ package actor DeskSession {
     private let arrivals: DeskArrivals
     private let show: @Sendable (String) -> Void
 
-    /// A step is running, or a connection is waited for.
+    /// Whether a step is running, or the session is waiting for a connection.
     private var isBusy = false
     private var signal: Int32 = 0
     private var hasFailed = false
     private var files = DeskFiles()
     private var hasToldWaiting = false
-    /// Connections that `accept as` has named.
+    /// The connections that `accept as` has named.
     private var named: [String] = []
 
+    /// Creates a session.
+    ///
     /// - Parameters:
-    ///   - caseRun: of the script without a step.
+    ///   - caseRun: the run of the script before any step.
     ///   - output: where text is shown, unless `input` shows it above the line that is being typed.
-    ///   - linger: behind the end of a piped input, how long it may be silent before the session ends.
+    ///   - linger: how long the connection may be silent after the end of piped input before the session ends.
     package init(
         _ caseRun: CaseRun, of plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript,
         reader: LineReader, input: LineInput, output: any DeskOutput, linger: Duration
@@ -54,6 +56,8 @@ package actor DeskSession {
 
     // MARK: The session
 
+    /// Runs the session until it ends.
+    ///
     /// - Returns: the exit code.
     package func run() async -> Int32 {
         let arrivals = arrivals
@@ -80,14 +84,14 @@ package actor DeskSession {
                 if case .quit = typed { return await end(code) }
                 await obey(typed)
                 if isPiped, hasFailed { return await end(code) }
-                // Nobody sees what a further step does.
+                // No one would see what a further step does.
                 if output.isReaderGone { return await end(code) }
             }
         }
         return await end(code)
     }
 
-    /// A signal has come.
+    /// Handles a signal.
     package func interrupt(by signal: Int32) {
         if signal == SIGINT, !isPiped, files.isSaving {
             giveUpSaving()
@@ -98,7 +102,7 @@ package actor DeskSession {
             input.discard(hint: "quit or Ctrl-D ends the session")
             return
         }
-        // A step at a terminal is given up; else the session is.
+        // SIGINT at a terminal cancels only the running step; otherwise the session ends.
         if signal != SIGINT || isPiped || !isOpen { self.signal = signal }
         if files.isSaving {
             giveUpSaving()
@@ -118,6 +122,8 @@ package actor DeskSession {
     private var failureCode: Int32 = 1
     private var isPiped: Bool { if case .piped = input.mode { true } else { false } }
 
+    /// Connects, or waits for the first client.
+    ///
     /// - Returns: whether there is a connection.
     private func open() async -> Bool {
         defer { isOpen = true }
@@ -133,7 +139,7 @@ package actor DeskSession {
         }
     }
 
-    /// However long it takes until somebody connects.
+    /// Waits indefinitely for a client to connect, then runs `step`.
     private func accept(_ step: String) async -> Bool {
         isBusy = true
         let came = await caseRun.waitForConnection(at: "S")
@@ -190,9 +196,10 @@ package actor DeskSession {
         }
     }
 
-    /// Runs a step of somebody who has seen what was shown by now.
+    /// Runs a step of a user who has seen everything that was shown so far.
     ///
-    /// - Parameter isText: it sends what was typed: that it could be sent as a line is no hint.
+    /// - Parameter isText: whether the step sends typed text as a line. No hint then suggests sending the text as a
+    ///   line.
     private func act(_ text: String, isText: Bool) async {
         let seen = arrivals.shown
         do throws(SessionScript.Problem) {
@@ -204,9 +211,12 @@ package actor DeskSession {
         }
     }
 
-    /// At a terminal who acts has read what was shown: the scenario expects it, and the next `expect` looks behind it.
+    /// Expects the bytes that the user had seen before acting.
     ///
-    /// - Returns: whether there was something.
+    /// Whoever acts at a terminal has read what was shown: the scenario expects it, and the next `expect` starts after
+    /// it.
+    ///
+    /// - Returns: whether there was anything to expect.
     private func takeWhatWasSeen(_ seen: DeskArrivals.Shown) async -> Bool {
         let actor = script.actor
         let before = script.count
@@ -233,6 +243,8 @@ package actor DeskSession {
         try script.extended(by: text, allowing: configuration.allowedTargets, loader: FileAccess.load)
     }
 
+    /// Checks and runs the steps of a text.
+    ///
     /// - Returns: whether the steps passed.
     private func perform(_ text: String, telling news: String = "") async -> Bool {
         do throws(SessionScript.Problem) {
@@ -243,7 +255,9 @@ package actor DeskSession {
         }
     }
 
-    /// - Parameter news: shown where they passed, before what has come.
+    /// Runs the steps of an extension.
+    ///
+    /// - Parameter news: a message that is shown if the steps pass, before the received bytes.
     private func perform(_ extended: SessionScript.Extension, telling news: String = "") async -> Bool {
         isBusy = true
         let finding = await caseRun.run(extended.plan, from: extended.first)
@@ -265,12 +279,14 @@ package actor DeskSession {
 
     // MARK: What is shown
 
-    /// At a terminal the line stands there already.
+    /// Shows a line of piped input; at a terminal, the line is already visible.
     private func echo(_ text: String) {
         if isPiped { show("> \(text)\n") }
     }
 
-    /// - Parameter text: the step; nil where it was not typed as one.
+    /// Reports a problem with a typed line.
+    ///
+    /// - Parameter text: the step; `nil` if it was not typed as one.
     private func tell(_ problem: SessionScript.Problem, typed text: String?) {
         (hasFailed, failureCode) = (true, 2)
         show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
@@ -288,7 +304,8 @@ package actor DeskSession {
 
     // MARK: The end
 
-    /// Behind the end of a piped input the peer may still answer: until it ends, or says nothing for so long.
+    /// Waits after the end of piped input until the peer ends the connection or has been silent for `linger`, because
+    /// it may still answer.
     private func waitForSilence() async {
         var (total, since) = (arrivals.total, MonotonicTime.now)
         while signal == 0, !arrivals.shown.hasEnded, await caseRun.isOpen(script.actor) {
@@ -301,7 +318,7 @@ package actor DeskSession {
         }
     }
 
-    /// Tells of a connection that nobody has accepted.
+    /// Checks periodically for a connection that no step has accepted, and reports it.
     private func lookForConnections() {
         reactor.schedule(at: .now + .milliseconds(250)) { [weak self] in
             Task { [weak self] in await self?.tellOfConnection() }
@@ -321,21 +338,21 @@ package actor DeskSession {
     }
 }
 
-/// What `save` has written, and what it is writing.
+/// The files that `save` has written, and the one that it is writing.
 struct DeskFiles {
-    /// The files of this session, which it may replace.
+    /// The paths that this session has written and may replace.
     fileprivate var paths: Set<String> = []
-    /// The last one, and how many steps the script had then.
+    /// The last file, its contents, and the number of steps that the script had then.
     fileprivate var last: (file: DeskFile, saved: SessionScript.Saved, count: Int)?
-    /// The `save` that waits for its text.
+    /// The continuation of the `save` that is waiting for its text.
     fileprivate var waiting: CheckedContinuation<SessionScript.Saved?, Never>?
-    /// The number of the latest text that was begun: an earlier one was given up.
+    /// The number of the latest text that was started; earlier ones were abandoned.
     fileprivate var number = 0
 
     var isSaving: Bool { waiting != nil }
 }
 
-/// `save`: the text is made on another thread, so that the session obeys signals meanwhile.
+/// Implements `save`. The text is created on another thread, so that the session handles signals in the meantime.
 extension DeskSession {
     private func save(_ words: String) async {
         do throws(DeskFile.Problem) {
@@ -372,7 +389,9 @@ extension DeskSession {
         )
     }
 
-    /// - Returns: nil if a signal came first.
+    /// Creates the text of the scenario so far.
+    ///
+    /// - Returns: the scenario; `nil` if a signal arrived first.
     private func scenario() async -> SessionScript.Saved? {
         var rests: [SessionScript.Rest] = []
         for name in [script.actor] + named {
@@ -387,7 +406,7 @@ extension DeskSession {
         return await withCheckedContinuation { continuation in
             files.waiting = continuation
             do throws(SystemError) {
-                // With the stack of a main thread: the formatter parses the script on it.
+                // The formatter parses the script on this thread, so it has a stack as large as the main thread's.
                 let thread = try WorkerThread("save", signals: .blocked, stack: 8 << 20) { [self] in
                     let saved = script.saved(whole)
                     reactor.post { self.assumeIsolated { $0.deliver(saved, number) } }
@@ -405,7 +424,8 @@ extension DeskSession {
         files.waiting = nil
     }
 
-    /// Lets the session go on without the text. The thread that makes it ends by itself, or with the process.
+    /// Lets the session continue without the text. The thread that creates the text ends by itself, or with the
+    /// process.
     private func giveUpSaving() {
         deliver(nil, files.number)
         files.number += 1

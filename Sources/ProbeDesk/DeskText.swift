@@ -3,9 +3,10 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// What is told in a session.
+/// The messages of a session.
 enum DeskText {
-    /// What `help` says. It is for somebody who has just come: the language has a page, and each step an explanation.
+    /// Returns the text of `help`, for a user who has just started: the language has its own page, and each step an
+    /// explanation.
     static func help(isServer: Bool) -> String {
         """
         A line is a step of the language: `tcpprobe explain STEP` tells about each. Any other text is sent as a line.
@@ -27,15 +28,16 @@ enum DeskText {
         """
     }
 
-    /// Where it is told: above the line that is being typed, where one is.
+    /// Returns a function that shows text: above the line that is being typed if lines are edited, otherwise on
+    /// `output`.
     static func output(to input: LineInput, _ output: any DeskOutput) -> @Sendable (String) -> Void {
         if case .edited = input.mode { return { input.show($0) } }
         return { output.write($0) }
     }
 
-    /// What is wrong with a line.
+    /// Describes a problem with a typed line.
     ///
-    /// - Parameter text: the step; nil where it was not typed as one.
+    /// - Parameter text: the step; `nil` if it was not typed as one.
     static func problem(_ problem: SessionScript.Problem, typed text: String?, actor: String) -> String {
         guard let text, !text.contains("\n") else { return problem.text }
         let words = text.hasPrefix("\(actor) ") ? String(text.dropFirst(actor.count + 1)) : text
@@ -43,7 +45,7 @@ enum DeskText {
             + "  hint: `send line \(Escaped.literal(Array(words.utf8)))` sends these words as a line\n"
     }
 
-    /// Why a step failed. Without its place: it is the line that was just typed.
+    /// Describes why a step failed, without its place, because it is the line that was just typed.
     static func finding(_ finding: Finding, in plan: Plan, paint: Paint) -> String {
         var finding = finding
         finding.actors = []

@@ -4,14 +4,14 @@ import Glibc
 package import ProbeSystem
 import Synchronization
 
-/// Lines from standard input, one each time one is asked for, and text above the line that is being typed.
+/// Reads lines from standard input, one for each request, and shows text above the line that is being typed.
 ///
-/// A thread of its own reads: an editor of lines waits for the next key, and what comes meanwhile has to be shown. Without a terminal at
-/// both ends, or without the library that edits, lines are read as they are.
+/// A separate thread reads, because the line editor waits for the next key while arriving data must be shown. Without a
+/// terminal at both ends, or without the editing library, lines are read unedited.
 package final class LineInput: Sendable {
     package enum Event: Sendable {
         case line([UInt8])
-        /// What was being typed was thrown away.
+        /// The line that was being typed was discarded.
         case discarded
         /// The input has ended.
         case end
@@ -20,7 +20,7 @@ package final class LineInput: Sendable {
     /// How lines are read.
     package enum Mode: Sendable {
         case edited
-        /// A terminal without editing, and why.
+        /// A terminal without line editing, and the reason.
         case plain(reason: String)
         case piped
     }
@@ -32,21 +32,23 @@ package final class LineInput: Sendable {
     private let history: String?
 
     private struct State {
-        /// Shown when the thread comes to it.
+        /// The text that the thread shows as soon as it can.
         var text = ""
         var prompt: String?
         var discards = false
         var hasEnded = false
-        /// The line that is discarded is empty: this is told.
+        /// The message that is shown if the discarded line is empty.
         var hint = ""
-        /// What was read behind the last line.
+        /// The bytes read after the last line.
         var rest: [UInt8] = []
         var deliver: (@Sendable (Event) -> Void)?
     }
 
+    /// Creates an input and chooses its mode.
+    ///
     /// - Parameters:
-    ///   - history: the file of earlier lines; nil: none is kept.
-    ///   - completions: of the text before the cursor its last word, and what may stand for it.
+    ///   - history: the file of earlier lines; `nil` to keep none.
+    ///   - completions: returns the last word of the text before the cursor, and the words that may replace it.
     package init(
         history: String?, completions: @escaping @Sendable (String) -> (typed: String, words: [String])
     ) throws(SystemError) {
@@ -70,16 +72,16 @@ package final class LineInput: Sendable {
 
     // MARK: For the session
 
-    /// Starts the thread. It ends by ``end()``.
+    /// Starts the thread. ``end()`` ends it.
     package func start() throws(SystemError) -> WorkerThread {
         try WorkerThread("terminal", signals: .blocked) { [self] in
             if case .edited = mode { edit() } else { readPlainly() }
         }
     }
 
-    /// Asks for the next line.
+    /// Requests the next line.
     ///
-    /// - Parameter deliver: gets it, on the thread that reads.
+    /// - Parameter deliver: receives the line, on the reading thread.
     package func ask(_ prompt: String, deliver: @escaping @Sendable (Event) -> Void) {
         state.withLock { ($0.prompt, $0.deliver) = (prompt, deliver) }
         signal()
@@ -91,15 +93,15 @@ package final class LineInput: Sendable {
         signal()
     }
 
-    /// Throws away what is being typed.
+    /// Discards the line that is being typed.
     ///
-    /// - Parameter hint: shown where there is nothing.
+    /// - Parameter hint: shown if the line is empty.
     package func discard(hint: String) {
         state.withLock { ($0.discards, $0.hint) = (true, hint) }
         signal()
     }
 
-    /// Ends the thread, and gives the terminal back.
+    /// Ends the thread and restores the terminal.
     package func end() {
         state.withLock { $0.hasEnded = true }
         signal()
@@ -123,10 +125,10 @@ package final class LineInput: Sendable {
         deliver?(event)
     }
 
-    /// Waits until a line is asked for.
+    /// Waits until a line is requested.
     ///
-    /// - Parameter serve: called before each look, on what came with the signal.
-    /// - Returns: the prompt; nil at the end.
+    /// - Parameter serve: called before each check for a request, to handle anything else that was signalled.
+    /// - Returns: the prompt; `nil` if the input has ended.
     private func nextPrompt(_ serve: () -> Void) -> String? {
         while true {
             serve()
@@ -142,7 +144,7 @@ package final class LineInput: Sendable {
         }
     }
 
-    // MARK: Lines as they are
+    // MARK: Unedited lines
 
     private func readPlainly() {
         while let prompt = nextPrompt({}) {
@@ -152,7 +154,9 @@ package final class LineInput: Sendable {
         }
     }
 
-    /// - Returns: nil where the session has ended meanwhile.
+    /// Reads the next line without editing it.
+    ///
+    /// - Returns: the line; `nil` if the session has ended in the meantime.
     private func nextPlainLine() -> Event? {
         var bytes = state.withLock { state in
             defer { state.rest = [] }
@@ -181,7 +185,7 @@ package final class LineInput: Sendable {
                 return count > 0 ? Array(buffer[..<count]) : nil
             }
             guard let chunk else {
-                // A last line without a line feed counts.
+                // The last line counts even without a line feed.
                 return bytes.isEmpty ? .end : .line(bytes)
             }
             bytes += chunk
@@ -217,9 +221,9 @@ package final class LineInput: Sendable {
         showText(editor)
     }
 
-    /// The editor, as a number: only its own thread makes a pointer of it.
+    /// The editor's address as a number. Only the editor's own thread converts it to a pointer.
     private let current = Mutex(0)
-    /// The line was not read on because it was thrown away.
+    /// Whether reading a line stopped because the line was discarded.
     private let wasDiscarded = Mutex(false)
 
     private func showText(_ editor: OpaquePointer) {
@@ -234,7 +238,7 @@ package final class LineInput: Sendable {
         }
     }
 
-    /// On the editor's thread, while a line is typed.
+    /// Returns whether to stop reading the line. Called on the editor's thread while a line is being typed.
     fileprivate func isToEnd() -> Bool {
         clearSignal()
         guard let editor = current.withLock({ OpaquePointer(bitPattern: $0) }) else { return true }
@@ -250,7 +254,7 @@ package final class LineInput: Sendable {
         return true
     }
 
-    /// What completes a text: what is put behind it, and what is shown.
+    /// Returns what completes a text: the characters to insert after it, and the candidates to show.
     fileprivate func completion(of text: String) -> (insert: String, shown: String) {
         let (typed, words) = completions(text)
         guard let first = words.first else { return ("", "") }

@@ -2,11 +2,11 @@ package import ProbeBase
 import ProbeExplore
 package import ProbeScenario
 
-/// The scenario of a session: its header, and the steps that have been done.
+/// The scenario of a session: its header, and the steps that have been performed.
 package struct SessionScript: Sendable {
     /// Which end of the connection the session is.
     package enum End: Sendable {
-        /// `target` is an address of the language, `options` what stands behind it: ` tls name "a.test"`.
+        /// `target` is an address in the language's notation, `options` the text after it: ` tls name "a.test"`.
         case client(target: String, options: String)
         case server(address: String, options: String)
     }
@@ -14,24 +14,27 @@ package struct SessionScript: Sendable {
     package let end: End
     package let framing: Framing
     private var header: [String]
-    /// Steps, and comments about those that failed.
+    /// The steps, and comments about those that failed.
     private var lines: [String] = []
-    /// Those of them that later steps can depend on: a session of many lines is checked by them alone.
+    /// The lines that later steps can depend on. New steps are checked with these alone, so that long sessions stay
+    /// fast.
     private var context: [String] = []
-    /// How many steps those are.
+    /// The number of steps in `context`.
     private var contextCount = 0
-    /// How many steps have been done.
+    /// The number of steps that have been performed.
     package private(set) var count = 0
-    /// The number of bytes from peers that may still be written out, as ``StreamStatements`` counts them.
+    /// The number of bytes from peers that may still be written out, as counted by ``StreamStatements``.
     private var room: Int
-    /// The number of bytes that steps have taken for which there was no room.
+    /// The number of bytes that steps have expected by count alone, because there was no room to write them out.
     private var unwritten = 0
 
-    /// The name of the connection's own end.
+    /// The name of the session's own end of the connection.
     package var actor: String { if case .client = end { "C" } else { "S" } }
     package var kind: ActorKind { if case .client = end { .client } else { .server } }
 
-    /// - Parameter limit: the most bytes from peers that are written out, and 64 more for each statement.
+    /// Creates the script of a session.
+    ///
+    /// - Parameter limit: the most bytes from peers that are written out; each statement counts as 64 bytes more.
     package init(_ end: End, framing: Framing, title: String, limit: Int = SessionScript.defaultLimit) {
         (self.end, self.framing, room) = (end, framing, limit)
         header = ["scenario \(StreamStatements.literal(Array(title.utf8)))"]
@@ -44,12 +47,12 @@ package struct SessionScript: Sendable {
         header.append("")
     }
 
-    /// What makes the connection.
+    /// The step that establishes the connection.
     package var firstStep: String { if case .client = end { "C connect" } else { "S accept" } }
 
-    /// The script before anything is done.
+    /// Returns the plan of the script before any step has been performed.
     package func beginning(allowing targets: AllowedTargets, loader: @escaping FileLoader) throws(Problem) -> Plan {
-        // A scenario has steps: the first one is known.
+        // A scenario must have a step, and the first one is known.
         let script = Array((header + [firstStep, ""]).joined(separator: "\n").utf8)
         let result = ScenarioCompiler.compile(path: Self.path, bytes: script, allowing: targets, loader: loader)
         guard let plan = result.plan else { throw Problem(text: Self.text(of: result)) }
@@ -58,21 +61,21 @@ package struct SessionScript: Sendable {
 
     // MARK: Steps
 
-    /// A script with further steps, read and checked.
+    /// A script with further steps, parsed and checked.
     package struct Extension: Sendable {
         package var plan: Plan
-        /// The place of the first new step.
+        /// The index of the first new step.
         package var first: Int
         fileprivate var text: String
 
-        /// The names that its steps give to connections.
+        /// The names that the new steps give to connections.
         package var acceptedNames: [String] {
             plan.scenario.steps[first...].compactMap { step in
                 if case .act(_, .server(.accept(let name?, _, _)), _) = step.kind { name.value } else { nil }
             }
         }
 
-        /// Somebody does something with a connection, rather than to look at it.
+        /// Whether any new step acts on a connection rather than only observing it.
         package var acts: Bool {
             plan.scenario.steps[first...].contains { step in
                 switch step.kind {
@@ -84,11 +87,13 @@ package struct SessionScript: Sendable {
         }
     }
 
-    /// What is wrong with what was typed.
+    /// A problem with what was typed.
     package struct Problem: Error, Sendable {
         package var text: String
     }
 
+    /// Parses and checks the script with further steps.
+    ///
     /// - Parameter text: one or more statements.
     package func extended(
         by text: String, allowing targets: AllowedTargets, loader: @escaping FileLoader
@@ -102,7 +107,7 @@ package struct SessionScript: Sendable {
         return Extension(plan: plan, first: contextCount, text: text)
     }
 
-    /// The steps have been done.
+    /// Records that the steps of an extension have been performed.
     package mutating func add(_ extended: Extension) {
         lines.append(extended.text)
         let steps = extended.plan.scenario.steps[extended.first...]
@@ -114,7 +119,8 @@ package struct SessionScript: Sendable {
         contextCount += steps.count
     }
 
-    /// A later step is as right or wrong without it: it sends or takes bytes, and binds no name.
+    /// Returns whether later steps are valid or invalid regardless of this one: it sends or receives bytes, and binds
+    /// no name.
     private static func leavesNothing(_ step: Step, _ text: Substring) -> Bool {
         if text.contains(" as ") || text.contains("(?<") { return false }
         let words = text.split(separator: " ", maxSplits: 3).map(String.init)
@@ -127,16 +133,16 @@ package struct SessionScript: Sendable {
         }
     }
 
-    /// A step that failed is told, and is no part of the scenario.
+    /// Records a failed step as a comment, because it is not part of the scenario.
     package mutating func note(failureOf extended: Extension, _ reason: String) {
         lines += extended.text.split(separator: "\n", omittingEmptySubsequences: false).map { "# \($0)" }
         lines[lines.count - 1] += "   (\(Escaped.text(reason)))"
     }
 
-    /// As messages name the script.
+    /// The name of the script in messages.
     private static let path = "session"
 
-    /// Without the place: it is the line that was just typed.
+    /// Returns the first error without its place, which is the line that was just typed.
     private static func text(of result: CompilationResult) -> String {
         let errors = result.diagnostics.filter { $0.severity == .error }
         guard let first = errors.first else { return "error: the step is not understood\n" }
@@ -148,7 +154,7 @@ package struct SessionScript: Sendable {
 
     // MARK: Statements
 
-    /// Sends what was typed as a line.
+    /// Returns the statement that sends a typed line.
     package func statement(sending line: [UInt8]) -> String {
         let literal = StreamStatements.literal(line)
         return switch framing {
@@ -158,10 +164,10 @@ package struct SessionScript: Sendable {
         }
     }
 
-    /// As a string of the language.
+    /// Returns the text as a string literal of the language.
     package static func literal(_ text: String) -> String { StreamStatements.literal(Array(text.utf8)) }
 
-    /// Takes what has come: whoever acts next has seen it.
+    /// Returns statements that expect the received bytes, because whoever acts next has seen them.
     package mutating func statements(taking bytes: [UInt8]) -> String {
         let taken = StreamStatements.expectations(of: bytes, framing, by: actor, room: &room)
         unwritten += taken.unwritten
@@ -170,29 +176,29 @@ package struct SessionScript: Sendable {
 
     // MARK: Saving
 
-    /// What the scenario of a connection lacks: what has come on it and no step has taken.
+    /// The part of a connection that the scenario lacks: what was received and no step has expected.
     package struct Rest: Sendable {
         package var actor: String
         package var unread: [UInt8] = []
-        /// `eof` or `reset`, where the peer has ended it and no step has expected that.
+        /// `eof` or `reset`, if the peer has ended the connection and no step has expected that.
         package var ending: String?
-        /// Frames of WebSocket may be unread, which are not told apart here.
+        /// Whether WebSocket frames may be unread; they are not distinguished here.
         package var mayHaveFrames = false
 
         package init(actor: String) { self.actor = actor }
     }
 
-    /// A scenario as a file.
+    /// The contents of a scenario file.
     package struct Saved: Sendable, Equatable {
         package var bytes: [UInt8]
-        /// The number of bytes from peers that are expected by their number alone, because the limit was reached.
+        /// The number of bytes from peers that are expected by count alone, because the limit was reached.
         package var unwritten: Int
     }
 
-    /// The default of `--limit`.
+    /// The default value of `--limit`.
     package static let defaultLimit = 4 << 20
 
-    /// The scenario of the session so far, which takes all that has been received.
+    /// Returns the scenario of the session so far, which expects everything that has been received.
     package func saved(_ rests: [Rest]) -> Saved {
         var (lines, room, unwritten) = (header + lines, room, unwritten)
         for rest in rests {

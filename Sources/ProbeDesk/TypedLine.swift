@@ -1,35 +1,37 @@
 import ProbeBase
 package import ProbeScenario
 
-/// What somebody who sits at a connection has typed.
+/// A line that was typed in a session, classified.
 package enum TypedLine: Sendable, Equatable {
     case nothing
     /// A step of the language, with its actor.
     case step(String)
-    /// What is sent as a line.
+    /// Text that is sent as a line.
     case text([UInt8])
     case help
     /// The ladder of the packets so far.
     case ladder
-    /// Empty: the name of the file is missing.
+    /// The name of the file to save; empty if it is missing.
     case save(String)
     case quit
 }
 
-/// Tells what a typed line is: by its first word.
+/// Classifies typed lines by their first words.
 package struct LineReader: Sendable {
-    /// The name that steps without an actor are about.
+    /// The actor of steps that don't name one.
     package let actor: String
     private let verbs: Set<String>
     private let statements: Set<String>
     private var actors: Set<String>
-    /// An empty line behind one that was sent is sent as well: it ends the header of a message.
+    /// Whether an empty line is sent, because the line before it was sent: it ends the header of a message.
     private var sendsEmptyLines = false
-    /// The lines of a block that is not closed yet.
+    /// The lines of a block that is still open.
     private var block: [String] = []
     private var depth = 0
 
-    /// - Parameter kind: of the actor.
+    /// Creates a reader.
+    ///
+    /// - Parameter kind: the kind of `actor`.
     package init(actor: String, kind: ActorKind) {
         self.actor = actor
         actors = [actor]
@@ -40,13 +42,15 @@ package struct LineReader: Sendable {
             ])
     }
 
-    /// Whether further lines are needed: a block is open.
+    /// Whether further lines are needed, because a block is open.
     package var isInBlock: Bool { depth > 0 }
 
-    /// A connection has got a name.
+    /// Adds the name of a connection.
     package mutating func add(actor: String) { actors.insert(actor) }
 
-    /// - Returns: nil where a block is not closed yet.
+    /// Classifies the next line.
+    ///
+    /// - Returns: the line or the whole block; `nil` if a block is still open.
     package mutating func read(_ bytes: [UInt8]) -> TypedLine? {
         let text = String(decoding: bytes, as: UTF8.self)
         let line = Self.trimmed(text)
@@ -64,7 +68,7 @@ package struct LineReader: Sendable {
         let code = Self.code(of: line)
         if code.hasPrefix("}") { depth -= 1 }
         if code.hasSuffix("{") { depth += 1 }
-        // Behind `{` of its block a step needs its actor, as everywhere.
+        // Inside a block, a step must name its actor, as everywhere else in the language.
         block.append(block.isEmpty || line.hasPrefix("}") ? line : isVerb(line) ? "\(actor) \(line)" : line)
         if depth > 0 { return nil }
         defer { dropBlock() }
@@ -87,7 +91,7 @@ package struct LineReader: Sendable {
         return .text(bytes)
     }
 
-    /// It is a step with its actor in it, or one without any.
+    /// Returns whether the line is a step that names its actor or that needs none.
     private func isStatement(_ line: String) -> Bool {
         let word = Self.firstWord(line)
         return statements.contains(word) || (actors.contains(word) && line.contains(" "))
@@ -95,7 +99,7 @@ package struct LineReader: Sendable {
 
     private func isVerb(_ line: String) -> Bool { verbs.contains(Self.firstWord(line)) }
 
-    /// A line without its comment.
+    /// Returns a line without its comment.
     private static func code(of line: String) -> String {
         var (isQuoted, isEscaped) = (false, false)
         var kept = ""
@@ -121,7 +125,7 @@ package struct LineReader: Sendable {
 // MARK: Completion
 
 extension LineReader {
-    /// What may stand at the end of a text: whole words, in order.
+    /// Returns the possible completions of a text: whole words, sorted.
     ///
     /// - Parameter text: the line before the cursor.
     package func completions(of text: String) -> (typed: String, words: [String]) {
@@ -135,7 +139,7 @@ extension LineReader {
         let isFirst = before.startIndex == text.startIndex
         let phrases = Self.phrases(isFirst: isFirst, of: LanguageTable.all)
         let found = phrases.filter { $0.hasPrefix(typed) && $0 != typed }
-        // Of each only the word that comes next.
+        // Only the next word of each phrase.
         let start = typed.lastIndex(of: " ").map { typed.index(after: $0) } ?? typed.startIndex
         let words = found.map { phrase -> String in
             let rest = phrase[
@@ -147,7 +151,7 @@ extension LineReader {
         )
     }
 
-    /// The words with which steps begin, up to the first value.
+    /// Returns the words with which steps begin, up to the first value.
     private static func phrases(isFirst: Bool, of entries: [ListedEntry]) -> [String] {
         let kinds: Set<ActorKind> = [.server, .client, .connection]
         let listed = entries.flatMap { entry -> [String] in
@@ -163,7 +167,7 @@ extension LineReader {
         return listed + (isFirst ? ["help", "wire", "save", "quit"] : [])
     }
 
-    /// The plain words at the beginning of a form.
+    /// Returns the plain words at the beginning of a form.
     private static func words(of form: String) -> String {
         form.split(separator: " ").prefix { word in word.allSatisfy { $0.isLowercase || $0 == "-" } }
             .joined(separator: " ")

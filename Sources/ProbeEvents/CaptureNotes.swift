@@ -1,11 +1,12 @@
 package import ProbeBase
 import ProbeWire
 
-/// What a run writes into a capture about its names and its `wire` steps, so that `inspect --check` judges a line of the script as the run
-/// did: on the same connection, with the packets that had been captured by then.
+/// The notes that a run writes into a capture about its names and its `wire` steps, so that `inspect --check` judges a
+/// line of the script in the same way as the run: on the same connection, with the packets that had been captured by
+/// then.
 ///
-/// The notes are comments of the file, one JSON object each. They come from a file that anyone may have written: what can't be read is
-/// skipped.
+/// The notes are comments of the file, one JSON object each. The file may have been written by anyone, so what can't be
+/// read is skipped.
 package struct CaptureNotes: Sendable, Equatable {
     /// A name that was connected again.
     package struct EarlierName: Sendable, Equatable {
@@ -19,19 +20,19 @@ package struct CaptureNotes: Sendable, Equatable {
     package struct Connection: Sendable, Equatable {
         package var client: SocketEndpoint
         package var server: SocketEndpoint
-        /// The sequence number of its SYN: addresses are used again.
+        /// The sequence number of the connection's SYN, because addresses are reused.
         package var sequence: UInt32
-        /// The names that are known to mean its client.
+        /// The names that are known to refer to the connection's client.
         package var clientNames: [String] = []
         package var serverNames: [String] = []
-        /// The names that may mean its client or another one.
+        /// The names that may refer to the connection's client or to another one.
         package var clientCandidates: [String] = []
         package var serverCandidates: [String] = []
-        /// The names that meant an end of it, and mean a newer connection at the end of the case.
+        /// The names that referred to an end of the connection, and refer to a newer connection at the end of the case.
         package var earlierNames: [EarlierName] = []
-        /// Why a failure on it says nothing about any actor.
+        /// The reason why a failure on the connection says nothing about any actor.
         package var doubt: String?
-        /// It was an attempt of a `retry` that failed: no statement is about it.
+        /// Whether the connection was a failed attempt of a `retry`, which no statement is about.
         package var isDiscarded = false
 
         package init(client: SocketEndpoint, server: SocketEndpoint, sequence: UInt32) {
@@ -55,7 +56,7 @@ package struct CaptureNotes: Sendable, Equatable {
     package enum Target: Sendable, Equatable {
         /// The end of a connection, by its number in `connections`.
         case end(Int, ConversationSide)
-        /// All connections but these.
+        /// All connections except these.
         case every(except: [Int])
         /// There was no such connection.
         case nothing(String)
@@ -69,11 +70,11 @@ package struct CaptureNotes: Sendable, Equatable {
         case bytes([UInt8])
     }
 
-    /// A `wire` step that was judged.
+    /// A `wire` step that has been judged.
     package struct Step: Sendable, Equatable {
-        /// `crlf.scn:12`
+        /// The place in the script, such as `crlf.scn:12`.
         package var place: String
-        /// See `normalized(_:)`.
+        /// The normalized text; see `normalized(_:)`.
         package var text: String
         /// The times of the last packets that were judged, in nanoseconds since 1970; 0 if there was none.
         package var lastOnLoopback: UInt64
@@ -92,11 +93,11 @@ package struct CaptureNotes: Sendable, Equatable {
 
     package var connections: [Connection] = []
     package var steps: [Step] = []
-    /// What the case's script says; nil if there are no notes.
+    /// The framing of the case's script; `nil` if there are no notes.
     package var framing: Framing?
     /// The actors of the case.
     package var actors: [String] = []
-    /// Those that mean every connection from or to a place, and not one connection.
+    /// The actors that refer to every connection from or to a place, and not to one connection.
     package var places: [String] = []
 
     package init() {}
@@ -109,14 +110,14 @@ package struct CaptureNotes: Sendable, Equatable {
             })
     }
 
-    /// The steps with this text.
+    /// Returns the steps with this text.
     package func steps(like text: String) -> [Step] {
         if steps.isEmpty { return [] }
         let text = Self.normalized(text)
         return steps.filter { $0.text == text }
     }
 
-    /// A statement as it is compared: without the word `wire`, with single spaces.
+    /// Returns a statement in the form in which it is compared: without the word `wire`, with single spaces.
     package static func normalized(_ text: String) -> String {
         let words = text.split { $0 == " " || $0 == "\t" || $0.isNewline }
         return (words.first == "wire" ? words.dropFirst() : words[...]).joined(separator: " ")
@@ -128,7 +129,7 @@ package struct CaptureNotes: Sendable, Equatable {
 extension CaptureNotes {
     private static let mostConnections = 10_000
     private static let mostSteps = 1_000
-    /// An option of pcapng has no more bytes.
+    /// The maximum length of an option of pcapng, in bytes.
     private static let longestComment = 65_535
 
     /// The fields of the note about the case itself.
@@ -140,7 +141,7 @@ extension CaptureNotes {
         "a framing", encode: { .string($0.rawValue) },
         decode: { value, _ in value.text.flatMap(Framing.init(rawValue:)) })
 
-    /// The notes as comments of a capture file. What exceeds the limits is left out.
+    /// The notes as comments of a capture file. What exceeds the limits is omitted.
     package var comments: [String] {
         if framing == nil { return [] }
         let all: [[JSONValue.Member]] =
@@ -156,13 +157,13 @@ extension CaptureNotes {
         var isNumbered = true
         for comment in comments where comment.hasPrefix("{") {
             let bytes = Array(comment.utf8)
-            // A comment that is no JSON, or has other members, is somebody's text.
+            // A comment that is not JSON, or has other members, was written by another program or a person.
             guard let value = try? JSONParser.parse(bytes.span) else { continue }
             // `try?`: a damaged note about the case counts as missing.
             if value["framing"] != nil { try? Self.head.decode(value, into: &self) }
             if let note = value["connection"] {
                 let connection = Connection(json: note)
-                // Steps refer to connections by number: after one that can't be read, no number is known.
+                // Steps refer to connections by number: after a connection that can't be read, the numbers are unknown.
                 isNumbered = isNumbered && connection != nil
                 if isNumbered, let connection { connections.append(connection) }
             }
@@ -201,7 +202,7 @@ extension CaptureNotes.Connection: JSONConvertible {
         set { earlierNames = newValue.map { .init(name: $0, side: .client) } }
     }
 
-    /// Read after those of the client.
+    /// The earlier names of the server's end, which are read after those of the client's.
     private var serverEarlier: [String] {
         get { earlier(at: .server) }
         set { earlierNames += newValue.map { .init(name: $0, side: .server) } }
@@ -236,7 +237,7 @@ extension CaptureNotes.Step: JSONConvertible {
         return try value.optional("inconclusive", .text).map { .inconclusive($0) }
     }
 
-    /// By the names, in their order.
+    /// The codec of values by their names, in their order.
     private static let values = JSONCodec<[String: CaptureNotes.NamedValue]>("an object") { values in
         .object(
             values.sorted { $0.key < $1.key }.map { name, value in

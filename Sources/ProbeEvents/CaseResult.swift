@@ -1,6 +1,6 @@
 package import ProbeScenario
 
-/// The result of a case, complete.
+/// The complete result of a case.
 package struct CaseResult: Sendable {
     /// The path below the given root without `.scn`, followed by `[x=…]` for a case of an `each`.
     package var id: String
@@ -11,27 +11,28 @@ package struct CaseResult: Sendable {
     package var because: [String]
     package var level: Scenario.Level
     package var tags: [String]
-    /// The subject's name; nil if the scenario has no subject.
+    /// The subject's name; `nil` if the scenario has no subject.
     package var subject: String?
     package var verdict: Verdict
-    /// The first one is the cause of the verdict. Empty if the case passed.
+    /// The findings; the first one is the cause of the verdict. Empty if the case passed.
     package var findings: [Finding]
     package var timeline: [TimelineEntry]
-    /// Of each start of a crowd, in order.
+    /// The results of each start of a crowd, in order.
     package var crowds: [CrowdResult] = []
-    /// Nanoseconds.
+    /// The duration in nanoseconds.
     package var duration: Int64
-    /// Where the capture was written; nil if it was not written.
+    /// The path of the capture; `nil` if it was not written.
     package var capturePath: String?
     /// The command that runs this case again.
     package var rerun: String
-    /// Which round of a repeated run this is, from 1; nil if each case runs once.
+    /// The round of a repeated run, from 1; `nil` if each case runs once.
     package var round: Int?
-    /// The case ended in `error` because the run was interrupted.
+    /// Whether the case ended in `error` because the run was interrupted.
     package var isInterrupted = false
-    /// What came of the same case in a process of the subject that served no other case; nil if it was not run again.
+    /// The result of the same case in a process of the subject that served no other case; `nil` if it was not run
+    /// again.
     package var alone: LoneResult?
-    /// Of `explore` and `shrink`; nil for a case that was run.
+    /// The result of `explore` or `shrink`; `nil` for a case that was run.
     package var exploration: Exploration?
 
     package init(
@@ -60,7 +61,7 @@ package struct CaseResult: Sendable {
 /// The result of a failed case that was run once more, in a process of the subject that served no other case.
 package struct LoneResult: Sendable, Equatable {
     package var verdict: Verdict
-    /// The case that the process served before, when the case failed.
+    /// The case that the process had served before the case failed.
     package var after: String
 
     package init(verdict: Verdict, after: String) {
@@ -68,7 +69,7 @@ package struct LoneResult: Sendable, Equatable {
         self.after = after
     }
 
-    /// `also alone` or `only after close/eof`; nil if nothing follows from the second result.
+    /// The conclusion, such as `also alone` or `only after close/eof`; `nil` if nothing follows from the second result.
     package var text: String? {
         switch verdict {
         case .failed, .error: "also alone"

@@ -1,16 +1,17 @@
-/// What became of a crowd: how many of its members did what, and how long their waits took.
+/// The result of a crowd: what its members did, and how long their waits took.
 package struct CrowdResult: Sendable {
     /// Waits of one kind.
     package struct Latency: Sendable {
-        /// `connect`, `line`, `bytes`, `until`, `eof`.
+        /// The kind of wait: `connect`, `line`, `bytes`, `until`, `eof`.
         package var wait: String
         package var count: Int
         package var failed: Int
-        /// By the names `p50` … `max`, in nanoseconds; nil: so many waits failed that there is none.
+        /// The percentiles by the names `p50` … `max`, in nanoseconds; `nil` if too many waits failed to determine one.
         package var percentiles: [(name: String, time: Int64?)]
-        /// Of the histogram those that are not empty, in order of their times: the longest wait that counts in one, in nanoseconds, and how
-        /// many count in it. Together they are all waits that did not fail; one that went on when the crowd ended counts by what it had taken
-        /// so far. Histograms of shares of a crowd add up by them.
+        /// The histogram's buckets that are not empty, in order of their times: the longest wait that counts in the
+        /// bucket, in nanoseconds, and the number of waits in it. Together they contain all waits that did not fail; a
+        /// wait that was still in progress when the crowd ended counts by the time that it had taken so far. They make
+        /// it possible to add the histograms of shares of a crowd.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
@@ -18,14 +19,14 @@ package struct CrowdResult: Sendable {
         }
     }
 
-    /// What was reached at one time. All counts are sums since the crowd began.
+    /// The state at one time. All counts are sums since the crowd began.
     package struct Sample: Sendable, Equatable {
         /// Nanoseconds since the crowd was started.
         package var time: Int64
         package var connected: Int
         package var done: Int
         package var failed: Int
-        /// Bytes.
+        /// The number of bytes sent.
         package var sent: Int
         package var received: Int
 
@@ -36,15 +37,15 @@ package struct CrowdResult: Sendable {
     }
 
     package var name: String
-    /// How many there were to be, here: those of this run's share where the crowd is divided.
+    /// The planned number of members of this run; if the crowd is divided, only those of its share.
     package var members: Int
-    /// Of members: `began`, `connected`, `alive`, `failed`, `done`; of bytes: `sent`, `received`; of connections that came when a crowd of
-    /// servers had all its members: `refused`.
+    /// The counts: of members `began`, `connected`, `alive`, `failed`, `done`; of bytes `sent`, `received`; of
+    /// connections that arrived when a crowd of servers was complete, `refused`.
     package var counts: [(name: String, count: Int)]
-    /// Why members failed, and where, a line each.
+    /// Why and where members failed, one reason a line.
     package var failures: [String]
     package var latencies: [Latency]
-    /// How it went over time, in order; at most a few hundred.
+    /// The state over time, in order; at most a few hundred samples.
     package var samples: [Sample] = []
 
     package init(

@@ -1,26 +1,26 @@
 package import ProbeScenario
 
-/// What a result means for the run: the verdict is about the case, the disposition says whether it fails the run.
+/// The meaning of a result for the run: the verdict is about the case, the disposition says whether it fails the run.
 package enum Disposition: Sendable, Hashable {
-    /// Passed, skipped or unsupported, and no other verdict was expected, or one that comes only at times.
+    /// The case passed, was skipped or is unsupported, and no other verdict was expected, or only an occasional one.
     case fine
-    /// The case passed against its expectation, whose line has to be removed. Fails a strict run.
+    /// The case passed against its expectation, whose line must be removed. Fails a strict run.
     case unexpectedPass(ExpectedVerdict)
     /// The case did not pass, and its verdict is the expected one.
     case expected(ExpectedVerdict)
     /// The case failed at a level that does not fail the run: `may`, or `should` without `--strict`. `error` and
-    /// `inconclusive` are no failures of the subject, and count at every level.
+    /// `inconclusive` are not failures of the subject, and count at every level.
     case advisory
     /// The case did not pass, and fails the run.
     case bad
 }
 
-/// How a run weighs its results.
+/// The rules by which a run weighs its results.
 package struct RunRules: Sendable {
-    /// A failure of level `should` fails the run, and so does a case that passed against its expectation.
+    /// Whether a failure of level `should` fails the run, and a case that passed against its expectation does, too.
     package var isStrict = false
     package var expectations = Expectations()
-    /// A run in which nothing was judged passes.
+    /// Whether a run in which nothing was judged passes.
     package var allowsEmpty = true
 
     package init() {}
@@ -34,7 +34,7 @@ package struct RunRules: Sendable {
         disposition(of: result.verdict, level: result.level, expectation: expectations[result.key])
     }
 
-    /// The same for a result of which only the verdict is known.
+    /// Does the same for a result of which only the verdict is known.
     package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
             guard let expectation, expectation.verdict != .passed, !expectation.isAtTimes else { return .fine }
@@ -45,7 +45,7 @@ package struct RunRules: Sendable {
         return verdict == .failed && (level == .may || (level == .should && !isStrict)) ? .advisory : .bad
     }
 
-    /// Whether a result makes the exit code other than 0.
+    /// Returns whether a result makes the exit code other than 0.
     package func failsRun(_ disposition: Disposition) -> Bool {
         switch disposition {
         case .bad: true

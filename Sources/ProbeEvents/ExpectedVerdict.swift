@@ -1,8 +1,8 @@
-/// A line of an expectations file: the verdict that is expected of a case with a subject.
+/// A line of an expectations file: the expected verdict of a case with a subject.
 package struct ExpectedVerdict: Sendable, Hashable {
     package var key: CaseKey
     package var verdict: Verdict
-    /// The verdict comes at times, and at other times the case passes: written `failed?`.
+    /// Whether the verdict is occasional and the case passes at other times: written `failed?`.
     package var isAtTimes: Bool
     /// The line's comment: the reason.
     package var comment: String?
@@ -19,17 +19,17 @@ package struct ExpectedVerdict: Sendable, Hashable {
         self.line = line
     }
 
-    /// The verdict as a line has it: `failed`, `failed?`.
+    /// The verdict as written in a line: `failed`, `failed?`.
     package var word: String { verdict.rawValue + (isAtTimes ? "?" : "") }
 
-    /// `path:line`
+    /// The place of the line: `path:line`.
     package var place: String { "\(path):\(line)" }
 }
 
-/// Identifies a result: a case with a subject. A run without repetitions has each key once.
+/// The key of a result: a case with a subject. A run without repetitions has each key once.
 package struct CaseKey: Sendable, Hashable {
     package var id: String
-    /// Nil if the scenario has no subject.
+    /// The subject; `nil` if the scenario has none.
     package var subject: String?
 
     package init(id: String, subject: String?) {
@@ -38,7 +38,7 @@ package struct CaseKey: Sendable, Hashable {
     }
 }
 
-/// The verdicts that are expected of the cases of a run. A case without a line is expected to pass.
+/// The expected verdicts of a run's cases. A case without a line is expected to pass.
 package struct Expectations: Sendable {
     private var verdicts: [CaseKey: ExpectedVerdict] = [:]
 

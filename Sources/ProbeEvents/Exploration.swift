@@ -1,23 +1,23 @@
-/// What `explore` or `shrink` tried of a case, and what it wrote.
+/// The result of `explore` or `shrink` for a case: what was tried and what was written.
 package struct Exploration: Sendable, Equatable {
-    /// What has to hold of each try.
+    /// The law that each candidate must satisfy.
     package enum Law: String, Sendable {
-        /// Variations that keep the stream keep the verdict.
+        /// Variations that keep the stream must keep the verdict.
         case stream
-        /// A program survives whatever the other side does.
+        /// A program must survive whatever the other side does.
         case faults
     }
 
-    /// How much was tried.
+    /// The number of candidates.
     package struct Counts: Sendable, Equatable {
         package var law: Law
-        /// Variations or faults that were run.
+        /// The number of variations or faults that were run.
         package var tried: Int
-        /// Places that were not tried: of single cuts, or of faults.
+        /// The number of places that were not tried: of single cuts, or of faults.
         package var left: Int
-        /// Of the tried ones: those that were neither a pass nor a failure.
+        /// The number of tried ones that neither passed nor failed.
         package var inconclusive: Int
-        /// There are no others.
+        /// Whether there are no others to try.
         package var isExhausted: Bool
         package var seed: Int
 
@@ -31,14 +31,14 @@ package struct Exploration: Sendable, Equatable {
         }
     }
 
-    /// A smallest scenario that was written.
+    /// A minimal scenario that was written.
     package struct WrittenScenario: Sendable, Equatable {
         package var path: String
-        /// What makes it fail.
+        /// A description of what makes it fail.
         package var sentence: String
-        /// Of a run that failed, then of one that passed, as far as there are any.
+        /// The captures of a run that failed, then of one that passed, if there are any.
         package var captures: [String]
-        /// How often it failed when it was run as it was written.
+        /// The number of times it failed when it was run as written.
         package var failed: Int
         package var runs: Int
 
@@ -51,7 +51,7 @@ package struct Exploration: Sendable, Equatable {
         }
     }
 
-    /// Nil for `shrink`, and where nothing was tried.
+    /// The counts; `nil` for `shrink`, and if nothing was tried.
     package var counts: Counts?
     package var written: [WrittenScenario]
 

@@ -1,29 +1,29 @@
 package import ProbeBase
 package import ProbeScenario
 
-/// Why a case did not pass: sentences and bytes, without a layout.
+/// The reason why a case did not pass: sentences and bytes, without a layout.
 package struct Finding: Error, Sendable {
     package var verdict: Verdict
-    /// The place in the script; nil if the finding is about the whole case.
+    /// The place in the script; `nil` if the finding is about the whole case.
     package var span: SourceSpan?
-    /// What is wrong, in one line.
+    /// A description of the failure, in one line.
     package var summary: String
     /// The expected bytes, and the actual ones, not escaped.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
-    /// Further sentences, a line each.
+    /// Further sentences, one a line.
     package var details: [String]
     /// Near misses, and what to do next.
     package var hints: [String]
     /// What each other actor was doing or waiting for.
     package var actors: [ActorState]
-    /// The rounds of the loops around its step, the outermost first; nil before its step is known.
+    /// The rounds of the loops around the step, the outermost first; `nil` before the step is known.
     package var rounds: [LoopRound]?
-    /// How a program ended, where the finding is that it ended at all.
+    /// How a program ended, if the finding is that it ended at all.
     package var unexpectedEnd: UnexpectedEnd?
-    /// By how much a latency is too long, where the finding is about one.
+    /// By how much a latency is too long, if the finding is about a latency.
     package var excess: Excess?
-    /// When what was known by then showed it; nil: when it was found.
+    /// The time at which the known facts proved the finding; `nil` if that is when it was found.
     package var decided: MonotonicTime?
 
     package init(
@@ -42,7 +42,7 @@ package struct Finding: Error, Sendable {
 }
 
 extension Finding {
-    /// The summary without what it quotes and without digits: equal for two findings that differ in values only.
+    /// The summary without quoted parts and without digits: equal for two findings that differ only in values.
     package var words: String {
         var words: [UInt8] = []
         var isQuoted = false
@@ -65,9 +65,9 @@ extension Finding {
     package struct Excess: Sendable {
         package var actor: String
         package var limit: Duration
-        /// What is over the limit.
+        /// The part of the latency above the limit.
         package var time: Duration
-        /// Whether a program had to answer: the kernel makes connections by itself.
+        /// Whether a program had to respond; the kernel establishes connections by itself.
         package var needsAnswer: Bool
 
         package init(actor: String, limit: Duration, time: Duration, needsAnswer: Bool) {
@@ -87,7 +87,7 @@ package struct ActorState: Sendable, Equatable {
     }
 }
 
-/// How a program has ended.
+/// The way in which a program ended.
 package enum UnexpectedEnd: Sendable, Hashable {
     case status(Int32)
     case signal(Int32)

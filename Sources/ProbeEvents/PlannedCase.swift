@@ -6,7 +6,7 @@ package struct PlannedCase: Sendable, Equatable {
     package var id: String
     /// The script's path as the user wrote it.
     package var path: String
-    /// As in ``CaseResult/subject``: nil if the scenario has no subject.
+    /// The subject as in ``CaseResult/subject``; `nil` if the scenario has none.
     package var subject: String?
     package var title: String
     package var about: String?
@@ -31,16 +31,16 @@ package struct PlannedCase: Sendable, Equatable {
         self.rerun = rerun
     }
 
-    /// What was known of a case before it had this result.
+    /// Creates the planned case of a result.
     package init(_ result: CaseResult) {
         self.init(
             id: result.id, path: result.path, subject: result.subject, title: result.title, about: result.about,
             because: result.because, level: result.level, tags: result.tags, rerun: result.rerun)
     }
 
-    /// The result of a case that was still running when the run was aborted.
+    /// Returns the result of a case that was still running when the run was aborted.
     ///
-    /// - Parameter duration: nanoseconds since it began.
+    /// - Parameter duration: nanoseconds since the case began.
     package func interrupted(after duration: Int64) -> CaseResult {
         var result = CaseResult(self, .error, duration: duration)
         result.findings = [
@@ -58,7 +58,7 @@ package struct PlannedCase: Sendable, Equatable {
 }
 
 extension CaseResult {
-    /// A result without findings and timeline.
+    /// Creates a result without findings and timeline.
     package init(_ item: PlannedCase, _ verdict: Verdict, sources: SourceMap = SourceMap([]), duration: Int64 = 0) {
         self.init(
             id: item.id, path: item.path, sources: sources, title: item.title, about: item.about,

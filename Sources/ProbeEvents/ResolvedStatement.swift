@@ -8,13 +8,13 @@ package enum ResolvedStatement: Sendable {
     case sent(HalfConnectionAssertion, from: Name, to: Name)
     case endpoint(EndpointEvent, Name, peer: Name?)
     case everywhere(WireAssertion)
-    /// Of packets as they came to their receiver.
+    /// A statement about packets as they arrived at their receiver.
     indirect case arrived(ResolvedStatement)
 
     package enum EndpointEvent: Sendable {
         case fin, rst, closedFirst
 
-        /// The same statement about one connection, with the side of the named endpoint.
+        /// Returns the same statement about one connection, with the side of the named endpoint.
         package func assertion(_ side: ConversationSide) -> WireAssertion {
             switch self {
             case .fin: .fin(from: side)
@@ -24,9 +24,11 @@ package enum ResolvedStatement: Sendable {
         }
     }
 
+    /// Translates a statement.
+    ///
     /// - Parameters:
-    ///   - framing: what `messages` counts.
-    /// - deadline: multiplies the deadline of `first byte within`; all other values are as in the script.
+    ///   - framing: the framing by which `messages` counts.
+    ///   - deadline: multiplies the deadline of `first byte within`; all other values are as in the script.
     package init(
         _ statement: WireStatement, evaluator: Evaluator, framing: Framing, deadline: (Duration) -> Duration = { $0 }
     ) throws(EvaluationError) {

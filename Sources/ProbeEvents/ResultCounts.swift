@@ -1,11 +1,11 @@
-/// Counts the results of a run. Results are counted here only; reports read the counts.
+/// Counts the results of a run. Results are counted only here; reports read the counts.
 package struct ResultCounts: Sendable, Equatable {
     private var byVerdict: [Verdict: Int]
-    /// Failures that do not fail the run: of level `may`, and of `should` without `--strict`.
+    /// The number of failures that do not fail the run: of level `may`, and of `should` without `--strict`.
     package private(set) var advisoryFailures = 0
-    /// Results that did not pass and have the expected verdict: they do not fail the run.
+    /// The numbers of results that did not pass but have the expected verdict, and do not fail the run.
     private var expected: [Verdict: Int] = [:]
-    /// Cases that passed against their expectations; they fail a strict run.
+    /// The number of cases that passed against their expectations; they fail a strict run.
     package private(set) var unexpectedPasses = 0
 
     package init(_ byVerdict: [Verdict: Int] = [:]) { self.byVerdict = byVerdict }
@@ -22,25 +22,25 @@ package struct ResultCounts: Sendable, Equatable {
 
     package var total: Int { byVerdict.values.reduce(0, +) }
 
-    /// Results that say something about what is tested.
+    /// The number of results that provide information about the tested program.
     package var judged: Int { total - count(.skipped) - count(.unsupported) }
 
     package func count(_ verdict: Verdict) -> Int { byVerdict[verdict] ?? 0 }
 
-    /// Results with this verdict that were not expected.
+    /// Returns the number of results with this verdict that were not expected.
     package func unexpected(_ verdict: Verdict) -> Int { count(verdict) - (expected[verdict] ?? 0) }
 
-    /// Results that did not pass and were not expected.
+    /// The number of results that did not pass and were not expected.
     package var unexpectedFailures: Int { unexpected(.failed) + unexpected(.error) + unexpected(.inconclusive) }
 
-    /// Results that did not pass and were expected.
+    /// The number of results that did not pass and were expected.
     package var expectedFailures: Int { expected.values.reduce(0, +) }
 
-    /// The exit code of the run: 0, 1 or 3.
+    /// Returns the exit code of the run: 0, 1 or 3.
     ///
     /// - Parameters:
-    ///   - isStrict: `--strict`
-    /// - hasRunErrors: something outside the cases failed.
+    ///   - isStrict: whether `--strict` was given.
+    ///   - hasRunErrors: whether something outside the cases failed.
     package func exitCode(isStrict: Bool, hasRunErrors: Bool) -> Int32 {
         if unexpected(.failed) > advisoryFailures || (isStrict && unexpectedPasses > 0) { return 1 }
         if unexpected(.error) > 0 || unexpected(.inconclusive) > 0 || hasRunErrors { return 3 }

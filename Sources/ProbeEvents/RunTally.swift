@@ -7,11 +7,14 @@ package struct RunTally: Sendable {
     private let notes: [String]
     private var ended: Set<CaseKey> = []
     private var results = ResultCounts()
-    /// The number of cases in all rounds. Nil before the run begins, `Int.max` for a run with `--until-fail`.
+    /// The number of cases in all rounds. It is `nil` before the run begins, and `Int.max` for a run with
+    /// `--until-fail`.
     package var caseCount: Int?
 
+    /// Creates a tally.
+    ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, also if it is repeated.
+    ///   - planned: every case of the run, once, even if it is repeated.
     ///   - notes: sentences for the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned

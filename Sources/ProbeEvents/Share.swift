@@ -1,19 +1,21 @@
 /// One of the equal parts into which a run or a crowd is divided: `3/8` is the third of eight.
 package struct Share: Sendable, Hashable, CustomStringConvertible {
-    /// The highest total that is accepted. More shares than this are a mistake.
+    /// The highest accepted total. More shares than this are a mistake.
     package static let highestTotal = 1_000_000
 
-    /// From 1 to ``total``.
+    /// The index, from 1 to ``total``.
     package let index: Int
-    /// How many shares there are, at least 1.
+    /// The number of shares, at least 1.
     package let total: Int
 
-    /// What is wrong with the text or the numbers of a share, as a sentence without a full stop.
+    /// An error in the text or the numbers of a share, as a sentence without a full stop.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package var description: String
     }
 
-    /// - Parameter index: counted from 1.
+    /// Creates a share.
+    ///
+    /// - Parameter index: the share's index, counted from 1.
     package init(index: Int, total: Int) throws(Problem) {
         guard (1...Share.highestTotal).contains(total) else {
             throw Problem(description: "the total \(total) must be 1 to \(Share.highestTotal)")
@@ -39,15 +41,15 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
         try self.init(index: index, total: total)
     }
 
-    /// A number without a sign; nil if the text is no such number. Leading zeros are accepted.
+    /// Returns a number without a sign; `nil` if the text is not such a number. Leading zeros are accepted.
     package static func number(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)
     }
 
-    /// Whether there is one share only, which is everything.
+    /// Whether there is only one share, which is everything.
     package var isWhole: Bool { total == 1 }
 
-    /// `3/8`
+    /// The share as text, such as `3/8`.
     package var description: String { "\(index)/\(total)" }
 }

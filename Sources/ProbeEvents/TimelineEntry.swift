@@ -3,7 +3,7 @@ package import ProbeScenario
 /// One entry of a case's timeline.
 package struct TimelineEntry: Sendable {
     package enum Kind: Sendable {
-        /// A step began; the text is its line in the script, the values are those of the names in it.
+        /// A step began; the text is its line in the script, with the values of the names in it.
         case step(SourceSpan, String, values: [NamedText] = [])
         /// A step did not pass.
         case stepFailed(SourceSpan)
@@ -16,7 +16,7 @@ package struct TimelineEntry: Sendable {
         case note(String)
     }
 
-    /// Nanoseconds since the case began.
+    /// The time in nanoseconds since the case began.
     package var time: Int64
     package var kind: Kind
 

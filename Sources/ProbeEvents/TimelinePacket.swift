@@ -1,23 +1,23 @@
-/// A packet as a timeline shows it: its line, and what a drawing needs of it.
+/// A packet as shown in a timeline: its line, and the data that a drawing needs.
 package struct TimelinePacket: Sendable, Equatable {
     /// The parts of a packet that could be decoded.
     package struct Segment: Sendable, Equatable {
         /// The sender and the receiver, as the line names them: actors, or addresses.
         package var from: String
         package var to: String
-        /// `S`, `S.`, `P.`, `F.`, `R` …: the flags as the line shows them.
+        /// The flags as shown in the line: `S`, `S.`, `P.`, `F.`, `R` …
         package var flags: String
-        /// Relative to the SYN: 1 is the first byte.
+        /// The sequence number relative to the SYN: 1 is the first byte.
         package var sequence: Int64
-        /// Relative, too; nil without an ACK, or where nothing of the peer was seen.
+        /// The relative acknowledgment number; `nil` without an ACK, or if nothing from the peer was seen.
         package var acknowledgment: Int64?
-        /// Bytes, scaled where the scale factor is known.
+        /// The window in bytes, scaled if the scale factor is known.
         package var window: Int
-        /// Of the payload on the wire, in bytes.
+        /// The length of the payload on the wire, in bytes.
         package var payloadLength: Int
         /// The first bytes of the payload.
         package var payload: [UInt8]
-        /// What is unusual about it, in words: `retransmission`, `zero window` …
+        /// Remarks on what is unusual: `retransmission`, `zero window` …
         package var marks: [String]
 
         package init(
@@ -38,9 +38,9 @@ package struct TimelinePacket: Sendable, Equatable {
 
     /// The whole line: `S -> T  P.  seq 1 ack 1 win 65536 len 7 "220 rea"`.
     package var text: String
-    /// Nil for a packet that is known by its line only, such as one that a link changed on its way.
+    /// The parts; `nil` for a packet that is known by its line only, such as one that a link changed in transit.
     package var segment: Segment?
-    /// What links did to it, a line each; the line has them in brackets.
+    /// The faults that links injected into it, one a line; the line has them in brackets.
     package var faults: [String]
 
     package init(_ text: String, segment: Segment? = nil, faults: [String] = []) {

@@ -1,14 +1,15 @@
 import ProbeBase
 package import ProbeEvents
 
-/// How `explore` is done.
+/// The settings of `explore`.
 package struct ExploreSettings: Sendable {
-    /// How long variations are tried.
+    /// The time for trying variations.
     package var duration: Duration
     package var seed: Int
-    /// Faults are tried instead of variations: how long a program may take for a step of the next client; nil: variations.
+    /// The time that a program may take for a step of the next client when faults are tried; `nil` to try variations
+    /// instead.
     package var patience: Duration?
-    /// How long steps are left out of a scenario that fails.
+    /// The time for leaving steps out of a failing scenario.
     package var reductionTime: Duration = .seconds(20)
 
     package init(duration: Duration = .seconds(60), seed: Int = 0, patience: Duration? = nil) {
@@ -18,20 +19,22 @@ package struct ExploreSettings: Sendable {
     }
 }
 
-/// What came of it.
+/// The outcome of `explore` or `shrink`.
 package enum ExploreOutcome: Sendable {
-    /// The scenario does not pass as it is.
+    /// The scenario does not pass without variations.
     case fails(CaseResult)
-    /// The scenario passes as it is, but not each time.
+    /// The scenario passes without variations, but not every time.
     case unstable(passed: Int, runs: Int, CaseResult)
     /// No endpoint of the harness sends or reads anything.
     case nothingToVary(ExploredScenario)
-    /// The program that is known to be right does not pass each time either, so nothing shows what a smaller scenario proves.
+    /// The program that is known to be right does not pass every time, so nothing can show what a smaller scenario
+    /// proves.
     case goodFails(passed: Int, runs: Int, CaseResult?)
-    /// `shrink` of a scenario that does not fail; with a result that is neither, if there was one.
+    /// `shrink` was given a scenario that does not fail. The result is one that is neither a pass nor a failure, if
+    /// there was one.
     case doesNotFail(CaseResult?)
     case explored(ExploreReport)
-    /// With `--faults`.
+    /// The outcome with `--faults`.
     case faults(FaultExplorer.Report)
     case interrupted
 }
@@ -49,30 +52,30 @@ package struct ExploreFinding: Sendable {
         self.shrunk = shrunk
     }
 
-    /// Whether it failed so seldom that nothing can be shrunk.
+    /// Whether it failed too rarely to be shrunk.
     package var isTooRare: Bool { shrunk.rate.isTooRare }
 }
 
 /// The variations that were tried, and the failures that were found.
 package struct ExploreReport: Sendable {
     package let base: ExploredScenario
-    /// Variations that were run.
+    /// The number of variations that were run.
     package var tried = 0
-    /// Of those: the ones that were neither a pass nor a failure.
+    /// The number of variations that neither passed nor failed.
     package var unknown = 0
-    /// Places at which one send can be cut.
+    /// The number of places at which a single send can be cut.
     package var singleCuts = 0
-    /// Of those: the ones that were tried, with a pause or without.
+    /// The number of single cuts that were tried, with or without a pause.
     package var singleCutsTried = 0
     package var elapsed: Duration = .zero
-    /// No variation is left.
+    /// Whether no variation is left to try.
     package var isExhausted = false
     package var findings: [ExploreFinding] = []
-    /// Failures that came in fewer than one in five runs.
+    /// Failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// Failures of variations that the program which is known to be right fails too, the first one of each place.
+    /// Failures of variations that the program known to be right fails too; the first one at each place.
     package private(set) var ofGood: [CaseResult] = []
-    /// Failures at other places than that of the finding, the first one of each place.
+    /// Failures at places other than the finding's; the first one at each place.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
 
@@ -89,13 +92,13 @@ package struct ExploreReport: Sendable {
         if !results.contains(where: { $0.findings.first?.span == span }) { results.append(result) }
     }
 
-    /// Whether a variation failed of which nothing could be made: it failed too rarely, or a program that is right fails it too.
+    /// Whether a failing variation could not be attributed: it failed too rarely, or the correct program fails it too.
     package var isUnsettled: Bool { !rare.isEmpty || !ofGood.isEmpty }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
         tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }
         for (candidate, trial) in zip(candidates, trials) {
-            // What was not run has no result.
+            // A candidate that was not run has no result.
             if case .unknown(.some) = trial { unknown += 1 }
             if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
                 cuts.insert(candidate.variation.changes[0])
@@ -104,14 +107,14 @@ package struct ExploreReport: Sendable {
         singleCutsTried = cuts.count
     }
 
-    /// Variations a second.
+    /// The number of variations run per second.
     package var rate: Double {
         let seconds = elapsed / .seconds(1)
         return seconds > 0 ? Double(tried) / seconds : 0
     }
 }
 
-/// What is shown while variations are tried.
+/// What is displayed while variations are tried.
 package struct ExploreProgress: Sendable {
     package enum Activity: Sendable {
         case searching, shrinking
@@ -129,9 +132,9 @@ package struct ExploreProgress: Sendable {
         singles = (report.singleCutsTried, report.singleCuts)
     }
 
-    /// `412 tried  87/s  single cuts 33/120  41 s left`
+    /// Returns the text of a progress line, such as `412 tried  87/s  single cuts 33/120  41 s left`.
     ///
-    /// - Parameter left: the time that is left, in seconds.
+    /// - Parameter left: the remaining time, in seconds.
     package func text(left: Int) -> String {
         var parts = ["\(tried) tried", "\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s"]
         parts.append("single cuts \(singles.tried)/\(singles.all)")

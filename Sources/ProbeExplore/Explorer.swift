@@ -4,21 +4,22 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Looks for a variation of a scenario that does not pass, and shrinks it.
+/// Searches for a variation of a scenario that does not pass, and shrinks it.
 package struct Explorer {
-    /// How often the scenario is run as it is, before and after.
+    /// The number of times that the scenario is run without variations, both before and after the search.
     package static let baselineRuns = 10
-    /// Variations of one batch: few enough that a failure is noticed soon.
+    /// The duration of one batch of variations, in seconds: short enough that a failure is noticed soon.
     private static let batchTime = 0.3
-    /// How many variations that fail alike are looked at until they are taken for chance: a machine that is busy for a moment
-    /// fails one at the same step as a bug does, and must not hide the bug.
+    /// The number of variations with the same failure that are examined before it is attributed to chance. A machine
+    /// that is briefly busy can fail a variation at the same step as a bug does, and must not hide the bug.
     private static let rareAttempts = 4
 
     private let runner: EngineRunner
-    /// The same with more candidates at a time, for shrinking: candidates that fail wait for their deadlines.
+    /// The same runner with more parallel candidates, for shrinking: failing candidates spend their time waiting for
+    /// deadlines.
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
-    /// The scenario with a program that is known to be right; nil if there is none.
+    /// The scenario with a program that is known to be right; `nil` if there is none.
     private let good: GoodTwin?
     private let progress: (ExploreProgress) -> Void
 
@@ -31,7 +32,7 @@ package struct Explorer {
         let parallel = configuration.parallel
         configuration.parallel = min(64, parallel * 4)
         shrinkRunner = runner.with(configuration: configuration)
-        // Without programs the processor is idle while a case waits for the pauses between its pieces.
+        // Without programs, the processor is idle while a case waits for the pauses between its pieces.
         let startsPrograms = runner.job.plan.scenario.actors.contains {
             if case .process = $0.kind { true } else { false }
         }
@@ -67,7 +68,7 @@ package struct Explorer {
         return .explored(report)
     }
 
-    /// Runs the scenario as it is, without what it says about cuts: that is judged by `run`.
+    /// Runs the scenario without variations and without its steps about cuts, which are for `run` to judge.
     private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
         var job = runner.job
         let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
@@ -75,7 +76,7 @@ package struct Explorer {
         return await runner.withJob(job).observe(Self.baselineRuns)
     }
 
-    /// What is to be told where the scenario does not pass each time as it is; nil where it does.
+    /// Returns the outcome to report if the scenario does not pass every time without variations; `nil` if it does.
     private func unstable(_ results: [CaseResult?]) -> ExploreOutcome? {
         let passed = results.count { $0?.verdict == .passed }
         guard passed < results.count else { return nil }
@@ -85,7 +86,8 @@ package struct Explorer {
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
-    /// What is reported if the program that is known to be right does not pass each time; nil if it does, or if there is none.
+    /// Returns the outcome to report if the program that is known to be right does not pass every time; `nil` if it
+    /// does, or if there is none.
     private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
         guard let good = goodRunner(for: base) else { return nil }
         let trials = await good.settled(Array(repeating: candidate, count: Self.baselineRuns))
@@ -125,7 +127,7 @@ package struct Explorer {
                 guard case .failed(let signature, let result) = trial, !isInterrupted,
                     rare[signature, default: 0] < Self.rareAttempts
                 else { continue }
-                // Shrinking takes time, and one bug often fails at several places: only the first failure is shrunk.
+                // Shrinking takes time, and one bug often fails at several places, so only the first failure is shrunk.
                 if let found = report.findings.first {
                     if found.signature.span != signature.span { report.addOther(result) }
                     continue
@@ -152,7 +154,7 @@ package struct Explorer {
         }
         var finding = await smallest(candidate, signature, result, report.base)
         if finding.isTooRare {
-            // The run that was noticed counts too.
+            // The run in which the failure was noticed counts too.
             finding.shrunk.rate.failed += 1
             finding.shrunk.rate.runs += 1
             if rare[signature] == nil { report.rare.append(finding) }
@@ -165,7 +167,7 @@ package struct Explorer {
 
     // MARK: shrink
 
-    /// Shrinks a scenario that fails as it is, by its own cuts first.
+    /// Shrinks a scenario that fails without variations, starting with its own cuts.
     package func shrink() async -> ExploreOutcome {
         let (results, observations) = await runner.observe(FailureRate.measured)
         if isInterrupted { return .interrupted }
@@ -194,7 +196,7 @@ package struct Explorer {
             return .explored(report)
         }
         if !base.ownVariation.isEmpty {
-            // Without its cuts it has to pass, else they are not what makes it fail.
+            // The scenario must pass without its cuts; otherwise they are not the cause of the failure.
             let plain = await runner(for: base, shrinkRunner).settled(Array(repeating: Candidate(), count: 3))
             if !plain.allSatisfy(\.hasPassed) {
                 base = ExploredScenario(runner.job.plan, runner.job.casePlan, observations: [], takesCutsOff: true)
@@ -209,7 +211,10 @@ package struct Explorer {
         return .explored(report)
     }
 
-    /// - Parameter failure: what must stay, as `shrink` has seen it; nil: what the candidate shows, or another failure of a smaller variation.
+    /// Returns the smallest scenario that was found for a failing candidate.
+    ///
+    /// - Parameter failure: the failure that must be kept, as seen by `shrink`; `nil` to keep the candidate's failure,
+    ///   or the one of a smaller variation.
     private func smallest(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario,
         keeping failure: ShownFailure? = nil
@@ -231,14 +236,14 @@ package struct Explorer {
         return finding
     }
 
-    /// A runner of the prepared scenario with the program that is known to be right; nil if there is none.
+    /// Returns a runner of the prepared scenario with the program that is known to be right; `nil` if there is none.
     private func goodRunner(for base: ExploredScenario) -> EngineRunner? {
         guard let good else { return nil }
         let runner = runner(for: base, shrinkRunner)
         return runner.withJob(good.applied(to: runner.job))
     }
 
-    /// A runner of the prepared scenario.
+    /// Returns a runner of the prepared scenario.
     private func runner(for base: ExploredScenario, _ runner: EngineRunner) -> EngineRunner {
         var job = runner.job
         job.plan.scenario = base.scenario

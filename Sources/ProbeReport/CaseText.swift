@@ -2,11 +2,11 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// One case as text for a person: a line, and the failure detail below it if the case did not pass.
+/// One case as text for people: a line, and the failure detail below it if the case did not pass.
 package struct CaseText {
     let options: ReportOptions
     var paint = Paint.plain
-    /// Lines of the timeline; 0 leaves it out.
+    /// The number of lines of the timeline; 0 omits it.
     var timelineLimit: Int
 
     init(options: ReportOptions, paint: Paint = .plain, timelineLimit: Int) {
@@ -15,14 +15,14 @@ package struct CaseText {
         self.timelineLimit = timelineLimit
     }
 
-    /// With the options of a run, as its console report has it, without colours.
+    /// Creates the text with a run's options, as in its console report, without colours.
     package init(options: ReportOptions) {
         self.init(options: options, timelineLimit: 60)
     }
 
-    /// `FAILED       crlf  35 ms`
+    /// Returns the case's line, such as `FAILED       crlf  35 ms`.
     ///
-    /// - Parameter other: a case that has the same finding.
+    /// - Parameter other: an earlier case that has the same finding.
     package func line(_ result: CaseResult, like other: String? = nil) -> String {
         var text: String
         var remark = ""
@@ -43,23 +43,23 @@ package struct CaseText {
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
-    /// Why the case did not pass, with everything that is known; empty for a case that passed.
+    /// Returns why the case did not pass, with everything that is known; empty for a case that passed.
     package func failureDetail(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
         let head = diagnostic(result)
         if result.verdict == .skipped || result.verdict == .unsupported { return head }
         let tail = remarks(result)
         if timelineLimit <= 0 { return head + tail }
-        // What is told beside it takes lines from the timeline: the case's own line, an empty one and the summary are three.
+        // Everything else takes lines from the timeline: the case's own line, an empty one and the summary are three.
         let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
         let limit = max(min(CaseText.leastTimeline, timelineLimit), timelineLimit - used)
         return head + TimelineText(result: result, paint: paint, limit: limit).text + tail
     }
 
-    /// Lines of the timeline that are shown however many lines the findings have.
+    /// The number of timeline lines that are always shown, however many lines the findings have.
     private static let leastTimeline = 16
 
-    /// What stands below the timeline.
+    /// Returns the remarks below the timeline.
     private func remarks(_ result: CaseResult) -> String {
         var text = ""
         if options.disposition(of: result) == .advisory {
@@ -84,10 +84,10 @@ package struct CaseText {
         return text
     }
 
-    /// Further findings are shown up to so many lines.
+    /// The maximum number of lines of further findings.
     private static let mostFindingLines = 30
 
-    /// The findings as text, without the timeline.
+    /// Returns the findings as text, without the timeline.
     func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
         if result.verdict == .skipped || result.verdict == .unsupported {
@@ -107,12 +107,12 @@ package struct CaseText {
         return text
     }
 
-    /// The last lines of the timeline, below a title; empty if there is no timeline.
+    /// Returns the last lines of the timeline, below a title; empty if there is no timeline.
     func timeline(_ result: CaseResult) -> String {
         TimelineText(result: result, paint: paint, limit: timelineLimit).text
     }
 
-    /// The verdict, padded to the width of its column; in capitals if the case failed or could not be judged.
+    /// Returns the verdict, padded to the width of its column; in capitals if the case failed or could not be judged.
     static func word(_ verdict: Verdict) -> String {
         let word = verdict < .unsupported ? verdict.rawValue.uppercased() : verdict.rawValue
         return column(word)

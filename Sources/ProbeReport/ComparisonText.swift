@@ -3,15 +3,15 @@ import ProbeEvents
 
 /// Expected and actual bytes, escaped, one above the other, with the first difference marked.
 ///
-/// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown as they are. If the difference lies far into the
-/// data, both lines begin later, at the same byte, so that equal bytes stand above each other up to the mark.
+/// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown as they are. If the difference is
+/// far into the data, both lines start later, at the same byte, so that equal bytes are aligned up to the mark.
 enum ComparisonText {
-    /// The most columns of data in one line.
+    /// The maximum number of columns of data in one line.
     static let widest = 96
-    /// The most bytes that are shown if there is nothing to compare them with.
+    /// The maximum number of bytes shown if there is nothing to compare them with.
     private static let alone = 400
 
-    /// One to three lines; empty if there are no bytes.
+    /// Returns one to three lines; empty if there are no bytes.
     static func text(expected: [UInt8]?, actual: [UInt8]?, paint: Paint = .plain) -> String {
         switch (expected, actual) {
         case (nil, nil): ""
@@ -33,7 +33,7 @@ enum ComparisonText {
         let start = windowStart(expected, shared ?? 0)
         let lines = "    expected  \(window(expected, from: start))\n    actual    \(window(actual, from: start))\n"
         guard let difference, let shared else { return lines + "              (the same bytes)\n" }
-        // The columns in front of the mark: the ellipsis if the window begins later, the quote, and what is equal.
+        // The columns before the mark: the ellipsis if the window starts later, the quote, and the equal part.
         let before = (start > 0 ? 1 : 0) + 1 + columns(expected, start..<shared)
         let width = max(markWidth(expected, shared), markWidth(actual, shared))
         let mark = String(repeating: "^", count: width)
@@ -41,7 +41,7 @@ enum ComparisonText {
             + paint(.marker, "\(mark) \(explanation(expected, actual, difference))") + "\n"
     }
 
-    /// The start of the character that a byte belongs to; the byte itself if it belongs to none.
+    /// Returns the start of the character that a byte belongs to; the byte itself if it belongs to none.
     private static func boundary(_ bytes: [UInt8], _ index: Int) -> Int {
         for start in stride(from: min(index, bytes.count) - 1, through: max(0, index - 3), by: -1) {
             if Escaped.readableUnit(of: bytes, at: start).length > index - start { return start }
@@ -65,11 +65,11 @@ enum ComparisonText {
         return "first difference, at byte \(index + 1)"
     }
 
-    /// The first byte of the window: the start of the data if the difference is within the first two thirds of the
-    /// window.
+    /// Returns the first byte of the window: the start of the data if the difference is within the first two thirds of
+    /// the window.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
         if start(of: widest * 2 / 3, before: difference, bytes) == 0 { return 0 }
-        // It is not: the window begins a third of its width before the difference.
+        // The difference is farther into the data: the window starts a third of its width before it.
         return start(of: widest / 3, before: difference, bytes)
     }
 
@@ -110,7 +110,7 @@ enum ComparisonText {
         return width
     }
 
-    /// Nil if they are equal.
+    /// Returns the index of the first difference; `nil` if they are equal.
     private static func firstDifference(_ left: [UInt8], _ right: [UInt8]) -> Int? {
         for index in 0..<min(left.count, right.count) where left[index] != right[index] { return index }
         return left.count == right.count ? nil : min(left.count, right.count)

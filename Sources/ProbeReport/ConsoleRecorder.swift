@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The report for a person: a line for each case, the failure detail of those that did not pass, and a summary.
+/// The report for people: a line for each case, the failure detail of those that did not pass, and a summary.
 ///
 /// The layout is the same with and without colour. Text from outside is escaped before it reaches the terminal. While a
 /// progress line is shown, output is written at most ten times a second: lines wait for the next ``tick(at:)`` or event
@@ -10,13 +10,13 @@ import ProbeScenario
 package struct ConsoleRecorder: Recorder {
     package struct Style: Sendable {
         package var usesColor: Bool
-        /// How many lines of a failure's timeline are shown; 0 for none.
+        /// The number of lines shown of a failure's timeline; 0 for none.
         package var timelineLimit: Int
-        /// The width of the terminal, in columns, if it shows a progress line; nil if none is shown.
+        /// The width of the terminal, in columns, if a progress line is shown; `nil` if it isn't.
         package var progressWidth: Int?
         /// Whether only cases that do not pass are shown, and the summary.
         package var isQuiet = false
-        /// The width of the matrix, in columns; nil if it is not limited.
+        /// The width of the matrix, in columns; `nil` if it is not limited.
         package var width: Int?
 
         package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil, width: Int? = nil) {
@@ -27,11 +27,11 @@ package struct ConsoleRecorder: Recorder {
         }
     }
 
-    /// The least time between two writes while a progress line is shown, in nanoseconds.
+    /// The minimum time between two writes while a progress line is shown, in nanoseconds.
     private static let interval: Int64 = 100_000_000
-    /// Returns to the start of the line and erases it.
+    /// The sequence that returns to the start of the line and erases it.
     private static let erase = "\r\u{1b}[K"
-    /// More bytes than these do not wait for the interval.
+    /// The number of pending bytes above which output does not wait for the interval.
     private static let pendingLimit = 1 << 16
 
     private let style: Style
@@ -45,6 +45,8 @@ package struct ConsoleRecorder: Recorder {
     private var lastWrite: Int64?
     private var isProgressShown = false
 
+    /// Creates a recorder.
+    ///
     /// - Parameter planned: every case of the run, for each subject; the rows and columns of the matrix.
     package init(style: Style, options: ReportOptions = ReportOptions(), planned: [PlannedCase] = []) {
         self.style = style
@@ -68,13 +70,13 @@ package struct ConsoleRecorder: Recorder {
             matrix.add(result)
             if style.isQuiet, disposition == .fine { break }
             if style.isQuiet, case .expected = disposition { break }
-            // A finding that an earlier case of the script or of the subject has is told there.
+            // A finding that is equal to an earlier one of the script or of the subject is described there.
             pending += cases.line(result, like: first)
             if first != nil { break }
             // An expected failure is one line.
             if case .expected = disposition { break }
             pending += cases.failureDetail(result)
-            // An empty line ends a failure's detail. A skipped case has one sentence and needs none.
+            // An empty line ends a failure's detail. A skipped case has only one sentence and needs none.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
         case .ended(let counts):
             let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text
@@ -89,7 +91,7 @@ package struct ConsoleRecorder: Recorder {
         progress == nil ? [] : writeIfDue(at: time)
     }
 
-    /// The score of each subject, a line each; empty if the run has only one result.
+    /// The score of each subject, one a line; empty if the run has only one result.
     private var scores: String {
         if matrix.subjectCellCount < 2 { return "" }
         return matrix.subjects.indices.filter { matrix.subjects[$0] != nil }.map { subject in

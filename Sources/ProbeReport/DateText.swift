@@ -1,6 +1,6 @@
 /// Dates in reports.
 enum DateText {
-    /// `2026-11-21T22:10:00Z`, from seconds since 1970 UTC.
+    /// Returns a date such as `2026-11-21T22:10:00Z`, from seconds since 1970 UTC.
     static func iso8601(_ seconds: Int64) -> String {
         let held = min(max(seconds, -62_167_219_200), 253_402_300_799)  // the years 0 to 9999
         let day = Int(held >= 0 ? held / 86400 : (held - 86399) / 86400)

@@ -1,9 +1,11 @@
 import ProbeEvents
 
-/// Colour over the text of diagnostics, by the layout of its lines: severity, carets, hints. Without the colour the text
-/// is the same.
+/// Adds colour to the text of diagnostics, by the layout of its lines: severity, carets, hints. The text is the same
+/// without colour.
 package enum DiagnosticPaint {
-    /// - Parameter text: complete lines, as a `DiagnosticRenderer` writes them.
+    /// Returns the text with colour.
+    ///
+    /// - Parameter text: complete lines, as written by a `DiagnosticRenderer`.
     package static func painted(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line($0) }.joined(separator: "\n")
     }
@@ -26,7 +28,7 @@ package enum DiagnosticPaint {
         ("error:", .verdict(.failed)), ("warning:", .verdict(.skipped)), ("note:", .cause),
     ]
 
-    /// The severity at the line's start, or behind the first `:line:column: `.
+    /// Returns the range of the severity at the line's start, or after the first `:line:column: `.
     private static func place(of severity: String, in line: Substring) -> Range<Substring.Index>? {
         var start = line.startIndex
         if !line.hasPrefix(severity) {

@@ -1,11 +1,12 @@
 import ProbeEvents
 import ProbeScenario
 
-/// What makes the findings of two cases equal. All findings count: a further one that the first case has not must be told.
+/// A key that is equal for cases with equal findings. All findings count: a further one that the first case lacks must
+/// be reported.
 ///
-/// Cases of one script are compared by verdict, place, and what is said apart from its values. Cases of different scripts are compared only if
-/// they have the same subject, and more strictly: the step's text and all that is said must be equal but for numbers, as ports and
-/// times differ between equal runs too.
+/// Cases of one script are compared by verdict, place, and the texts without their values. Cases of different scripts
+/// are compared only if they have the same subject, and more strictly: the step's text and all texts must be equal
+/// except for numbers, because ports and times differ between equal runs too.
 struct FindingKey: Hashable {
     private struct Part: Hashable {
         var verdict: Verdict
@@ -14,13 +15,13 @@ struct FindingKey: Hashable {
         var values: [[UInt8]?] = []
     }
 
-    /// Nil if scripts are compared.
+    /// The script's path; `nil` if different scripts are compared.
     private var path: String?
     private var subject: String?
     private var level: Scenario.Level
     private var parts: [Part]
 
-    /// The keys of a case, that within its script first; empty if it has no finding.
+    /// Returns the keys of a case, starting with the one for its script; empty if the case has no finding.
     static func keys(of result: CaseResult) -> [FindingKey] {
         if result.findings.isEmpty { return [] }
         let own = result.findings.map {

@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// The layout of a finding: its place, the script's line with a caret, expected above actual, then details and hints.
 package enum FindingText {
-    /// Without colour.
+    /// Returns the finding as text, without colour.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {
         text(finding, result, paint: .plain)
     }
@@ -27,12 +27,12 @@ package enum FindingText {
         return text + actors(finding)
     }
 
-    /// The most details, hints and actors that are shown of each.
+    /// The maximum number of details, of hints and of actors that are shown.
     private static let mostDetails = 8
 
     private static func more(_ count: Int) -> String { count > 0 ? "    … and \(count) more\n" : "" }
 
-    /// The script's line and its caret, indented.
+    /// Returns the script's line and its caret, indented.
     private static func excerpt(_ span: SourceSpan, _ result: CaseResult, _ paint: Paint) -> String {
         guard let file = result.sources.file(of: span) else { return "" }
         let excerpt = SourceExcerpt(of: span, in: file)

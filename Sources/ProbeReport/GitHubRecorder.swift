@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as annotations of GitHub Actions, for standard output behind the console's report.
+/// The run as annotations of GitHub Actions, for standard output, after the console's report.
 ///
 /// The caller has already told the runner to ignore commands in everything else (`::stop-commands::`), so bytes from
 /// the wire can't form a command. Annotations are written when the run has ended. `failed` and `error` are errors.
@@ -13,6 +13,8 @@ package struct GitHubRecorder: Recorder {
     private let workspace: String?
     private var annotations = ""
 
+    /// Creates a recorder.
+    ///
     /// - Parameter workspace: the absolute path of the checkout (`GITHUB_WORKSPACE`), which is removed from absolute
     ///   paths.
     package init(options: ReportOptions, workspace: String?) {
@@ -69,7 +71,7 @@ package struct GitHubRecorder: Recorder {
         annotations += command(kind, properties, text, isSafe: true)
     }
 
-    /// At the line of the expectations file that is to be removed.
+    /// Adds a warning at the line of the expectations file that should be removed.
     private mutating func annotate(_ result: CaseResult, unexpected expected: ExpectedVerdict) {
         let name = options.name(id: result.id, subject: result.subject)
         annotations += command(
@@ -93,7 +95,7 @@ package struct GitHubRecorder: Recorder {
         return rest.hasPrefix("/") ? Escaped.text(String(rest.dropFirst())) : safe
     }
 
-    /// One command on one line: `::error file=a.scn,line=3::text`.
+    /// Returns one command on one line: `::error file=a.scn,line=3::text`.
     private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false)
         -> String
     {

@@ -4,9 +4,9 @@ import ProbeScenario
 
 /// The values of events in JSON, version 1; `docs/events.schema.json` describes them.
 ///
-/// Separate from the types of ProbeEvents, so that those can change while the format does not.
+/// They are separate from the types of ProbeEvents, so that those can change without changing the format.
 enum JSONEncoding {
-    /// The most bytes of one value that are written; `length` counts all of them.
+    /// The maximum number of bytes written of one value; `length` counts all of them.
     private static let byteLimit = 1 << 16
 
     static func event(_ name: String, at time: Int64, _ members: [JSONValue.Member]) -> JSONValue {
@@ -30,7 +30,7 @@ enum JSONEncoding {
             ("failsRun", .boolean(rules.failsRun(rules.disposition(of: result)))),
             ("duration", .integer(Int(max(0, result.duration)))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
-            // Of one that passed there may be a timeline for another report.
+            // A case that passed may have a timeline that was kept for another report.
             (
                 "timeline",
                 .array(result.verdict == .passed ? [] : result.timeline.map { entry($0, result.sources) })
@@ -146,7 +146,7 @@ enum JSONEncoding {
         return .object([("time", .integer(Int(entry.time)))] + members)
     }
 
-    /// Start and end; the end is exclusive.
+    /// Returns start and end of a span; the end is exclusive.
     private static func place(_ span: SourceSpan, _ sources: SourceMap) -> JSONValue {
         let start = sources.location(of: span)
         let end = sources.location(of: SourceSpan(file: span.file, start: max(span.start, span.end), end: span.end))
@@ -157,14 +157,14 @@ enum JSONEncoding {
         ])
     }
 
-    /// Escaped as in a script, without quotes: exact up to the limit.
+    /// Returns bytes, escaped as in a script, without quotes: exact up to the limit.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),
         ])
     }
 
-    /// The same with the bytes themselves, up to the same limit.
+    /// Does the same as `bytes`, and adds the bytes themselves, up to the same limit.
     private static func compared(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))),
@@ -172,7 +172,7 @@ enum JSONEncoding {
         ])
     }
 
-    /// A member for each name; its value as a person reads it.
+    /// Returns an object with a member for each name, and its value as shown to people.
     private static func named(_ values: [NamedText]) -> JSONValue {
         .object(values.map { (key: $0.name, value: .string($0.text)) })
     }

@@ -6,14 +6,14 @@ import ProbeScenario
 ///
 /// `failed` is a `failure`. `error` and `inconclusive` are an `error`. `skipped`, `unsupported` and a case that was not
 /// run are `skipped`. An expected failure, and a failure of a level that does not fail the run, are `skipped` too, with
-/// the failure detail. A problem of the run itself (an interruption, a report that could not be written) is an error of
-/// a last suite, `tcpprobe`.
+/// the failure detail. A problem of the run itself (an interruption, a report that could not be written) is an error in
+/// a final suite, `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
         var name: String
         var cases: [UInt8] = []
         var counts = Counts()
-        /// Nanoseconds.
+        /// The time in nanoseconds.
         var time: Int64 = 0
     }
 
@@ -29,17 +29,17 @@ package struct JUnitRecorder: Recorder {
                 errors: left.errors + right.errors, skipped: left.skipped + right.skipped)
         }
 
-        /// The root has no `skipped`.
+        /// The attributes of the root, which has no `skipped`.
         var totals: String { "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"" }
         var attributes: String { "\(totals) skipped=\"\(skipped)\"" }
     }
 
-    /// The most lines of a failure's timeline.
+    /// The maximum number of lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let options: ReportOptions
     private let text: CaseText
-    /// In the order in which their first cases ended.
+    /// The suites, in the order in which their first cases ended.
     private var suites: [Suite] = []
     private var indices: [String: Int] = [:]
     private var messages: [String] = []
@@ -112,7 +112,8 @@ package struct JUnitRecorder: Recorder {
             + "time=\"\(JUnitRecorder.seconds(time))\">\n"
     }
 
-    /// `close.eof-mid-line` of `./close/eof-mid-line.scn`: readers take what is before the last dot for the package.
+    /// Returns the class name, such as `close.eof-mid-line` for `./close/eof-mid-line.scn`: readers take the part
+    /// before the last dot as the package.
     static func className(of path: String) -> String {
         let plain = path.hasSuffix(".scn") ? path.dropLast(4) : path[...]
         let parts = plain.split(separator: "/").filter { $0 != "." && $0 != ".." }
@@ -120,12 +121,13 @@ package struct JUnitRecorder: Recorder {
         return names.isEmpty ? "scenario" : names.joined(separator: ".")
     }
 
-    /// With three decimals at most, as the schemas have it.
+    /// Returns seconds with at most three decimals, as the schemas require.
     private static func seconds(_ nanoseconds: Int64) -> String {
         DurationText.fixed(Double(max(0, nanoseconds)) / 1e9, digits: 3)
     }
 
-    /// What is known of the case besides its outcome. The schemas have no properties of a test case, so these are its output.
+    /// Returns what is known of the case in addition to its outcome. The schemas have no properties of a test case, so
+    /// it is written as the case's output.
     private func facts(_ result: CaseResult) -> String {
         var values = [
             ("title", result.title), ("level", result.level.rawValue), ("verdict", result.verdict.rawValue),
@@ -151,7 +153,7 @@ package struct JUnitRecorder: Recorder {
         return detail.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(detail))</\(element)>\n"
     }
 
-    /// Why a case counts as skipped, then its details: the schema of Jenkins has no attributes here.
+    /// Returns why a case counts as skipped, then its details: the schema of Jenkins has no attributes here.
     private func skipped(_ message: String, _ detail: String) -> String {
         let text = detail.isEmpty ? Escaped.text(message) : Escaped.text(message) + "\n" + detail
         return "      <skipped>\(XMLText.content(text))</skipped>\n"
@@ -187,7 +189,7 @@ package struct JUnitRecorder: Recorder {
         return bytes + Array("</testsuites>\n".utf8)
     }
 
-    /// Adds the suite of the run itself. Without it, the report of a failed run could hold passed cases only.
+    /// Adds the suite of the run itself. Without it, the report of a failed run could contain only cases that passed.
     private mutating func addRunSuite(_ summary: RunSummary) {
         var runErrors = summary.runErrors
         if let signal = summary.interruptionText {

@@ -1,19 +1,19 @@
 package import ProbeEvents
 
-/// Colour over a layout that is the same without it.
+/// Adds colour to a layout that is the same without it.
 package struct Paint: Sendable {
     package enum Role {
         case verdict(Verdict)
         /// The most important part of a report.
         case cause
-        /// The mark under a difference, the script's caret.
+        /// The mark below a difference, or the script's caret.
         case marker
         case hint
-        /// Better than the expectations say.
+        /// A result better than the expectations.
         case unexpected
         /// Details, printed faint.
         case faint
-        /// What the client of a captured connection sent, and what the server did.
+        /// The client's and the server's side of a captured connection.
         case client, server
     }
 

@@ -3,7 +3,7 @@ import ProbeEvents
 
 /// How often each case passed in a run that repeats cases.
 struct PassRates {
-    /// The most cases that are named; those that always passed are left out first.
+    /// The maximum number of cases listed; those that always passed are omitted first.
     private static let limit = 40
 
     private var order: [String] = []

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeEvents
 
-/// The last line of a terminal during a run: how many cases have ended, which ones run, how many a second, and the time
-/// left.
+/// The last line of a terminal during a run: the number of finished cases, the running ones, the cases per second, and
+/// the time left.
 struct ProgressLine: Sendable {
     private let total: Int
     private var results = ResultCounts()
-    /// In the order in which they began.
+    /// The running cases, in the order in which they began.
     private var running: [String] = []
 
     init(total: Int) { self.total = total }
@@ -18,11 +18,11 @@ struct ProgressLine: Sendable {
         if let index = running.firstIndex(of: result.id) { running.remove(at: index) }
     }
 
-    /// `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width.
+    /// Returns a line such as `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width.
     ///
     /// - Parameters:
     ///   - time: nanoseconds since the run began.
-    ///   - width: of the terminal, in columns.
+    ///   - width: the width of the terminal, in columns.
     func text(at time: Int64, width: Int, paint: Paint) -> String {
         let (done, bad) = (results.total, results.unexpectedFailures)
         // A run with `--until-fail` has no total.
@@ -41,7 +41,7 @@ struct ProgressLine: Sendable {
         return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))
     }
 
-    /// `8 s`, `3:05`, `1:02:03`
+    /// Returns a time such as `8 s`, `3:05` or `1:02:03`.
     private static func clock(_ seconds: Double) -> String {
         let whole = Int(min(seconds.rounded(.up), 1e9))
         if whole < 60 { return "\(whole) s" }

@@ -2,29 +2,32 @@ package import ProbeEvents
 
 /// Several recorders for one run: the console, and a file for each report that was requested.
 ///
-/// The set completes the summary (which cases were not run, which failures do not count, what could not be written)
-/// before it gives it to the recorders, so that all reports say the same. The exit code must be taken from ``summary``.
+/// The set completes the summary (cases that were not run, failures that do not count, reports that could not be
+/// written) before it passes it to the recorders, so that all reports agree. The exit code must be taken from
+/// ``summary``.
 package struct RecorderSet: Sendable {
     private struct Output {
         var recorder: any Recorder
         var write: @Sendable ([UInt8]) throws -> Void
-        /// Nil for a stream, which continues after the run's end.
+        /// The file; `nil` for a stream, which continues after the run's end.
         var file: ReportFile?
-        /// A write failed; later ones are not tried.
+        /// Whether a write has failed, so that no further ones are attempted.
         var isBroken = false
     }
 
     private var outputs: [Output] = []
     private let planned: [PlannedCase]
-    /// When cases that still run have begun. A case may run in two rounds at the same time.
+    /// When the running cases began. A case may run in two rounds at the same time.
     private var running: [CaseKey: [Int64]] = [:]
     private var tally: RunTally
     private var runErrors: [String] = []
-    /// The complete summary after ``RunEvent/ended(_:)``; nil before.
+    /// The complete summary after ``RunEvent/ended(_:)``; `nil` before.
     package private(set) var summary: RunSummary?
 
+    /// Creates a set without recorders.
+    ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, also if it is repeated.
+    ///   - planned: every case of the run, once, even if it is repeated.
     ///   - notes: sentences for the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
@@ -36,11 +39,13 @@ package struct RecorderSet: Sendable {
         outputs.append(Output(recorder: recorder, write: write))
     }
 
-    /// Adds a report that is put at its path when the run has ended, and not before.
+    /// Adds a report that is moved to its path when the run has ended, and not before.
     package mutating func attach(_ recorder: any Recorder, to file: ReportFile) {
         outputs.append(Output(recorder: recorder, write: { try file.append($0) }, file: file))
     }
 
+    /// Passes an event to all recorders.
+    ///
     /// - Parameter time: nanoseconds since the run began.
     package mutating func record(_ event: RunEvent, at time: Int64) {
         if summary != nil { return }
@@ -59,7 +64,7 @@ package struct RecorderSet: Sendable {
         for index in outputs.indices { give(event, to: index, at: time) }
     }
 
-    /// Updates what is shown live.
+    /// Updates the live output.
     package mutating func tick(at time: Int64) {
         if summary != nil { return }
         for index in outputs.indices { write(outputs[index].recorder.tick(at: time), to: index) }
@@ -67,9 +72,9 @@ package struct RecorderSet: Sendable {
 
     /// Completes every report of a run that can't end normally, with the results so far.
     ///
-    /// - Parameter signal: the signal that ends the run; nil if an error ends it, which `runErrors` then name.
+    /// - Parameter signal: the signal that ends the run; `nil` if an error ends it, which is then in `runErrors`.
     package mutating func abort(signal: Int32?, runErrors: [String] = [], at time: Int64) {
-        // The verdict of a case that still runs is not known.
+        // The verdict of a case that is still running is not known.
         if signal != nil, summary == nil {
             for item in planned {
                 for start in running[item.key] ?? [] {
@@ -84,7 +89,7 @@ package struct RecorderSet: Sendable {
 
     // MARK: Writing
 
-    /// Files first, so that the streams can report their errors.
+    /// Ends all reports: files first, so that the streams can report their errors.
     private mutating func end(_ summary: RunSummary, at time: Int64) {
         var summary = summary
         summary.runErrors += runErrors

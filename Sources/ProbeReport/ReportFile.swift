@@ -4,10 +4,10 @@ import ProbeEvents
 import ProbeSystem
 import Synchronization
 
-/// A report that is written to a temporary file beside its path and renamed when it is complete.
+/// A report that is written to a temporary file next to its path and renamed when it is complete.
 ///
-/// The file that was at the path is removed when the run begins, so a report at the path is always complete and of the
-/// last run. A path that is no ordinary file (a pipe, `/dev/stdout`) is written to directly.
+/// The previous file at the path is removed when the run begins, so a report at the path is always complete and from
+/// the last run. A path that is not an ordinary file (a pipe, `/dev/stdout`) is written to directly.
 package final class ReportFile: Sendable {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -15,30 +15,30 @@ package final class ReportFile: Sendable {
         case finished
     }
 
-    /// Identifies a file, however its path is written.
+    /// The identity of a file, however its path is written.
     private struct Key: Hashable {
         var folder: FileStatus.Identity
         var name: String
     }
 
-    /// The files that this process is writing: no two reports may share one.
+    /// The files that this process is writing; no two reports may share one.
     private static let open = Mutex<Set<Key>>([])
-    /// The files that were removed before their reports were opened, which take over their permissions.
+    /// The files that were removed before their reports were opened; the reports take over their permissions.
     private static let removed = Mutex<[Key: FileStatus]>([:])
 
-    /// As the user wrote it.
+    /// The path as the user wrote it.
     package let path: String
-    /// Nil if the path itself is written to.
+    /// The file's identity; `nil` if the path is written to directly.
     private let key: Key?
     private let output: Mutex<Output>
-    /// Used if the report is written to standard output and a CI's runner reads that.
+    /// The filter that is used if the report is written to standard output and a CI's runner reads it.
     private let filter: Mutex<WorkflowCommandFilter>?
 
     /// Opens the temporary file, and removes the file at the path.
     ///
     /// - Parameters:
-    /// - keepsOld: the file at the path stays until the new one replaces it.
-    /// - isReadByRunner: a CI's runner reads this process's output and looks for commands in it.
+    ///   - keepsOld: whether the file at the path stays until the new one replaces it.
+    ///   - isReadByRunner: whether a CI's runner reads this process's output and looks for commands in it.
     package init(_ path: String, keepsOld: Bool = false, isReadByRunner: Bool = false) throws(ReportFileError) {
         self.path = path
         do throws(SystemError) {
@@ -71,9 +71,9 @@ package final class ReportFile: Sendable {
 
     /// Removes the file at a path, before the report there is opened.
     ///
-    /// - Parameter file: the file that the path was opened as: another one is left alone.
+    /// - Parameter file: the descriptor by which the path was opened; any other file is left alone.
     package static func remove(_ path: String, openedAs file: Int32) {
-        // What can't be accessed here is reported when the report is opened.
+        // A path that can't be accessed is reported when the report is opened.
         guard let place = try? FilePlace(path), let folder = try? place.folder.status().identity,
             let status = place.status, status.identity == FileStatus(of: file)?.identity
         else { return }
@@ -83,7 +83,7 @@ package final class ReportFile: Sendable {
         unlinkat(place.folder.raw, place.name, 0)
     }
 
-    /// An unfinished report is removed.
+    /// Removes an unfinished report.
     deinit {
         if let key, !isFinished { ReportFile.release(key) }
     }
@@ -100,7 +100,7 @@ package final class ReportFile: Sendable {
 
     private static func release(_ key: Key) { open.withLock { _ = $0.remove(key) } }
 
-    /// Adds bytes to the report.
+    /// Appends bytes to the report.
     package func append(_ bytes: [UInt8]) throws(ReportFileError) {
         let bytes = filter?.withLock { $0.filtered(bytes) } ?? bytes
         let code: Int32? = output.withLock { output in
@@ -132,10 +132,10 @@ package final class ReportFile: Sendable {
     }
 }
 
-/// A report could not be written.
+/// An error that prevented a report from being written.
 package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     package var path: String
-    /// errno.
+    /// The errno.
     package var code: Int32
     /// The system's message.
     private var reason: String

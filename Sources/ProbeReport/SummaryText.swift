@@ -2,24 +2,24 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The end of a console report: the cases that did not pass, once more, and the counts.
+/// The end of a console report: the cases that did not pass, listed once more, and the counts.
 struct SummaryText {
-    /// The most cases that are named; the others are counted.
+    /// The maximum number of cases listed; the others are counted.
     private static let limit = 20
-    /// The most findings that are compared with those of later cases.
+    /// The maximum number of findings that are compared with those of later cases.
     private static let kept = 1000
-    /// The most keys of them.
+    /// The maximum number of keys of those findings.
     private static let keptKeys = 4 * kept
 
     let options: ReportOptions
     let paint: Paint
-    /// Names of cases that fail the run, in the order in which they ended.
-    /// Those with an equal finding are told with the first of them.
+    /// The names of cases that fail the run, in the order in which they ended. Cases with an equal finding are listed
+    /// with the first of them.
     private var bad: [(verdict: Verdict, name: String, label: String, others: [String])] = []
     private var groups: [FindingKey: Int] = [:]
     private var rounds = PassRates()
     private var badCount = 0
-    /// Names of cases that passed against an expectation, with the expectation's place.
+    /// The names of cases that passed against an expectation, with the expectation's place.
     private var unexpected: [String] = []
     private var unexpectedCount = 0
 
@@ -28,7 +28,9 @@ struct SummaryText {
         self.paint = paint
     }
 
-    /// - Returns: the case of the same script or subject that had the same finding first; nil if none had it.
+    /// Notes a result.
+    ///
+    /// - Returns: the first case of the same script or subject that had the same finding; `nil` if there is none.
     mutating func note(_ result: CaseResult) -> String? {
         let disposition = options.disposition(of: result)
         var name = options.name(of: result)
@@ -57,7 +59,9 @@ struct SummaryText {
         return nil
     }
 
-    /// - Parameter namesBad: whether the cases that did not pass are named once more.
+    /// Returns the text.
+    ///
+    /// - Parameter namesBad: whether the cases that did not pass are listed once more.
     func text(_ summary: RunSummary, namesBad: Bool = true) -> String {
         var text = ""
         if badCount > 1, namesBad {
@@ -90,7 +94,7 @@ struct SummaryText {
         return text + counts(summary)
     }
 
-    /// `the same in 14 more cases: …`, in some lines; empty if there are none.
+    /// Returns the names as `the same in 14 more cases: …`, in several lines; empty if there are none.
     private static func same(_ names: [String]) -> String {
         if names.isEmpty { return "" }
         let lead = "    "

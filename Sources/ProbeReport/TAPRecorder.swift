@@ -9,7 +9,7 @@ import ProbeScenario
 /// of a level that does not fail the run, have `# TODO`. `error` and `inconclusive` are `not ok` without a directive.
 /// An interrupted run lists the cases that it did not run and ends with `Bail out!`.
 package struct TAPRecorder: Recorder {
-    /// The most lines of a failure's timeline.
+    /// The maximum number of lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let options: ReportOptions

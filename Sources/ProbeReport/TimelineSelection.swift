@@ -1,21 +1,22 @@
 import ProbeEvents
 import ProbeScenario
 
-/// Which entries of a timeline a report shows, in a limited number of lines. Pure.
+/// Selects the entries of a timeline that a report shows in a limited number of lines, without side effects.
 ///
-/// Always shown: the step that failed and what directly precedes it, of each actor the first and the last packet and event, and the packets that
-/// open and close its connections. Then the first entry of each kind (a step of the script, a packet in one direction, a report of an actor), as
-/// the body of a loop is shown by its first round; then the latest ones. Between them a line counts what is left out.
+/// It always includes the step that failed and the entries directly before it, each actor's first and last packet and
+/// event, and the packets that open and close its connections. Next are the first entry of each kind (a step of the
+/// script, a packet in one direction, a report of an actor), so that the body of a loop is shown by its first round,
+/// and then the latest entries. Between them a line counts the omitted ones.
 struct TimelineSelection {
     enum Line: Equatable {
         case entry(Int)
-        /// Entries that are not shown. `isRepetition`: each one is of a kind that is shown above.
+        /// Entries that are not shown. `isRepetition`: each of them is of a kind that is shown above.
         case omitted(count: Int, isRepetition: Bool, isOneKind: Bool)
     }
 
-    /// Equal steps that directly follow each other are shown so many times at most.
+    /// The maximum number of times that equal, consecutive steps are shown.
     private static let longestRun = 4
-    /// Entries directly before a failed step that are always shown.
+    /// The number of entries directly before a failed step that are always shown.
     private static let context = 8
     private static let mostLandmarks = 24
 
@@ -42,21 +43,21 @@ struct TimelineSelection {
         }
     }
 
-    /// The lines that are shown: at most `limit`, unless more must be shown.
+    /// Returns the lines that are shown: at most `limit`, unless more must be shown.
     func lines(limit: Int) -> [Line] {
         if entries.count - folded.count <= limit {
             let whole = entries.indices.filter { !folded.contains($0) }
             if !whole.isEmpty, lineCount(whole) <= limit { return lines(whole) }
         }
         let order = ranked(limit)
-        // Each entry may need a line for what is left out before it, so that the number of entries is tried downwards. Only the
-        // lines are counted: what a line leaves out may be the whole timeline.
+        // Each entry may need a line for the omitted ones before it, so smaller numbers of entries are tried. Only the
+        // lines are counted, because a line may omit the whole timeline.
         var count = max(order.required, min(limit, order.ranked.count))
         while count > order.required, lineCount(order.ranked.prefix(count).sorted()) > limit { count -= 1 }
         return lines(order.ranked.prefix(count).sorted())
     }
 
-    /// How many lines there are if these entries, in their order, are shown: one more for each gap between them.
+    /// Returns the number of lines needed to show these entries in their order: one more for each gap between them.
     private func lineCount(_ shown: [Int]) -> Int {
         var count = shown.count
         var last = -1
@@ -101,7 +102,7 @@ struct TimelineSelection {
         for (index, entry) in entries.enumerated().reversed() {
             guard case .stepFailed(let span) = entry.kind else { continue }
             add(index)
-            // The step itself, and what directly precedes its failure.
+            // The step itself, and the entries directly before its failure.
             let step = entries[..<index].lastIndex {
                 if case .step(let other, _, _) = $0.kind { other == span } else { false }
             }
@@ -122,7 +123,7 @@ struct TimelineSelection {
         return (ranked, required)
     }
 
-    /// Of each actor the first and the last packet and event; the first and the last packet that opens and that closes.
+    /// Each actor's first and last packet and event, and the first and the last packet that opens and that closes.
     private var landmarks: [Int] {
         var firsts: [Landmark: Int] = [:]
         var lasts: [Landmark: Int] = [:]
@@ -137,7 +138,7 @@ struct TimelineSelection {
     }
 }
 
-/// What makes entries equal enough to be counted together.
+/// The key by which entries are equal enough to be counted together.
 private struct Kind: Hashable {
     private var span: SourceSpan?
     private var label = ""
@@ -158,11 +159,11 @@ private struct Kind: Hashable {
 }
 
 extension TimelineSelection {
-    /// `line` of `line "anna"`; of `either: branch 2 is taken` the `either:`.
+    /// Returns the first word: `line` for `line "anna"`, `either:` for `either: branch 2 is taken`.
     fileprivate static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " }) }
 }
 
-/// `S -> T  P.  seq 1 …` in its parts.
+/// The parts of a packet's text, `S -> T  P.  seq 1 …`.
 private struct PacketWords {
     var direction = ""
     var flags = ""

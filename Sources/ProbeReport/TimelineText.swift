@@ -4,12 +4,12 @@ import ProbeScenario
 
 /// The merged timeline of a case: steps, packets, events and output, in the order of time.
 struct TimelineText {
-    /// The most columns of one line's text; longer lines are cut.
+    /// The maximum number of columns of one line's text; longer lines are cut.
     private static let widest = 200
 
     let result: CaseResult
     let paint: Paint
-    /// The most lines that are shown; more only if ``TimelineSelection`` must show more.
+    /// The maximum number of lines shown; more only if ``TimelineSelection`` requires it.
     let limit: Int
 
     var text: String {
@@ -53,7 +53,7 @@ struct TimelineText {
         }
     }
 
-    /// Padded to the width of the other labels.
+    /// The label, padded to the width of the other labels.
     private var label: String { result.verdict == .failed ? "FAILED  " : "HERE    " }
 
     private func cut(_ text: String) -> String {

@@ -1,4 +1,4 @@
-/// Prevents a CI's runner from reading commands in text. GitHub's runner looks for `::` behind white space at the start
+/// Prevents a CI's runner from reading commands in text. GitHub's runner looks for `::` after white space at the start
 /// of each line, and for `##[` anywhere in it.
 ///
 /// The second colon and the bracket are written as `\u003a` and `\u005b`, which are the same characters in a JSON
@@ -7,13 +7,13 @@ package struct WorkflowCommandFilter: Sendable {
     private enum Position {
         /// Only white space so far.
         case start
-        /// Behind the first colon.
+        /// After the first colon.
         case colon
         case inside
     }
 
     private var position = Position.start
-    /// How many of the last characters are `#`.
+    /// The number of consecutive `#` before the current position.
     private var hashes = 0
 
     package init() {}

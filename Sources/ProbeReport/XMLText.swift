@@ -1,14 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text in XML 1.0. Every string becomes well-formed content. A parser gives the same string, except for characters
-/// that XML can't hold and invisible ones.
+/// Text in XML 1.0. Every string becomes well-formed content. A parser returns the same string, except for characters
+/// that XML can't contain and invisible ones.
 enum XMLText {
-    /// Character data. `>` is escaped too, so that `]]>` can't occur.
+    /// Returns character data. `>` is escaped too, so that `]]>` can't occur.
     static func content(_ text: String) -> String { escaped(text, isAttribute: false) }
 
-    /// An attribute's value between double quotes. Line feeds and tabs are references, because a parser would turn them
-    /// into spaces.
+    /// Returns an attribute's value between double quotes. Line feeds and tabs are written as references, because a
+    /// parser would turn them into spaces.
     static func attribute(_ text: String) -> String { escaped(text, isAttribute: true) }
 
     private static func escaped(_ text: String, isAttribute: Bool) -> String {

@@ -2,7 +2,7 @@ package import ProbeBase
 import CShims
 import Glibc
 
-/// A program under test: in a process group of its own; its output is read, and its end noticed, as soon as they occur.
+/// A program under test, in its own process group. Its output is read, and its end noticed, as soon as they occur.
 ///
 /// Confined to its reactor's thread. It is started here and not by a library, because its end, its output and the
 /// deadlines of steps must be one sequence of events on one thread.
@@ -18,13 +18,13 @@ package final class ChildProcess {
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
     package private(set) var outputLog = OutputLog()
-    /// Set when all its descendants have ended: the number of processes that could not be ended.
+    /// The number of processes that could not be ended; set when all other descendants have ended.
     package private(set) var left: Int?
-    /// Its guard was killed; the guardian ends its descendants.
+    /// Whether the program's guard was killed, so that the guardian ends its descendants.
     package private(set) var isUnguarded = false
-    /// Its guard was killed first, and the program with it, so ``exit`` is not the program's own.
+    /// Whether the guard was killed first, and the program with it, so that ``exit`` is not the program's own.
     package private(set) var exitIsUnknown = false
-    /// Why input could not be written to it.
+    /// The reason why input could not be written to the program.
     package private(set) var inputError: SystemError?
     private let changes = ChangeHandler()
     package var onChange: () -> Void {
@@ -36,23 +36,23 @@ package final class ChildProcess {
     private let program: GuardedProgram
     private var input: Int32?
     private var output: [Stream: Int32] = [:]
-    /// Input that its stdin has not taken yet: complete writes; the first `writtenInput` bytes of the first one are
-    /// written.
+    /// The input that the program's stdin has not taken yet, as complete writes. The first `writtenInput` bytes of the
+    /// first one have been written.
     private var pendingInput: [[UInt8]] = []
     private var writtenInput = 0
-    /// The number of bytes in all of them.
+    /// The number of bytes of pending input.
     package private(set) var pendingInputCount = 0
-    /// Called before old lines of its output are dropped: returns for each line whether it is kept.
+    /// Called before old lines of output are dropped: returns for each line whether it is kept.
     package var keepsLines: (_ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
 
     /// Starts the program.
     ///
     /// - Parameters:
-    /// - path: the executable's, already resolved.
-    ///   - words: its arguments, beginning with its name.
+    ///   - path: the executable's path, already resolved.
+    ///   - words: the program's arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
-    ///   - place: the network that it is in; nil: this process's.
+    ///   - place: the network that the program runs in; `nil` for this process's network.
     package init(
         path: String, words: [String], environment: [String], directory: String, in place: ProgramPlace? = nil,
         reactor: Reactor
@@ -86,10 +86,10 @@ package final class ChildProcess {
 
     package var isRunning: Bool { exit == nil }
 
-    /// It, or a process that it has started, may still print.
+    /// Whether the program, or a process that it has started, may still print.
     package var isOutputOpen: Bool { !output.isEmpty }
 
-    /// The program and all that it has started.
+    /// The program and every process that it has started.
     package var processes: ProcessTree { program.processes }
 
     /// Sends a signal to the program itself.
@@ -97,19 +97,19 @@ package final class ChildProcess {
         if exit == nil { kill(pid, number) }
     }
 
-    /// Sends a signal to its process group, also after the program itself has ended.
+    /// Sends a signal to the program's process group, even after the program itself has ended.
     package func killGroup(_ number: Int32) {
         program.signalGroup(number)
     }
 
-    /// Ends all its descendants, whatever their process group, session and environment. ``left`` is set when that is
-    /// done.
+    /// Ends all descendants of the program, whatever their process group, session and environment. ``left`` is set when
+    /// that is done.
     package func endDescendants() { program.end() }
 
-    /// Ends the guard, which did not do its part in time; the guardian takes over.
+    /// Kills the guard, which did not end the processes in time; the guardian takes over.
     package func giveUp() { program.giveUp() }
 
-    /// Writes to its stdin. Bytes that the pipe does not take now are written later.
+    /// Writes to the program's stdin. Bytes that the pipe can't take now are written later.
     package func write(_ bytes: [UInt8]) {
         if bytes.isEmpty { return }
         pendingInput.append(bytes)
@@ -124,18 +124,18 @@ package final class ChildProcess {
         input = nil
     }
 
-    /// Reads its pipes, and its exit if it has ended, without waiting for the reactor.
+    /// Reads the program's pipes, and its exit status if it has ended, without waiting for the reactor.
     package func look() {
         for stream in output.keys { read(stream) }
         if exit == nil { takeNews() }
     }
 
-    /// Lines of its output before this one are not needed any more.
+    /// Releases the lines of output before this one, which are no longer needed.
     package func releaseOutput(before line: Int) { outputLog.release(before: line) }
 
     private func flush() {
         guard let raw = input else { return }
-        // At most 1 MiB at a time, also if the program reads as fast as this writes, so that timers and other
+        // At most 1 MiB at a time, even if the program reads as fast as this process writes, so that timers and other
         // descriptors are served.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {
@@ -189,7 +189,7 @@ package final class ChildProcess {
 
     private func takeNews() {
         while let news = program.next() {
-            // Output that it printed before its end is in the pipes already.
+            // Output that the program printed before it ended is in the pipes already.
             for stream in output.keys { read(stream) }
             switch news {
             case .exit(let status, let time):
@@ -202,7 +202,7 @@ package final class ChildProcess {
             case .lost:
                 reactor.unregister(program.descriptor)
                 (left, isUnguarded) = (0, true)
-                // The program is killed with its guard.
+                // The program is killed together with its guard.
                 if exit == nil { (exit, exitedAt, exitIsUnknown) = (.signal(SIGKILL), .now, true) }
             }
         }

@@ -3,12 +3,12 @@ import CShims
 
 /// The clock of the timestamps of captured packets: CLOCK_REALTIME.
 package enum WallClock {
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The current time in nanoseconds since 1970-01-01 UTC.
     package static var now: UInt64 { UInt64(clamping: probe_realtime_ns()) }
 }
 
-/// The difference of the wall clock and the monotonic clock when it was measured. It holds until somebody sets the
-/// system's clock.
+/// The difference between the wall clock and the monotonic clock when it was measured. It is valid until the system's
+/// clock is set.
 package struct ClockRelation: Sendable, Hashable {
     /// Wall-clock nanoseconds minus monotonic ones.
     package let offset: Int64
@@ -20,7 +20,7 @@ package struct ClockRelation: Sendable, Hashable {
         self.uncertainty = uncertainty
     }
 
-    /// The most exact of a few measurements: the thread may be suspended during one.
+    /// Returns the most accurate of several measurements: the thread may be suspended during one.
     package static func measured() -> ClockRelation {
         var best = ClockRelation(offset: 0, uncertainty: .max)
         for _ in 0..<4 {

@@ -5,7 +5,7 @@ import Glibc
 /// are opened.
 package struct ConfinedFile {
     private let root: Folder
-    /// False in tests, as on a kernel without `openat2` or in a sandbox that refuses it.
+    /// Whether `openat2` is used; `false` in tests that simulate a kernel without it or a sandbox that refuses it.
     private let usesOpenat2: Bool
 
     package init(in root: Folder, usesOpenat2: Bool = true) {
@@ -13,13 +13,14 @@ package struct ConfinedFile {
         self.usesOpenat2 = usesOpenat2
     }
 
-    /// The bytes of a file.
+    /// Returns the contents of a file.
     ///
-    /// - Parameter path: relative to the folder. Links are followed if they stay within it.
+    /// - Parameter path: the path relative to the folder. Links are followed if they stay within it.
     /// - Throws: `EXDEV` if the path leaves the folder, `EISDIR` for a folder, `EINVAL` for another file that is not
     ///   regular, `EFBIG` for more than `limit` bytes.
     package func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        // The file's kind is checked before it is opened: opening some devices has effects, and opening a pipe waits.
+        // The file's type is checked before it is opened, because opening some devices has side effects, and opening a
+        // pipe blocks.
         let found = try place(path)
         guard let status = FileStatus(of: found.raw) else { throw SystemError("stat") }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
@@ -53,8 +54,8 @@ package struct ConfinedFile {
         return try walk(path, flags)
     }
 
-    /// Opens the path component by component without following links. A link is read, and its components are put in
-    /// front of the rest. `..` returns to the descriptor of the parent folder, so that renaming has no effect.
+    /// Opens the path component by component without following links. A link is read, and its components are inserted
+    /// before the rest. `..` returns to the descriptor of the parent folder, so that renaming has no effect.
     private func walk(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         func parts(_ path: String) throws(SystemError) -> [Substring] {
             if path.isEmpty { throw SystemError("open", code: ENOENT) }

@@ -2,8 +2,8 @@ import CShims
 import Glibc
 package import ProbeBase
 
-/// One TCP connection of the harness. It reads at once into its own buffer, writes each piece as a segment of its own,
-/// and keeps FIN and RST apart as different ends.
+/// A TCP connection of the harness. It reads at once into its own buffer, writes each piece as a separate segment, and
+/// distinguishes FIN and RST as different ends.
 ///
 /// Confined to its reactor's thread. `onChange` is called there after every change that an expectation may wait for.
 package final class Connection {
@@ -11,7 +11,7 @@ package final class Connection {
         case connecting
         case open
         case connectFailed(SystemError)
-        /// The script closed or reset it.
+        /// The script closed or reset the connection.
         case closed
     }
 
@@ -33,11 +33,11 @@ package final class Connection {
     package enum Reading: Sendable, Equatable {
         case atOnce
         case stopped
-        /// `bytes` at each tick.
+        /// Reads `bytes` at each tick.
         case slowly(bytes: Int, every: Duration)
     }
 
-    /// The most unread bytes; more is an error of the case.
+    /// The maximum number of unread bytes; more is an error of the case.
     package static let receiveLimit = 64 << 20
 
     let reactor: Reactor
@@ -45,18 +45,18 @@ package final class Connection {
     package internal(set) var phase: Phase
     package internal(set) var local: SocketAddress?
     package internal(set) var peer: SocketAddress?
-    /// Identifies the connection among the captured ones with the same addresses.
+    /// The origin, which identifies the connection among the captured ones with the same addresses.
     package internal(set) var origin: ConnectionOrigin
     package let createdAt = MonotonicTime.now
-    /// When it was accepted, or when `connect` succeeded.
+    /// When the connection was accepted, or when `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
     /// When `connect` failed.
     package internal(set) var failedAt: MonotonicTime?
-    /// When the kernel last took bytes of this side, or the connection was made.
+    /// When the kernel last took bytes from this side, or the connection was established.
     package internal(set) var lastSent: MonotonicTime?
     /// When this side last read bytes.
     package internal(set) var lastRead: MonotonicTime?
-    /// When this side ended it with a FIN or an RST.
+    /// When this side ended the connection with a FIN or an RST.
     package internal(set) var endedAt: MonotonicTime?
 
     package var receiveBuffer = ReceiveBuffer()
@@ -64,19 +64,19 @@ package final class Connection {
     package var urgent = ReceiveBuffer()
     package internal(set) var readEnd: ReadEnd?
     package internal(set) var reading: Reading = .atOnce
-    /// The receive buffer has reached its limit; reading has stopped.
+    /// Whether the receive buffer has reached its limit, so that reading has stopped.
     package internal(set) var hasOverflowed = false
 
     var outgoing: [SendOperation] = []
-    /// The sends that the script cut, and one that carries the FIN: the wire is checked for their pieces.
+    /// The sends that the script cut, and a send that carries the FIN: the capture is checked for their pieces.
     package internal(set) var cutSends: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
-    /// The script reset it; unread bytes are discarded.
+    /// Whether the script reset the connection, so that unread bytes are discarded.
     package internal(set) var wasAborted = false
-    /// It was ended without a packet (``Vanishing``).
+    /// Whether the connection was ended without a packet (``Vanishing``).
     package internal(set) var hasVanished = false
-    /// Another call than `recv` was told about the RST. The kernel reports it only once, so `recv` will return 0.
+    /// Whether a call other than `recv` received the RST. The kernel reports it only once, so `recv` will return 0.
     var resetWasTaken = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
@@ -89,11 +89,11 @@ package final class Connection {
         set { changes.handler = newValue }
     }
 
-    /// What its bytes pass through; nil: they are those of the network.
+    /// The layer that the connection's bytes pass through; `nil` if they are sent and received unchanged.
     package var layer: (any ConnectionLayer)?
-    /// After the script has closed it, while the peer's answer is waited for.
+    /// The socket after the script has closed the connection, while the peer's answer is awaited.
     private var lingering: LingeringSocket?
-    /// After it has vanished silently.
+    /// The socket after the connection has vanished silently.
     var silenced: SilencedSocket?
 
     private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase, origin: ConnectionOrigin) {
@@ -119,15 +119,15 @@ package final class Connection {
         try watch()
     }
 
-    /// Of a Unix socket: without packets, ports and RST.
+    /// Whether this is a Unix socket, which has no packets, ports or RST.
     package var isUnix: Bool { peer?.isUnix ?? false }
 
-    /// Begins to connect; `phase` has the result.
+    /// Starts connecting; `phase` has the result.
     ///
     /// The local port is bound first, and `willConnect` is called with it, so that the capture knows the port before
     /// the SYN is sent.
     ///
-    /// - Parameter reading: how it is read from its first byte on.
+    /// - Parameter reading: how the connection is read from its first byte on.
     package convenience init(
         connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption], reading: Reading = .atOnce,
         willConnect: (SocketAddress) -> Void
@@ -146,7 +146,7 @@ package final class Connection {
             let source = address.isIPv6 ? address.with(port: 0) : SocketAddress.loopback(port: 0)
             let descriptor = raw
             if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 {
-                // All ports are in use, as none was asked for.
+                // All ports are in use, because no particular one was requested.
                 throw SystemError("bind", code: errno == EADDRINUSE ? EADDRNOTAVAIL : errno)
             }
             local = SocketAddress.local(of: raw)
@@ -167,7 +167,7 @@ package final class Connection {
         try watch()
     }
 
-    /// The descriptor, or -1 once it is closed.
+    /// The descriptor, or -1 once the connection is closed.
     package var raw: Int32 {
         switch descriptor {
         case .some(let owned): owned.raw
@@ -191,8 +191,8 @@ package final class Connection {
         return interest
     }
 
-    /// Watches for what is wanted now. If nothing is wanted, the descriptor is unregistered: epoll reports errors again
-    /// and again, whether wanted or not.
+    /// Watches for what is needed now. If nothing is needed, the descriptor is unregistered, because epoll always
+    /// reports errors, again and again.
     func updateInterest() {
         guard raw >= 0 else { return }
         let wanted = interest
@@ -230,8 +230,8 @@ package final class Connection {
         if isUnix { connectToPath() } else { finishConnecting() }
     }
 
-    /// Connects to a Unix socket. That succeeds or fails at once; while the listener's queue is full it is tried again each millisecond,
-    /// because the kernel tells nobody that there is room.
+    /// Connects to a Unix socket. That succeeds or fails at once; while the listener's queue is full, the attempt is
+    /// repeated each millisecond, because the kernel does not report when there is room.
     private func connectToPath() {
         guard let peer else { return }
         let descriptor = raw
@@ -257,8 +257,8 @@ package final class Connection {
         var info = probe_tcp_info()
         _ = probe_tcp_info(raw, &info)
         if Int(info.state) == Int(TCP_CLOSE) {
-            // SO_ERROR is read only from a socket that is not connected: reading it consumes the ECONNRESET that tells
-            // RST from FIN.
+            // SO_ERROR is read only from a socket that is not connected: reading it consumes the ECONNRESET that
+            // distinguishes RST from FIN.
             var code: Int32 = 0
             var length = socklen_t(4)
             getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &length)
@@ -266,7 +266,7 @@ package final class Connection {
                 // The connection was established and reset before this check.
                 opened()
                 resetWasTaken = code == ECONNRESET
-                // Else it ends where it is read.
+                // Otherwise it ends when it is read.
                 if reading == .atOnce {
                     drain()
                     end(code == ECONNRESET ? .reset(.now) : .eof(.now))
@@ -285,7 +285,7 @@ package final class Connection {
         notifyChange()
     }
 
-    /// Calls ``onChange``, or has it called again if it is running.
+    /// Calls ``onChange``, or schedules another call if it is running.
     func notifyChange() { changes.notify() }
 
     private func opened() {
@@ -308,17 +308,17 @@ package final class Connection {
 
     /// Sends FIN and closes. Unless reading is stopped or slow, everything in the kernel is read first.
     ///
-    /// - Returns: the number of unread bytes in the kernel, which prevent closing (it would send RST); 0 if the
-    ///   connection is closed.
+    /// - Returns: the number of unread bytes in the kernel, which prevent closing because it would send an RST; 0 if
+    ///   the connection is closed.
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            // The peer may send more meanwhile, which is read too.
+            // The peer may send more in the meantime, which is read too.
             if reading == .atOnce || layer != nil { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
-            // FIN is sent first: bytes that arrive after this would cause an RST, and no step can expect them.
+            // FIN is sent first: bytes that arrive after the close would cause an RST, and no step can expect them.
             shutdown(raw, Int32(SHUT_WR))
             endedAt = .now
             if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
@@ -332,7 +332,7 @@ package final class Connection {
         return 0
     }
 
-    /// The peer's answer to the end is waited for no longer, and what came for it since is dropped no longer.
+    /// Stops waiting for the peer's answer to the end, and stops dropping packets for a silenced connection.
     package func endLingering() {
         lingering?.end()
         silenced = nil
@@ -341,7 +341,7 @@ package final class Connection {
     /// Whether bytes are read as they arrive.
     var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
-    /// Sends RST, whatever is unread or unsent.
+    /// Sends RST, regardless of unread or unsent bytes.
     package func abort() {
         guard raw >= 0 else { return }
         (wasAborted, endedAt) = (true, .now)
@@ -350,7 +350,7 @@ package final class Connection {
         release()
     }
 
-    /// Sends FIN after all that was sent; reading continues.
+    /// Sends FIN after all queued bytes; reading continues.
     package func halfClose() throws(SystemError) {
         (isHalfClosed, endedAt) = (true, .now)
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
@@ -377,7 +377,8 @@ extension Connection {
         updateInterest()
         switch mode {
         case .atOnce:
-            // Reading here makes the descriptor unready, so the reactor would not tell those who wait for these bytes.
+            // Reading here clears the descriptor's readiness, so the reactor would not notify those who wait for these
+            // bytes.
             receive()
             notifyChange()
         case .stopped: break
@@ -385,7 +386,7 @@ extension Connection {
         }
     }
 
-    /// Reads so many bytes after each interval, until the mode changes.
+    /// Reads `bytes` bytes after each interval, until the mode changes.
     func tick(bytes: Int, every interval: Duration) {
         readTimer = reactor.schedule(at: .now + interval) { [weak self] in
             guard let self, self.raw >= 0, self.readEnd == nil else { return }
@@ -398,33 +399,33 @@ extension Connection {
     /// Reads until the kernel has nothing more, the direction has ended, or the receive buffer is full.
     package func receive() {
         guard raw >= 0, phase == .open else { return }
-        // At most 4 MiB at a time, also if the peer never stops sending, so that timers and other descriptors are
+        // At most 4 MiB at a time, even if the peer never stops sending, so that timers and other descriptors are
         // served.
         var rounds = 0
         while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
         updateInterest()
     }
 
-    /// Reads until the kernel has nothing more. One short read does not suffice, because `recv` also stops at an urgent
+    /// Reads until the kernel has nothing more. One short read is not enough, because `recv` also stops at an urgent
     /// byte.
     func drain() {
         guard raw >= 0, phase == .open else { return }
-        // A peer that never stops sending would keep the reactor here.
+        // A peer that never stops sending would otherwise block the reactor here.
         var rounds = 0
         while rounds < 2048, !hasOverflowed, receiveOnce(limit: 65536) > 0 { rounds += 1 }
         updateInterest()
     }
 
-    /// Reads and discards what is in the kernel, at most 4 MiB if the peer never stops sending.
+    /// Reads and discards the bytes in the kernel, at most 4 MiB if the peer never stops sending.
     func discard() {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
         }
     }
 
-    /// One `recv`.
+    /// Calls `recv` once.
     ///
-    /// - Returns: the number of bytes read; 0 if none are there or the direction has ended.
+    /// - Returns: the number of bytes read; 0 if there are none or the direction has ended.
     private func receiveOnce(limit: Int) -> Int {
         guard readEnd == nil, !hasOverflowed else { return 0 }
         return withUnsafeTemporaryAllocation(byteCount: min(limit, 65536), alignment: 1) { buffer in
@@ -465,8 +466,8 @@ extension Connection {
         if recv(raw, &byte, 1, Int32(MSG_OOB)) == 1 { urgent.append([byte], at: .now) }
     }
 
-    /// Whether the peer's direction has ended behind bytes that `recv` has not returned yet. Does not tell FIN from
-    /// RST, and consumes nothing.
+    /// Whether the peer's direction has ended after bytes that `recv` has not returned yet. Does not distinguish FIN
+    /// from RST, and consumes nothing.
     package var endIsPending: Bool {
         guard raw >= 0, readEnd == nil else { return false }
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
@@ -476,7 +477,8 @@ extension Connection {
     /// Whether `recv` would return bytes or an end.
     package var hasUnread: Bool { readEnd == nil && (endIsPending || unreadInKernel > 0) }
 
-    /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow. TLS reads them first.
+    /// The number of unread bytes in the kernel that prevent closing with a FIN, because reading is stopped or slow.
+    /// TLS reads them first.
     package var unreadAtClose: Int {
         phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
     }
@@ -490,10 +492,10 @@ extension Connection {
 }
 
 extension Connection {
-    /// Of more cut sends the wire is not asked: a proxy makes one of each piece.
+    /// The maximum number of cut sends that are checked in the capture: a proxy makes one of each piece.
     private static let mostCutSends = 4096
 
-    /// Queues an operation behind those that are not done, and begins it if there are none.
+    /// Queues an operation after the unfinished ones, and starts it if there are none.
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)
@@ -502,17 +504,17 @@ extension Connection {
         updateInterest()
     }
 
-    /// Whether no send is queued or under way.
+    /// Whether no send is queued or in progress.
     package var isIdle: Bool { outgoing.isEmpty }
 
     /// The number of sends that the kernel has not taken completely.
     package var unfinishedSends: Int { outgoing.count }
 
-    /// The bytes of sends that the kernel has not taken yet.
+    /// The number of queued bytes that the kernel has not taken yet.
     package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
-    /// When a send last made progress, or until when one waits for its pace. A send that is queued behind another has
-    /// not stalled while that one makes progress.
+    /// When a send last made progress, or the time until which a send waits for its pace. A send that is queued after
+    /// another one has not stalled while that one makes progress.
     package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
 
     func pump() {
@@ -556,8 +558,8 @@ extension Connection {
         return true
     }
 
-    /// Whether the kernel has nothing unsent (SIOCOUTQNSD); of a Unix socket, whether the peer has read everything, since there is nothing
-    /// that the bytes leave by. The kernel gives no notice of either, so it is polled.
+    /// Returns whether the kernel has no unsent bytes (SIOCOUTQNSD). For a Unix socket, which sends nothing over a
+    /// wire, it returns whether the peer has read everything. The kernel gives no notice of either, so it is polled.
     private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
         let unsent = isUnix ? unreadByPeer : max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }
@@ -571,7 +573,8 @@ extension Connection {
         return false
     }
 
-    /// What the peer has not read yet, in the kernel's own count, which is 0 when it has read all.
+    /// The number of bytes that the peer has not read yet, by the kernel's own count, which is 0 when the peer has read
+    /// everything.
     private var unreadByPeer: Int {
         var count: Int32 = 0
         return ioctl(raw, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0

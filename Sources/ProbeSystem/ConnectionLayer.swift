@@ -1,18 +1,20 @@
 package import ProbeBase
 
-/// What stands between a connection's bytes and those of the network: TLS.
+/// A layer between a connection's bytes and those of the network: TLS.
 ///
-/// Called on the reactor's thread, as soon as something has come.
+/// Called on the reactor's thread, as soon as something has arrived.
 package protocol ConnectionLayer: AnyObject {
-    /// Bytes of the network. `append` is given what they carry; what they make necessary to send is sent.
+    /// Processes bytes from the network. Passes the bytes that they carry to `append`, and sends what they make
+    /// necessary.
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void)
 
-    /// FIN: no more will come.
+    /// Processes a FIN: no more bytes will arrive.
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void)
 
-    /// Bytes that it was given and nobody can take any more.
+    /// The number of bytes that were received and can no longer be read.
     var held: Int { get }
 
-    /// The peer is going to answer the end of this side: a socket that is closed before that would answer the answer with an RST.
+    /// Whether the peer will answer the end of this side: a socket that is closed before that would respond to the
+    /// answer with an RST.
     var awaitsAnswer: Bool { get }
 }

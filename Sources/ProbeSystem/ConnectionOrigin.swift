@@ -1,18 +1,18 @@
 import CShims
 import Glibc
 
-/// How a connection of the harness began. It identifies the connection in the capture, because addresses may be used
-/// again.
+/// How a connection of the harness began. It identifies the connection in the capture, because addresses may be reused.
 ///
 /// Times are of the wall clock, in nanoseconds since 1970-01-01 UTC, like the timestamps of packets.
 package enum ConnectionOrigin: Sendable, Hashable {
-    /// Its SYN was sent after this time.
+    /// The connection's SYN was sent after this time.
     case connected(after: UInt64)
-    /// The peer's SYN had this sequence number and arrived before this time. The number is nil if the kernel did not
+    /// The peer's SYN had this sequence number and arrived before this time. The number is `nil` if the kernel did not
     /// keep the SYN.
     case accepted(sequence: UInt32?, before: UInt64)
 
-    /// The sequence number of the SYN of an accepted connection, from the headers that TCP_SAVED_SYN returns (tcp(7)).
+    /// Returns the sequence number of the SYN of an accepted connection, from the headers that TCP_SAVED_SYN returns
+    /// (tcp(7)).
     static func initialSequence(of descriptor: Int32) -> UInt32? {
         // Enough for the largest IP header and the TCP header without options.
         var headers = [UInt8](repeating: 0, count: 256)
@@ -23,6 +23,8 @@ package enum ConnectionOrigin: Sendable, Hashable {
         return initialSequence(inHeaders: headers.prefix(Int(length)))
     }
 
+    /// Returns the sequence number of a TCP header.
+    ///
     /// - Parameter headers: an IPv4 or IPv6 header followed by the TCP header.
     static func initialSequence(inHeaders headers: ArraySlice<UInt8>) -> UInt32? {
         guard let first = headers.first else { return nil }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A UDP socket: takes and sends datagrams. Non-blocking.
+/// A non-blocking UDP socket that receives and sends datagrams.
 package final class DatagramSocket {
     private let owned: OwnedDescriptor
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
     package var descriptor: Int32 { owned.raw }
 
-    /// Bound to an address, in the calling thread's network.
+    /// Creates a socket that is bound to an address in the calling thread's network.
     package init(address: SocketAddress) throws(SystemError) {
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let raw = socket(address.family, type, Int32(IPPROTO_UDP))
@@ -16,7 +16,7 @@ package final class DatagramSocket {
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// The next datagram, and who sent it; nil if there is none.
+    /// Returns the next datagram and its sender; `nil` if there is none.
     package func receive() -> (bytes: [UInt8], sender: SocketAddress)? {
         var count = -1
         let raw = descriptor
@@ -32,7 +32,9 @@ package final class DatagramSocket {
         return (Array(buffer.prefix(count)), sender)
     }
 
-    /// - Returns: whether the system took it.
+    /// Sends a datagram.
+    ///
+    /// - Returns: whether the system accepted it.
     package func send(_ bytes: [UInt8], to address: SocketAddress) -> Bool {
         address.withSystemAddress { sendto(descriptor, bytes, bytes.count, 0, $0, $1) } == bytes.count
     }

@@ -5,10 +5,12 @@ import Glibc
 package struct DirectOutput: ~Copyable {
     package let descriptor: Int32
 
-    /// How often opening a named pipe without a reader is tried, 20 ms apart.
+    /// The number of attempts to open a named pipe without a reader, 20 ms apart.
     private static let patience = 250
 
-    /// - Returns: nil if a file can be put at the path (``ReplacementFile``).
+    /// Opens a path.
+    ///
+    /// - Returns: `nil` if a file can be put at the path (``ReplacementFile``).
     package static func open(_ path: String) throws(SystemError) -> DirectOutput? {
         guard let status = FileStatus(at: path) else { return nil }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
@@ -21,7 +23,7 @@ package struct DirectOutput: ~Copyable {
         }
         // A report must not overwrite a disk.
         if status.isBlockDevice { throw SystemError("open", code: ENOTBLK, "it is a disk") }
-        // Opening does not block. A named pipe without a reader fails with ENXIO and is tried again.
+        // Opening does not block. A named pipe without a reader fails with ENXIO, and opening is attempted again.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == patience {
@@ -41,6 +43,8 @@ package struct DirectOutput: ~Copyable {
         return nil
     }
 
+    /// Takes over a descriptor.
+    ///
     /// - Parameter raw: the result of a system call: a descriptor, or negative on failure.
     private init(_ raw: Int32) throws(SystemError) {
         descriptor = raw

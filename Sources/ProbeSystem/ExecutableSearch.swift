@@ -1,9 +1,10 @@
 import Glibc
 
-/// Finds a command in the way of a shell.
+/// Finds a command in the same way as a shell.
 package enum ExecutableSearch {
+    /// Returns the absolute path of an executable; `nil` if there is none.
+    ///
     /// - Parameter folder: the program's working directory, for a name with a slash.
-    /// - Returns: the absolute path of the executable; nil if there is none.
     package static func find(_ name: String, from folder: String = ".") -> String? {
         if name.contains("/") {
             let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
@@ -17,8 +18,8 @@ package enum ExecutableSearch {
         return nil
     }
 
-    /// A program runs in a folder of its own, in which a relative path would mean another file. Symbolic links are not
-    /// resolved, because some programs examine the name by which they were called.
+    /// Returns the absolute path. A program runs in its own folder, in which a relative path would mean another file.
+    /// Symbolic links are not resolved, because some programs examine the name by which they were called.
     private static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let here = getcwd(nil, 0) else { return path }

@@ -3,10 +3,12 @@ import Glibc
 
 /// A folder that was opened once. All operations use its descriptor, so that a change of its path has no effect.
 package final class Folder: Sendable {
-    /// Refers to the folder (`O_PATH`), for the system calls whose names end with `at`.
+    /// The descriptor of the folder (`O_PATH`), for the system calls whose names end with `at`.
     package let raw: Int32
 
-    /// - Parameter path: an empty one is the current folder. Symbolic links are followed.
+    /// Opens a folder.
+    ///
+    /// - Parameter path: the path; an empty one is the current folder. Symbolic links are followed.
     package init(_ path: String) throws(SystemError) {
         raw = probe_open_path(AT_FDCWD, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
@@ -18,13 +20,13 @@ package final class Folder: Sendable {
         try self.init(path)
     }
 
-    /// A folder in this one; the path is relative to it.
+    /// Opens a folder in this one; the path is relative to it.
     package init(_ path: String, in folder: Folder) throws(SystemError) {
         raw = probe_open_path(folder.raw, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Takes over a descriptor. Nil if the call that should have returned it failed; `errno` has the reason.
+    /// Takes over a descriptor. Returns `nil` if the call that should have returned it failed; `errno` has the reason.
     init?(taking raw: Int32) {
         if raw < 0 { return nil }
         self.raw = raw
@@ -32,10 +34,10 @@ package final class Folder: Sendable {
 
     deinit { close(raw) }
 
-    /// The target of the symbolic link that this descriptor refers to.
+    /// Returns the target of the symbolic link that this descriptor refers to.
     func linkText() throws(SystemError) -> String { try linkText(of: "") }
 
-    /// The target of a symbolic link in this folder.
+    /// Returns the target of a symbolic link in this folder.
     func linkText(of name: String) throws(SystemError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -45,7 +47,8 @@ package final class Folder: Sendable {
         return String(decoding: buffer[0..<count], as: UTF8.self)
     }
 
-    /// The file with this name in the folder; a symbolic link is not followed. Nil if there is none.
+    /// Returns the status of the file with this name in the folder; `nil` if there is none. A symbolic link is not
+    /// followed.
     package func status(of name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         if fstatat(raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
@@ -53,7 +56,7 @@ package final class Folder: Sendable {
         throw SystemError("stat")
     }
 
-    /// The status of the folder itself.
+    /// Returns the status of the folder itself.
     package func status() throws(SystemError) -> FileStatus {
         var status = stat()
         if fstat(raw, &status) < 0 { throw SystemError("stat") }
@@ -63,7 +66,7 @@ package final class Folder: Sendable {
     /// Removes a folder in this one with all its contents. Links are not followed, and other mounts are not entered.
     ///
     /// - Parameter identity: the folder that was created with this name; another folder is not removed.
-    /// - Throws: why a part remains.
+    /// - Throws: the reason why a part remains.
     package func remove(_ name: String, identity: FileStatus.Identity?) throws(SystemError) {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
@@ -86,7 +89,7 @@ package final class Folder: Sendable {
 
 /// The status of a file.
 package struct FileStatus: Sendable {
-    /// Identifies a file, whatever its names are.
+    /// The identity of a file, independent of its names.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -95,7 +98,7 @@ package struct FileStatus: Sendable {
     package let identity: Identity
     package let owner: UInt32
     package let group: UInt32
-    /// Kind and permissions.
+    /// The type and the permissions.
     package let mode: UInt32
     package let size: Int64
 
@@ -107,14 +110,14 @@ package struct FileStatus: Sendable {
         size = Int64(status.st_size)
     }
 
-    /// Of an open descriptor; nil if it is closed.
+    /// Creates the status of an open descriptor; `nil` if it is closed.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of the file at a path; links are followed. Nil if it can't be accessed.
+    /// Creates the status of the file at a path, following links; `nil` if it can't be accessed.
     package init?(at path: String) {
         var status = stat()
         guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }
@@ -128,18 +131,18 @@ package struct FileStatus: Sendable {
     package var isBlockDevice: Bool { mode & S_IFMT == S_IFBLK }
 }
 
-/// Folders and files below an open folder: no symbolic link on the way leads out of it.
+/// Folders and files below an open folder: no symbolic link in a path leads out of it.
 extension Folder {
-    /// The name of the folder that files of earlier runs are moved to, in the folder where they were.
+    /// The name of the folder to which files of earlier runs are moved, in the folder where they were.
     package static let earlierName = "earlier"
 
-    /// How many files of one name are kept in `earlier/`.
+    /// The maximum number of files of one name that are kept in `earlier/`.
     private static let mostEarlier = 1000
 
-    /// Opens the folder below another one; creates what is missing of the way.
+    /// Opens a folder below another one; creates the missing parts of the path.
     ///
-    /// - Parameter parts: the names on the way, none of them `.`, `..` or with a slash in it.
-    /// - Throws: `EINVAL` for another name, `ENOTDIR` if one of them is a file or a symbolic link.
+    /// - Parameter parts: the components of the path, none of them `.`, `..` or with a slash in it.
+    /// - Throws: `EINVAL` for an invalid name, `ENOTDIR` if a component is a file or a symbolic link.
     package convenience init(making parts: [String], below folder: Folder) throws(SystemError) {
         guard let last = parts.last else {
             try self.init(".", in: folder)
@@ -162,7 +165,7 @@ extension Folder {
 
     /// Moves a file, or a symbolic link as such, to `earlier/`, with a number if that name is taken there.
     ///
-    /// - Returns: its name in `earlier/`; `nil` if there is no file with the name.
+    /// - Returns: the file's name in `earlier/`; `nil` if there is no file with the name.
     @discardableResult
     package func moveToEarlier(_ name: String) throws(SystemError) -> String? {
         guard try status(of: name) != nil else { return nil }
@@ -180,7 +183,7 @@ extension Folder {
 
     /// Writes a file completely or not at all. A file of that name with other contents is moved to `earlier/` first.
     ///
-    /// - Returns: the name in `earlier/` of the file that was there; `nil` if there was none, or the same one.
+    /// - Returns: the name in `earlier/` of the previous file; `nil` if there was none, or an identical one.
     @discardableResult
     package func replaceKeepingEarlier(_ name: String, with bytes: [UInt8]) throws(SystemError) -> String? {
         guard Self.isName(name) else { throw SystemError("open", code: EINVAL) }
@@ -190,7 +193,7 @@ extension Folder {
         return moved
     }
 
-    /// Whether the folder has a regular file with this name and these contents.
+    /// Returns whether the folder has a regular file with this name and these contents.
     private func holds(_ name: String, _ bytes: [UInt8]) -> Bool {
         let file = openat(raw, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard file >= 0 else { return false }
@@ -199,7 +202,7 @@ extension Folder {
         do throws(SystemError) {
             return try SmallFile.contents(of: descriptor, limit: bytes.count + 1) == bytes
         } catch {
-            // What can't be read is taken for another file, and moved.
+            // A file that can't be read is considered different, and moved.
             return false
         }
     }

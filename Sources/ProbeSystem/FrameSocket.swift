@@ -5,9 +5,9 @@ import Glibc
 package final class FrameSocket: Sendable {
     package let descriptor: Int32
 
-    /// Of an interface of the calling thread's network.
+    /// Creates a socket for an interface of the calling thread's network.
     ///
-    /// - Parameter receives: false for one that only sends.
+    /// - Parameter receives: `false` for a socket that only sends.
     package init(interface: String, receives: Bool) throws(SystemError) {
         // The run has the capability, and uses it only here and for the capture.
         let wasEffective = probe_set_capability(PROBE_CAP_NET_RAW, 1)
@@ -19,9 +19,9 @@ package final class FrameSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a frame, without waiting for more than a moment.
+    /// Writes a frame, waiting only briefly if necessary.
     ///
-    /// - Returns: whether it was taken.
+    /// - Returns: whether the frame was accepted.
     package func send(_ frame: [UInt8]) -> Bool {
         for _ in 0..<1000 {
             if probe_send_frame(descriptor, frame, frame.count) == 0 { return true }
@@ -31,11 +31,11 @@ package final class FrameSocket: Sendable {
         return false
     }
 
-    /// How many frames came that it had no room for, since the last call.
+    /// The number of received frames that were dropped for lack of room, since the last call.
     package var dropped: Int { Int(probe_dropped_frames(descriptor)) }
 }
 
-/// Room for the frames of one look at a socket. Confined to one thread.
+/// A buffer for the frames of one read from a socket. Confined to one thread.
 package struct FrameBuffer: ~Copyable {
     private static let stride = 2048
     private static let most = 64
@@ -46,14 +46,14 @@ package struct FrameBuffer: ~Copyable {
 
     deinit { bytes.deallocate() }
 
-    /// Reads what is there, at most 64 frames.
+    /// Reads the available frames, at most 64.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of frames read.
     package mutating func read(_ socket: FrameSocket) -> Int {
         max(0, Int(probe_receive_frames(socket.descriptor, bytes, UInt32(Self.stride), &lengths, Int32(Self.most))))
     }
 
-    /// A frame that was read.
+    /// Returns a frame that was read.
     package func frame(_ index: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: bytes + index * Self.stride, count: min(Int(lengths[index]), Self.stride)))
     }

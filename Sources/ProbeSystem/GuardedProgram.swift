@@ -4,25 +4,25 @@ import Glibc
 
 /// A program and all its descendants, as reported by its guard.
 ///
-/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is asked to, when this
-/// object is released, and when this process ends. Confined to one thread.
+/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is requested to, when
+/// this object is released, and when this process ends. Confined to one thread.
 package final class GuardedProgram {
     package enum News {
         /// The program has ended: its status in the encoding of `waitpid`.
         case exit(Int32, MonotonicTime)
         /// All descendants have ended, except for `left` processes that could not be ended.
         case gone(left: Int)
-        /// The guard was killed. The guardian ends its descendants.
+        /// The guard was killed. The guardian ends the descendants.
         case lost
     }
 
     package let pid: Int32
-    /// Readable if there is news.
+    /// A descriptor that is readable if there is news.
     package let descriptor: Int32
     private let guardPid: Int32
     private var isGone = false
 
-    /// How long the guard may take to end everything; it gives up earlier.
+    /// The time that the guard may take to end everything; it gives up earlier itself.
     package static let patience = Duration.seconds(12)
 
     /// This process's ends of a program's stdin, stdout and stderr: non-blocking descriptors, which the caller closes.
@@ -31,11 +31,11 @@ package final class GuardedProgram {
     /// Starts a program with a pipe for each of its streams.
     ///
     /// - Parameters:
-    /// - path: the executable's, already resolved.
-    ///   - words: its arguments, beginning with its name.
+    ///   - path: the executable's path, already resolved.
+    ///   - words: the program's arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
-    ///   - place: the network that it is in; nil: this process's.
+    ///   - place: the network that the program runs in; `nil` for this process's network.
     package static func start(
         path: String, words: [String], environment: [String], directory: String, in place: ProgramPlace? = nil
     ) throws(SystemError) -> (GuardedProgram, Streams) {
@@ -50,6 +50,8 @@ package final class GuardedProgram {
         return (program, streams)
     }
 
+    /// Starts a program.
+    ///
     /// - Parameter streams: descriptors of the program's stdin, stdout and stderr. The caller still owns them.
     private init(
         path: String, words: [String], environment: [String], directory: String,
@@ -62,19 +64,19 @@ package final class GuardedProgram {
 
     deinit { close(descriptor) }
 
-    /// The program and all that it has started.
+    /// The program and every process that it has started.
     package var processes: ProcessTree { ProcessTree(below: guardPid) }
 
-    /// The next news; nil if there is none.
+    /// Returns the next news; `nil` if there is none.
     ///
-    /// - Parameter patience: how long to wait for it.
+    /// - Parameter patience: the maximum time to wait for it.
     package func next(within patience: Duration = .zero) -> News? {
         if isGone { return nil }
         var news = probe_news()
         let result = probe_next_news(descriptor, &news, Int32(clamping: patience.nanoseconds / 1_000_000))
         if result == 0 { return nil }
         if result > 0, news.kind == Int32(PROBE_NEWS_EXIT) {
-            // From here on the kernel may reuse the process id, so the program is not signalled any more.
+            // From here on the kernel may reuse the process id, so the program must not be signalled again.
             probe_take_exit(descriptor)
             return .exit(news.value, MonotonicTime(nanoseconds: news.time))
         }
@@ -88,7 +90,7 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// The program may have stopped its parent.
+    /// Resumes the guard, because the program may have stopped its parent.
     private func resumeGuard() {
         if !isGone { kill(guardPid, SIGCONT) }
     }
@@ -99,7 +101,7 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// Kills the guard, which did not do its part in time; the guardian ends the descendants.
+    /// Kills the guard, which did not end the descendants in time; the guardian ends them.
     package func giveUp() {
         // The process id belongs to the guard as long as its end of the socket is open.
         if !isGone { kill(guardPid, SIGKILL) }
@@ -107,8 +109,8 @@ package final class GuardedProgram {
 
     /// Ends all descendants and waits until that is done.
     ///
-    /// - Returns: the program's status if it was not known before, and whether the guard did it. If not, the guardian
-    ///   does it soon.
+    /// - Returns: the program's status if it was not known before, and whether the guard has ended the descendants. If
+    ///   it has not, the guardian does so soon.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()
@@ -140,11 +142,11 @@ private struct Pipe: ~Copyable {
     }
 }
 
-/// The network that a program is started in, where that is not the harness's own.
+/// The network that a program is started in, if it is not the harness's own.
 package struct ProgramPlace: Sendable {
     /// A descriptor of the network namespace, which the caller keeps open while programs are started in it.
     package var namespace: Int32
-    /// Names are looked up by the resolver of that network; see ``NameLookup``.
+    /// Whether names are looked up by the resolver of that network; see ``NameLookup``.
     package var usesNames: Bool
 
     package init(namespace: Int32, usesNames: Bool = false) {

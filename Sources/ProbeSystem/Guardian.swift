@@ -4,9 +4,9 @@ import Synchronization
 
 /// The process that starts programs and creates temporary folders for this one, and outlives it.
 ///
-/// It is started before the first program. Orphans of what it starts become its children, so it knows every descendant,
-/// whatever its environment, session and group. When this process has ended, for whatever reason, the guardian ends all
-/// of them and removes the folders. A guardian that was killed is replaced at the next request.
+/// It is started before the first program. Orphans of the processes that it starts become its children, so it knows
+/// every descendant, whatever its environment, session and group. When this process has ended, for whatever reason, the
+/// guardian ends all of them and removes the folders. A guardian that was killed is replaced at the next request.
 package enum Guardian {
     private struct State {
         var descriptor: Int32 = -1
@@ -15,18 +15,19 @@ package enum Guardian {
 
     private static let state = Mutex(State())
 
-    /// How often a guardian that does not answer within a second is sent SIGCONT, because somebody may have stopped it.
+    /// The number of times that SIGCONT is sent to a guardian that does not respond within a second, because another
+    /// process may have stopped it.
     private static let patience = 30
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: the executable's, already resolved.
-    ///   - words: its arguments, beginning with its name.
+    ///   - path: the executable's path, already resolved.
+    ///   - words: the program's arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
     ///   - streams: descriptors for the program's stdin, stdout and stderr.
-    ///   - place: the network that it is in; nil: this process's.
+    ///   - place: the network that the program runs in; `nil` for this process's network.
     static func spawn(
         path: String, words: [String], environment: [String], directory: String,
         streams: (input: Int32, output: Int32, errors: Int32), in place: ProgramPlace?
@@ -57,8 +58,7 @@ package enum Guardian {
 
     /// Creates a folder with a unique name.
     ///
-    /// The guardian creates it, so that there is no moment in which the folder exists and no process knows that it has
-    /// to be removed.
+    /// The guardian creates it, so that the folder never exists without a process that knows that it must be removed.
     static func makeFolder(in parent: String) throws(SystemError) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var attempts = 0
@@ -80,7 +80,7 @@ package enum Guardian {
         }
     }
 
-    /// Tells the guardian that the folder was removed.
+    /// Notifies the guardian that the folder was removed.
     static func forget(folder: String) {
         let name = folder.split(separator: "/").last.map(String.init) ?? folder
         state.withLock { state in
@@ -91,7 +91,8 @@ package enum Guardian {
     /// Ends the guardian and everything it has started; returns when that is done.
     package static func end() { state.withLock { end(&$0) } }
 
-    /// Calls `body` with a running guardian; if that one turns out to have ended, once more with a new one.
+    /// Calls `body` with a running guardian; if that guardian turns out to have ended, calls it once more with a new
+    /// one.
     private static func retrying<R>(
         _ state: inout State, _ body: (inout State) throws(SystemError) -> R
     ) throws(SystemError) -> R {
@@ -141,7 +142,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // The guardian was killed meanwhile, or only the guard of this program.
+                // The guardian was killed in the meantime, or only the guard of this program.
                 throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }
@@ -150,7 +151,7 @@ package enum Guardian {
 
     private static func isAlive(_ pid: Int32) -> Bool {
         var info = siginfo_t()
-        // 0 without a process id: it has not ended.
+        // No process id means that it has not ended.
         return waitid(P_PID, UInt32(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 }

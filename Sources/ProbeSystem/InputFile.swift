@@ -1,20 +1,22 @@
 import ProbeBase
 import Glibc
 
-/// A file that a user names and that is read completely: a script, expectations, checks. It may be a pipe.
+/// A file that a user specifies and that is read completely: a script, expectations, checks. It may be a pipe.
 package enum InputFile {
-    /// How long the writer of a named pipe may take to open it, in milliseconds.
+    /// The time that the writer of a named pipe may take to open it, in milliseconds.
     private static let patience = 5000
 
-    /// How many bytes are looked at before the rest of a file is read.
+    /// The number of bytes that are examined before the rest of a file is read.
     private static let beginning = 65536
 
-    /// The bytes of the file. A named pipe that nobody opens for writing is an error; the process does not wait for
-    /// ever.
+    /// Returns the contents of the file. A named pipe that no process opens for writing is an error; the process does
+    /// not wait indefinitely.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes that are read. A caller that has a limit asks for one byte more.
-    ///   - goesOn: gets the beginning of the file, up to 64 KiB. If it returns false, no more is read, and the beginning is returned.
+    ///   - limit: the maximum number of bytes that are read. To detect a longer file, pass one byte more than its
+    ///     allowed size.
+    ///   - goesOn: receives the beginning of the file, up to 64 KiB. If it returns `false`, no more is read, and the
+    ///     beginning is returned.
     package static func contents(
         of path: String, limit: Int, goesOn: ([UInt8]) -> Bool = { _ in true }
     ) throws(SystemError) -> [UInt8] {
@@ -39,16 +41,17 @@ package enum InputFile {
         return try readStream(file, limit: limit, behind: start)
     }
 
-    /// The bytes of standard input, to its end.
+    /// Returns the contents of standard input, to its end.
     package static func standardInput(limit: Int) throws(SystemError) -> [UInt8] {
         let raw = fcntl(0, F_DUPFD_CLOEXEC, 3)
         guard raw >= 0 else { throw SystemError("read") }
         return try readStream(OwnedDescriptor(raw), limit: limit, behind: [])
     }
 
-    /// Returns when a writer has written, or has opened the pipe and closed it again; one that has it open is waited for by the caller.
+    /// Returns when a writer has written, or has opened the pipe and closed it again. The caller waits for a writer
+    /// that still has the pipe open.
     ///
-    /// - Returns: what was read in order to tell: a byte, or nothing.
+    /// - Returns: the byte that was read to find out, or nothing.
     private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
         let deadline = MonotonicTime.now + .milliseconds(patience)
         while true {
@@ -56,7 +59,8 @@ package enum InputFile {
             var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return [] }
             if left > 0 { continue }
-            // Reading a byte tells whether the pipe has a writer that has not written yet; reading none succeeds without one.
+            // Reading a byte shows whether the pipe has a writer that has not written yet; without a writer, reading
+            // succeeds with no bytes.
             var byte: UInt8 = 0
             let count = read(pipe.raw, &byte, 1)
             if count > 0 { return [byte] }
@@ -66,7 +70,9 @@ package enum InputFile {
         }
     }
 
-    /// - Parameter start: what was read of it before.
+    /// Reads a stream.
+    ///
+    /// - Parameter start: the bytes that were read from it before.
     private static func readStream(
         _ file: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8]
     ) throws(SystemError) -> [UInt8] {

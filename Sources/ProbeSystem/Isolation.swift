@@ -1,21 +1,21 @@
 import CShims
 import Glibc
 
-/// Moves this process into a network namespace of its own: its loopback has no other traffic, capturing needs no
+/// Moves this process into a private network namespace: its loopback has no other traffic, capturing needs no
 /// privilege, and segments are as large as on Ethernet.
 package enum Isolation {
     /// The MTU of Ethernet: a TCP segment then carries 1,448 bytes (with timestamps).
     package static let mtu: Int32 = 1500
 
-    /// The step that failed, and why.
+    /// The step that failed, and the reason.
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
-        /// Whether the process is in the namespace already, and can do nothing there.
+        /// Whether the process is already in the namespace, and can do nothing there.
         package var isBehindUnshare = true
     }
 
-    /// Enters a new namespace. The process must have one thread; programs that it starts later are in the namespace
+    /// Enters a new namespace. The process must have one thread; programs that it starts later run in the namespace
     /// too.
     ///
     /// Without CAP_SYS_ADMIN a user namespace is created as well, in which the user keeps their id: programs do not see
@@ -23,8 +23,8 @@ package enum Isolation {
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0
-        // The files in /proc of a program with file capabilities belong to root. Another process of the user can't use the moment:
-        // tracing this one takes all its capabilities (capabilities(7), PTRACE).
+        // The files in /proc of a program with file capabilities belong to root. Another process of the user can't
+        // exploit the moment: tracing this process would drop all its capabilities (capabilities(7), PTRACE).
         let wasDumpable = withUser ? probe_set_dumpable(1) : 1
         defer { if wasDumpable != 1 { _ = probe_set_dumpable(0) } }
         if withUser {

@@ -2,10 +2,11 @@ import CShims
 import Glibc
 import ProbeBase
 
-/// The socket of a connection that the script has closed, behind its FIN: the peer of a connection with TLS answers the end with its own
-/// close_notify, and a socket that is closed by then would answer that with an RST.
+/// The socket of a connection that the script has closed, after its FIN. The peer of a connection with TLS answers the
+/// end with its own close_notify, and a socket that is closed by then would respond to it with an RST.
 ///
-/// It stays until the peer has answered or closed. Data instead of that is answered by an RST, as it is by a closed socket.
+/// The socket stays open until the peer has answered or closed. It responds to data with an RST, as a closed socket
+/// does.
 final class LingeringSocket {
     private var descriptor: OwnedDescriptor?
     private let layer: any ConnectionLayer
@@ -18,7 +19,7 @@ final class LingeringSocket {
     init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
         (self.layer, self.reactor) = (layer, reactor)
         if reactor.isRegistered(descriptor.raw) { reactor.unregister(descriptor.raw) }
-        // What has come until now was on its way when this side closed: it is no data behind the end.
+        // Bytes that have arrived until now were in flight when this side closed: they are not data after the end.
         var rounds = 0
         while rounds < 64, let count = receive(descriptor.raw).count, count > 0 { rounds += 1 }
         guard layer.awaitsAnswer else { return }
@@ -33,7 +34,7 @@ final class LingeringSocket {
 
     deinit { end() }
 
-    /// No answer is waited for any more.
+    /// Stops waiting for an answer.
     func end() {
         if let timer { reactor.cancel(timer) }
         timer = nil
@@ -54,7 +55,10 @@ final class LingeringSocket {
         setsockopt(descriptor.raw, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// - Returns: how many bytes came, nil if there are none yet, 0 at the end of the connection; and whether data was among them.
+    /// Reads from the socket.
+    ///
+    /// - Returns: the number of bytes received, `nil` if there are none yet, 0 at the end of the connection; and
+    ///   whether data was among them.
     private func receive(_ raw: Int32) -> (count: Int?, isData: Bool) {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             let count = recv(raw, buffer.baseAddress, buffer.count, 0)

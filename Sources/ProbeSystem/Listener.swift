@@ -6,15 +6,15 @@ import Glibc
 package final class Listener {
     private var descriptor: OwnedDescriptor
     package let address: SocketAddress
-    /// Other processes have it, too: they go on listening when this one ends.
+    /// Whether other processes share the socket; they continue listening when this one ends.
     private var isShared = false
 
     /// Binds and listens.
     ///
     /// - Parameters:
-    /// - address: with port 0 the kernel chooses the port.
-    ///   - options: set before `listen`, so that connections inherit them.
-    ///   - sharesAddress: other processes of this user may listen there, too, once this one does.
+    ///   - address: the address; if its port is 0, the kernel chooses one.
+    ///   - options: options set before `listen`, so that connections inherit them.
+    ///   - sharesAddress: whether other processes of this user may listen on the address, too, once this one does.
     package init(
         address: SocketAddress, backlog: Int32, options: [RawSocketOption], sharesAddress: Bool = false
     ) throws(SystemError) {
@@ -24,7 +24,7 @@ package final class Listener {
         var on: Int32 = 1
         if sharesAddress { setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4) }
         if let path = address.path {
-            // The file of an earlier listener stays, so that who connects meanwhile is refused.
+            // The file of an earlier listener is kept, so that a client that connects in the meantime is refused.
             try SocketFile.removeAbandoned(path)
         } else {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
@@ -39,7 +39,7 @@ package final class Listener {
         self.address = SocketAddress.local(of: raw) ?? address
     }
 
-    /// Takes over a socket that listens already, in another process as well.
+    /// Takes over a socket that is already listening, possibly in another process as well.
     package init(shared socket: consuming OwnedDescriptor) throws(SystemError) {
         guard let address = SocketAddress.local(of: socket.raw) else { throw SystemError("getsockname") }
         _ = fcntl(socket.raw, F_SETFD, FD_CLOEXEC)
@@ -48,7 +48,7 @@ package final class Listener {
         descriptor = socket
     }
 
-    /// A descriptor of it for another process; the caller must close it.
+    /// Returns a duplicate of the descriptor for another process; the caller must close it.
     package func duplicate() throws(SystemError) -> OwnedDescriptor {
         let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 10)
         if copy < 0 { throw SystemError("fcntl") }
@@ -58,11 +58,12 @@ package final class Listener {
     deinit {
         if isShared { return }
         // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
-        // ends the listening for the copy too.
+        // ends listening for the copy too.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
     }
 
-    /// An address that is shared already is another one's: only a socket that shares nothing is told so.
+    /// Refuses an address that another process is already sharing: only a socket that does not share gets an error for
+    /// it.
     private static func refuseShared(_ address: SocketAddress) throws(SystemError) {
         let probe = try openSocket(for: address)
         var on: Int32 = 1
@@ -70,15 +71,16 @@ package final class Listener {
         if address.withSystemAddress({ bind(probe.raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// How the connections of a crowd are told from others.
+    /// How the connections of a crowd are distinguished from others.
     package enum Steering: Sendable, Equatable {
-        /// By a source address of IPv4 in a network, as numbers.
+        /// By an IPv4 source address in a network, as numbers.
         case address(network: UInt32, mask: UInt32)
         /// By a source port.
         case port(Range<Int>, isIPv6: Bool)
     }
 
-    /// Connections of a crowd go to the processes that listen on the address, too: as many as there are places. All others come here.
+    /// Distributes connections of a crowd to all processes that listen on the address, whose number is `places`. All
+    /// other connections are accepted here.
     package func steer(_ steering: Steering, places: Int) throws(SystemError) {
         let result =
             switch steering {
@@ -101,12 +103,13 @@ package final class Listener {
         reactor.unregister(descriptor.raw)
     }
 
-    /// The next connection; nil if none is pending.
+    /// Returns the next connection; `nil` if none is pending.
     package func accept() throws(SystemError) -> AcceptedSocket? {
         while true {
             var raw: Int32 = -1
             let listener = descriptor.raw
-            // `accept` returns the peer's address. Asking later would fail for a connection that was reset meanwhile.
+            // `accept` returns the peer's address. Asking later would fail for a connection that was reset in the
+            // meantime.
             let peer = SocketAddress.read {
                 raw = Glibc.accept(listener, $0, $1)
                 return raw >= 0 ? 0 : -1
@@ -143,7 +146,7 @@ package struct AcceptedSocket: ~Copyable {
 
     package var local: SocketAddress? { SocketAddress.local(of: descriptor.raw) }
 
-    /// Whether one of the two ends has closed or reset it already.
+    /// Whether one of the two ends has already closed or reset it.
     package var hasEnded: Bool {
         if peer?.isUnix == true {
             var poller = pollfd(fd: descriptor.raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)

@@ -24,7 +24,7 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// That of a text in which a transport tells of an error: the system's message at its end, or `errno: 24`.
+    /// Reads the error from a text in which a transport reports one: the system's message at its end, or `errno: 24`.
     package init?(text: String) {
         let found = Self.allCases.first { fault in
             text.hasSuffix(fault.reason) || text.contains("errno: \(fault.code))")
@@ -34,14 +34,15 @@ package enum MachineError: String, Sendable, CaseIterable {
         self = found
     }
 
-    /// Those that no case provokes, wherever a connection goes to.
+    /// The errors that no case provokes, whatever a connection's destination is.
     package static let shortages: [MachineError] = [.EADDRNOTAVAIL, .EMFILE, .ENFILE, .ENOBUFS, .ENOMEM]
 
-    /// Those of a connection that a case may have provoked: they say nothing about the machine then.
+    /// Returns the errors of a connection that a case may have provoked, and that therefore say nothing about the
+    /// machine.
     ///
     /// - Parameters:
-    ///   - staysHere: it needs nothing but this machine. Another host may be one that can't be reached.
-    ///   - isFromHere: it has no local address that this machine might lack.
+    ///   - staysHere: whether the connection needs only this machine. Another host may be unreachable.
+    ///   - isFromHere: whether it has no local address that this machine might lack.
     package static func provocable(staysHere: Bool, isFromHere: Bool) -> Set<MachineError> {
         var all: Set<MachineError> = []
         if !staysHere { all = Set(allCases).subtracting(shortages) }
@@ -54,10 +55,10 @@ package enum MachineError: String, Sendable, CaseIterable {
     package var advice: String { Surroundings.advice(on: code) ?? "the machine is short of it" }
 }
 
-/// What is left of the resources that a program can exhaust, in words.
+/// The remaining amount of the resources that a program can exhaust, in words.
 package enum ResourcesLeft {
-    /// What is left to this process, and in the network of this thread. It needs no descriptor, because there may be none, and leaves out
-    /// what it can't find out.
+    /// Returns what is left for this process, and in this thread's network. It needs no descriptor, because there may
+    /// be none, and omits what it can't determine.
     package static func here() -> [String] {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -69,7 +70,7 @@ package enum ResourcesLeft {
             + (ports(in: "/proc/thread-self/net").map { [$0] } ?? [])
     }
 
-    /// What is left to each of these processes by its own limit, and in their network.
+    /// Returns what is left for each of these processes by its own limit, and in their network.
     package static func of(_ pids: [Int32]) -> [String] {
         var lines: [String] = []
         for pid in pids.sorted().prefix(8) {
@@ -88,7 +89,7 @@ package enum ResourcesLeft {
         "\(owner) has \(max(0, limit - used)) of \(limit) descriptors left"
     }
 
-    /// The soft limit that `/proc/PID/limits` says.
+    /// Returns the soft limit in `/proc/PID/limits`.
     static func openFiles(_ limits: [UInt8]) -> Int? {
         let name = Array("Max open files".utf8)
         guard let line = limits.split(separator: 10).first(where: { $0.starts(with: name) }) else { return nil }
@@ -107,7 +108,8 @@ package enum ResourcesLeft {
             "\(range.count - taken) of the \(range.count) ports \(ends[0]) to \(ends[1]) are left, from which the kernel chooses"
     }
 
-    /// How many ports the address has that has the most, in tables as `/proc/net/tcp`. A socket of no address has its port on each.
+    /// Returns the number of ports in use on the address that uses the most, in tables like `/proc/net/tcp`. A socket
+    /// without an address uses its port on every address.
     static func mostPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
         var ports: [ArraySlice<UInt8>: Set<UInt16>] = [:]
         var everywhere: Set<UInt16> = []

@@ -2,6 +2,6 @@ package import ProbeBase
 import CShims
 
 extension MonotonicTime {
-    /// CLOCK_MONOTONIC.
+    /// The current time of CLOCK_MONOTONIC.
     package static var now: MonotonicTime { MonotonicTime(nanoseconds: probe_monotonic_ns()) }
 }

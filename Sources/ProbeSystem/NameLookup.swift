@@ -2,13 +2,14 @@ import ProbeBase
 import CShims
 import Glibc
 
-/// How programs in a network of a link look names up: by the resolver at 127.0.0.53 there, whatever the machine's own /etc/resolv.conf says.
-/// A program that is started so has mounts of its own; nothing of them is left when it has ended.
+/// How programs in a network of a link look up names: with the resolver at 127.0.0.53 in that network, regardless of
+/// the machine's own /etc/resolv.conf. A program that is started in this way has private mounts; nothing of them is
+/// left when it has ended.
 package enum NameLookup {
-    /// Where the resolver listens, by UDP and by TCP.
+    /// The address on which the resolver listens, by UDP and by TCP.
     package static let resolver = SocketAddress(IPAddress(v4: 0x7f00_0035), port: 53)
 
-    /// Why programs can't be made to ask it here; nil where they can.
+    /// The reason why programs can't be made to use the resolver here; `nil` if they can.
     package static let obstacle: String? = {
         if access("/etc/resolv.conf", F_OK) != 0 {
             return "/etc/resolv.conf is not there, so that no other can be put in its place; an empty file is enough"
@@ -23,7 +24,8 @@ package enum NameLookup {
         return code == 0 ? nil : "/etc/resolv.conf can't be replaced for a program: \(String(cString: strerror(code)))"
     }()
 
-    /// The services of the line `hosts:` (nsswitch.conf(5)); nil without one: then the C library asks a resolver, too.
+    /// Returns the services of the line `hosts:` (nsswitch.conf(5)); `nil` without such a line, in which case the C
+    /// library queries a resolver, too.
     static func hostServices(in bytes: [UInt8]) -> [String]? {
         for line in bytes.split(separator: 10) {
             let text = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)

@@ -1,13 +1,13 @@
 import CShims
 import Glibc
 
-/// A network of the process's own: interfaces, addresses and ports that nobody else has. It is gone when its descriptor is closed and no
-/// program or socket is in it any more, so also after a kill.
+/// A private network: interfaces, addresses and ports that no other process has. It disappears when its descriptor is
+/// closed and no program or socket is left in it, so also after a kill.
 package final class NetworkNamespace: Sendable {
-    /// Refers to it; for programs that are started there.
+    /// The descriptor of the namespace, for programs that are started in it.
     package let descriptor: Int32
 
-    /// A new one, with loopback up.
+    /// Creates a network with loopback up.
     package init() throws(SystemError) {
         descriptor = probe_new_network()
         if descriptor < 0 { throw SystemError("unshare(CLONE_NEWNET)") }
@@ -15,12 +15,13 @@ package final class NetworkNamespace: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Runs a body on this thread in the network: sockets that it opens belong there for good.
+    /// Runs a body on this thread in the network: sockets that it opens belong to that network permanently.
     ///
-    /// - Throws: what the body throws.
+    /// - Throws: the error that the body throws.
     package func run<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
         let own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
-        // A socket in another network than the script says would make every verdict wrong: the process ends rather than go on.
+        // A socket in a network other than the script's would make every verdict wrong: the process ends rather than
+        // continuing.
         guard own >= 0, probe_enter_network(descriptor) == 0 else { Self.abandon("entering a network namespace") }
         defer {
             if probe_enter_network(own) < 0 { Self.abandon("leaving a network namespace") }
@@ -29,7 +30,8 @@ package final class NetworkNamespace: Sendable {
         return try body()
     }
 
-    /// Whether no TCP connection is there that may still send: only those in TIME_WAIT, which were closed on both sides, are left.
+    /// Whether the network has no TCP connection that may still send: only those in TIME_WAIT, which were closed on
+    /// both sides, are left.
     package var isQuiet: Bool {
         run {
             ["tcp", "tcp6"].allSatisfy { table in
@@ -52,7 +54,8 @@ package final class NetworkNamespace: Sendable {
     private static let netAdmin: Int32 = 12
     private static let sysAdmin: Int32 = 21
 
-    /// Why this process can make no network, as far as its capabilities tell: that costs nothing. nil where they permit it.
+    /// The reason why this process lacks the privilege to make a network, by its capabilities alone, which costs
+    /// nothing; `nil` if they suffice.
     package static var missingPrivilege: String? {
         for (number, name) in [
             (sysAdmin, "CAP_SYS_ADMIN"), (netAdmin, "CAP_NET_ADMIN"), (PROBE_CAP_NET_RAW, "CAP_NET_RAW"),
@@ -64,10 +67,10 @@ package final class NetworkNamespace: Sendable {
         return nil
     }
 
-    /// Why this process can make no network; nil where it can.
+    /// The reason why this process can't make a network; `nil` if it can.
     package static var obstacle: String? { missingPrivilege ?? trial }
 
-    /// Whether it succeeds once: a container may forbid it to a root that has the capabilities.
+    /// The result of an attempt to make a network: a container may forbid it even to root with the capabilities.
     private static let trial: String? = {
         do throws(SystemError) {
             let network = try NetworkNamespace()

@@ -7,22 +7,22 @@ package import ProbeBase
 package struct OutputLog: Sendable {
     package struct Line: Sendable {
         package let stream: ChildProcess.Stream
-        /// When its first byte arrived.
+        /// When the line's first byte arrived.
         package let time: MonotonicTime
         /// The end of the previous part, if this line is the continuation of a line that was split.
         package let context: [UInt8]
         /// Whether the line was split and continues in a later one.
         package fileprivate(set) var isBroken = false
-        /// Without the terminator.
+        /// The line without its terminator.
         package fileprivate(set) var bytes: [UInt8]
-        /// Whether nothing can be added any more: its terminator has arrived, or it was split.
+        /// Whether nothing more can be added: the terminator has arrived, or the line was split.
         package var isComplete: Bool { ended != nil }
-        /// When its terminator arrived or it was split; nil while it is unfinished.
+        /// When the terminator arrived or the line was split; `nil` while it is unfinished.
         package fileprivate(set) var ended: MonotonicTime?
-        /// Later reads that extended the line: the offset behind the bytes of each read.
+        /// Later reads that extended the line: the offset after the bytes of each read, and its time.
         fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
 
-        /// When the byte at `offset` was read.
+        /// Returns when the byte at `offset` was read.
         package func arrival(of offset: Int) -> MonotonicTime {
             guard let first = additions.first, offset >= firstCount else { return time }
             return (additions.first { offset < $0.end } ?? additions.last ?? first).time
@@ -56,30 +56,30 @@ package struct OutputLog: Sendable {
         }
     }
 
-    /// When the log takes this many bytes, the oldest lines are dropped.
+    /// The size at which the oldest lines are dropped, in bytes.
     package static let limit = 16 << 20
-    /// How many bytes are freed at once.
+    /// The number of bytes that are freed at once.
     private static let trimmed = 1 << 20
-    /// The most bytes of lines that callers want to keep.
+    /// The maximum number of bytes of lines that callers want to keep.
     package static let keptLimit = 4 << 20
-    /// A longer line is split.
+    /// The maximum length of a line; a longer one is split.
     package static let longestLine = 1 << 20
-    /// How many bytes of a line that was split are kept as the context of its continuation.
+    /// The number of bytes of a split line that are kept as the context of its continuation.
     package static let contextLength = 4096
-    /// The memory of a line besides its bytes.
+    /// The memory that a line takes in addition to its bytes.
     private static let lineCost = 96
 
     /// The lines after all dropped ones.
     package private(set) var lines: [Line] = []
-    /// How many lines were dropped from the front. Some of these may be kept.
+    /// The number of lines dropped from the front. Some of these may be kept.
     package private(set) var dropped = 0
     /// The dropped lines that are kept: those that a caller wanted, and unfinished ones.
     package private(set) var kept: [(index: Int, line: Line)] = []
-    /// The kept lines that were unfinished when they were dropped, and so were not searched then.
+    /// The kept lines that were unfinished when they were dropped, and therefore were not searched then.
     private var keptOpen: Set<Int> = []
-    /// Whether one of those was lost for want of memory.
+    /// Whether one of those was lost because the memory limit was reached.
     package private(set) var hasLostOpen = false
-    /// Lines before this index were kept once, but dropped later for want of memory.
+    /// The index before which kept lines were dropped later because the memory limit was reached.
     package private(set) var lostBefore = 0
     /// The index of the last line that was split; -1 for none.
     package private(set) var lastBroken = -1
@@ -97,7 +97,7 @@ package struct OutputLog: Sendable {
     /// The lines to which bytes may still be added.
     package var openLines: [Int] { Array(open.values) }
 
-    /// A line by its index, counting dropped ones; nil if it was dropped.
+    /// Returns a line by its index, counting dropped ones; `nil` if it was dropped.
     package subscript(index: Int) -> Line? {
         if index >= dropped { return index < end ? lines[index - dropped] : nil }
         return kept.last { $0.index == index }?.line
@@ -134,7 +134,7 @@ package struct OutputLog: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         if let line = broken.removeValue(forKey: stream) {
-            // The terminator came exactly where the line was split.
+            // The terminator arrived exactly where the line was split.
             change(line) {
                 $0.isBroken = false
                 if $0.bytes.last == 13 { $0.bytes.removeLast() }
@@ -156,6 +156,8 @@ package struct OutputLog: Sendable {
         size += line.cost
     }
 
+    /// Adds bytes to a line.
+    ///
     /// - Returns: the bytes that did not fit into the line.
     private mutating func add(
         _ part: ArraySlice<UInt8>, to stream: ChildProcess.Stream, at time: MonotonicTime
@@ -215,7 +217,7 @@ package struct OutputLog: Sendable {
 
     private func isUnfinished(_ index: Int) -> Bool { open.values.contains(index) || broken.values.contains(index) }
 
-    /// Drops the lines before this index that were kept: no caller needs them any more.
+    /// Drops the kept lines before this index, which no caller needs any longer.
     ///
     /// Lines that were unfinished when they were dropped stay: they have not been searched for every pattern yet.
     package mutating func release(before index: Int) {

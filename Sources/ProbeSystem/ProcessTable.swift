@@ -2,34 +2,35 @@ import Glibc
 
 /// Reads `/proc` for the processes of a case.
 package enum ProcessTable {
-    /// Resident memory in bytes, from `/proc/PID/statm`; 0 for a process that has ended.
+    /// Returns the resident memory in bytes, from `/proc/PID/statm`; 0 for a process that has ended.
     package static func residentMemory(of pid: Int32) -> Int {
         let fields = (SmallFile.read("/proc/\(pid)/statm") ?? []).split(separator: 32)
         guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// The number of open descriptors; 0 for a process that has ended, nil if they may not be read.
+    /// Returns the number of open descriptors; 0 for a process that has ended, `nil` if they can't be read.
     package static func descriptorCount(of pid: Int32) -> Int? {
         if let names = SmallFile.names(in: "/proc/\(pid)/fd") { return names.count }
         // A process that has ended has no memory.
         return errno == EACCES && residentMemory(of: pid) > 0 ? nil : 0
     }
 
-    /// The fields of `/proc/PID/stat` behind the name: state, parent, group …; nil for a process that has ended.
+    /// Returns the fields of `/proc/PID/stat` after the name: state, parent, group …; `nil` for a process that has
+    /// ended.
     static func statusFields(of pid: Int32) -> [String]? {
-        // The name stands in parentheses, and may hold any character.
+        // The name is in parentheses, and may contain any character.
         guard let status = SmallFile.read("/proc/\(pid)/stat"), let end = status.lastIndex(of: 41) else { return nil }
         return status[(end + 1)...].split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Why processes can't be examined here; nil if they can.
+    /// The reason why processes can't be examined here; `nil` if they can.
     package static var problem: String? {
         guard let own = SmallFile.linkTarget("/proc/self") else { return "there is no /proc here" }
         return own == "\(getpid())" ? nil : "/proc shows the processes of another namespace"
     }
 
-    /// The processes that have a marker in their environment. A zombie has no environment.
+    /// Returns the processes that have a marker in their environment. A zombie has no environment.
     static func processes(markedWith marker: String) -> [Int32] {
         let own = getpid()
         return all().filter { pid in
@@ -38,7 +39,7 @@ package enum ProcessTable {
         }
     }
 
-    /// All children of this process, including adopted ones and zombies.
+    /// Returns all children of this process, including adopted ones and zombies.
     package static func children() -> [Int32] {
         // Process ids of another namespace mean other processes here.
         if problem != nil { return [] }
@@ -46,16 +47,17 @@ package enum ProcessTable {
         return listedChildren(of: "self") ?? all().filter { ListeningSockets.parent(of: $0) == own }
     }
 
-    /// The children of a process; none if it has ended.
+    /// Returns the children of a process; none if it has ended.
     static func children(of pid: Int32) -> [Int32] {
         if hasLists { return listedChildren(of: "\(pid)") ?? [] }
         return all().filter { ListeningSockets.parent(of: $0) == pid }
     }
 
-    /// Whether the kernel lists the children of a thread. One without these lists (CONFIG_PROC_CHILDREN) needs a search of all processes.
+    /// Whether the kernel lists the children of a thread. A kernel without these lists (CONFIG_PROC_CHILDREN) requires
+    /// a search of all processes.
     private static let hasLists = SmallFile.exists("/proc/thread-self/children")
 
-    /// By the lists of its threads; nil if there is none.
+    /// Returns the children by the lists of the process's threads; `nil` if there is no list.
     private static func listedChildren(of process: String) -> [Int32]? {
         var found: [Int32] = []
         var isKnown = false

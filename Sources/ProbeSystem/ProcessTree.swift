@@ -1,21 +1,23 @@
 import Glibc
 
-/// A program and all that it has started, whatever their groups and sessions: the descendants of the program's guard, which adopts
-/// orphans. What they use is read from `/proc`, and summed.
+/// A program and every process that it has started, whatever their groups and sessions: the descendants of the
+/// program's guard, which adopts orphans. Their use of resources is read from `/proc`, and summed.
 ///
 /// A process that has ended uses nothing but the processor time that it has used.
 package struct ProcessTree: Sendable, Equatable {
     private let root: Int32
 
+    /// Creates the tree of a guard.
+    ///
     /// - Parameter root: the guard's process, which does not count.
     init(below root: Int32) { self.root = root }
 
-    /// A process whose descriptors may not be read.
+    /// A process whose descriptors can't be read.
     package struct Hidden: Error {
         package var pid: Int32
     }
 
-    /// The processes, including zombies.
+    /// Returns the processes, including zombies.
     package func members() -> Set<Int32> {
         stable { $0 }
     }
@@ -33,15 +35,16 @@ package struct ProcessTree: Sendable, Equatable {
         members().reduce(0) { $0 + ProcessTable.threadCount(of: $1) }
     }
 
-    /// Resident memory in bytes.
+    /// Returns the resident memory in bytes.
     package func residentMemory() -> Int {
         members().reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
     }
 
-    /// The processor time that they have used since their start, including those that have ended and whose parent has waited for them.
+    /// Returns the processor time used since the start, including that of processes that have ended and for which their
+    /// parent has waited.
     package func processorTime() -> Duration {
         stable { members in
-            // Parents first: the time of a child that ends meanwhile must not count twice.
+            // Parents first: the time of a child that ends in the meantime must not count twice.
             let ended = members.reduce(ProcessTable.timeOfEndedChildren(of: root)) {
                 $0 + ProcessTable.timeOfEndedChildren(of: $1)
             }
@@ -49,7 +52,7 @@ package struct ProcessTree: Sendable, Equatable {
         }
     }
 
-    /// How many descriptors there are of each kind, most first: `socket`, `pipe`, `anon_inode:[eventpoll]`, `file`.
+    /// Returns the number of descriptors of each kind, most first: `socket`, `pipe`, `anon_inode:[eventpoll]`, `file`.
     package func kindsOfDescriptors() -> [(kind: String, count: Int)] {
         var counts: [String: Int] = [:]
         for pid in members() {
@@ -61,7 +64,7 @@ package struct ProcessTree: Sendable, Equatable {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 
-    /// `socket:[4711]` is a socket, and a path a file.
+    /// Returns the kind of a descriptor: `socket:[4711]` is a socket, and a path a file.
     private static func kind(of target: String) -> String {
         if target.hasPrefix("/") { return "file" }
         if target.hasPrefix("anon_inode:") { return String(target.dropFirst(11).filter { $0 != "[" && $0 != "]" }) }
@@ -70,8 +73,8 @@ package struct ProcessTree: Sendable, Equatable {
 
     // MARK: Members
 
-    /// What is measured of the members, where they are the same before and after it. A process that ends while they are read
-    /// hands its children to the guard, which may have been read before.
+    /// Returns a measurement of the members, which is repeated a few times until they are the same before and after
+    /// it. A process that ends during the measurement hands its children to the guard, which may have been read before.
     private func stable<Value>(_ measure: (Set<Int32>) -> Value) -> Value {
         var members = read()
         for _ in 0..<8 {
@@ -94,14 +97,14 @@ package struct ProcessTree: Sendable, Equatable {
 }
 
 extension ProcessTable {
-    /// 0 for a process that has ended.
+    /// Returns the number of threads; 0 for a process that has ended.
     fileprivate static func threadCount(of pid: Int32) -> Int {
-        // A zombie has one thread, and none runs.
+        // A zombie has one thread, which does not run.
         guard let fields = statusFields(of: pid), fields.count > 17, let count = Int(fields[17]) else { return 0 }
         return fields[0] == "Z" && count == 1 ? 0 : count
     }
 
-    /// The processor time of all its threads, including those that have ended.
+    /// Returns the processor time of all the process's threads, including those that have ended.
     fileprivate static func processorTime(of pid: Int32) -> Duration {
         var clock = clockid_t()
         var time = timespec()
@@ -109,7 +112,8 @@ extension ProcessTable {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// The processor time of children that it has waited for, and of theirs; the kernel counts it in ticks of mostly 10 ms.
+    /// Returns the processor time of children for which the process has waited, and of their children; the kernel
+    /// counts it in ticks, usually of 10 ms.
     fileprivate static func timeOfEndedChildren(of pid: Int32) -> Duration {
         guard let fields = statusFields(of: pid), fields.count > 14, let user = Int64(fields[13]),
             let system = Int64(fields[14])

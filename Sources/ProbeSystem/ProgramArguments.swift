@@ -5,7 +5,7 @@ import CShims
 /// Swift's `CommandLine` reads `/proc/self/cmdline`. In a sandbox without `/proc` it would be empty, and a CI job would
 /// succeed without running a test.
 package enum ProgramArguments {
-    /// The name of the program and its arguments; empty only if they can't be found out.
+    /// The name of the program and its arguments; empty only if they can't be determined.
     package static let words: [String] = {
         var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = Int(probe_arguments(&pointers))

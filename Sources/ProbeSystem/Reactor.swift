@@ -49,12 +49,14 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
     private var watch = StandstillWatch()
-    /// How long behind an event the loop looks for the next one before it sleeps: whoever is waited for, answers sooner than a thread is
-    /// woken up.
+    /// How long the loop polls for the next event after an event before it sleeps: a peer often responds sooner than a
+    /// thread is woken up.
     package var spin = Duration.zero
     private var spinEnd = MonotonicTime.now
 
-    /// - Throws: if the process has no descriptors left.
+    /// Creates a reactor.
+    ///
+    /// - Throws: an error if the process has run out of descriptors.
     package init() throws(SystemError) {
         epoll = probe_epoll_create()
         guard epoll >= 0 else { throw SystemError("epoll_create1") }
@@ -161,8 +163,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             }
             if !mustNotSleep { armTimer() }
             watch.worked()
-            // If something has a deadline, the loop wakes up regularly: after a standstill it then knows until when it
-            // ran.
+            // If something has a deadline, the loop wakes up regularly, so that after a standstill it knows until when
+            // it ran.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
             let looksAgain = spin > .zero && watch.lastRun < spinEnd && patience != 0
@@ -188,23 +190,23 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             if descriptor == timer { armedFor = 0 }
             return
         }
-        // A descriptor that was closed and reused in this round has another generation.
+        // A descriptor that was closed and reused in this round has a different generation.
         guard let registration = registrations[descriptor],
             registration.generation == UInt32(truncatingIfNeeded: data >> 32)
         else { return }
         registration.handler(Readiness(rawValue: events))
     }
 
-    // MARK: Standing still
+    // MARK: Standstills
 
-    /// A deadline, extended by the time for which this thread stood still since `start`; see ``Standstills``. Only on
-    /// the loop's thread.
+    /// Returns a deadline, extended by the time for which this thread stood still since `start`; see ``Standstills``.
+    /// Only on the loop's thread.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         watch.worked()
         return watch.standstills.extended(deadline, from: start)
     }
 
-    /// When this thread stood still, up to now. Only on the loop's thread.
+    /// Returns when this thread stood still, up to now. Only on the loop's thread.
     package func currentStandstills() -> Standstills {
         watch.worked()
         return watch.standstills
@@ -239,7 +241,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         registrations[descriptor] = Registration(generation: generation, interest: interest, handler: handler)
     }
 
-    /// Changes what a registered descriptor is watched for.
+    /// Changes which events a registered descriptor is watched for.
     package func setInterest(_ interest: Readiness, of descriptor: Int32) {
         guard var registration = registrations[descriptor], registration.interest != interest else { return }
         registration.interest = interest
@@ -269,8 +271,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 }
 
 extension Reactor {
-    /// Starts a reactor on a thread of its own, which runs until it is stopped. Nil if the system gives no descriptors
-    /// or no thread.
+    /// Starts a reactor on its own thread, which runs until it is stopped. Returns `nil` if the system has no
+    /// descriptors or no thread left.
     package static func onThread() -> Reactor? {
         do {
             let reactor = try Reactor()

@@ -1,13 +1,13 @@
 package import ProbeBase
 import Glibc
 
-/// The bytes that have arrived on a connection and were not consumed by an expectation, each with the time at which it
-/// was read.
+/// The bytes that have arrived on a connection and were not consumed by an expectation, each with the time when it was
+/// read.
 ///
-/// A value: the connection appends, the engine reads and consumes.
+/// This is a value: the connection appends, the engine reads and consumes.
 package struct ReceiveBuffer: Sendable {
     private struct Mark: Sendable {
-        /// The position in the stream behind the chunk's last byte.
+        /// The position in the stream after the chunk's last byte.
         var end: Int
         var time: MonotonicTime
     }
@@ -16,15 +16,16 @@ package struct ReceiveBuffer: Sendable {
     private var head = 0
     private var marks: [Mark] = []
     private var firstMark = 0
-    /// How many bytes of the stream have been consumed.
+    /// The number of bytes of the stream that have been consumed.
     package private(set) var consumed = 0
 
-    /// What has come since it was last taken, also what was consumed meanwhile; nil: nobody asks for it.
+    /// The bytes received since they were last taken, including those consumed in the meantime; `nil` if they are not
+    /// recorded.
     private var arrivals: [Arrival]?
 
     package init() {}
 
-    /// Bytes that came in one read.
+    /// Bytes received in one read.
     package struct Arrival: Sendable, Equatable {
         package var bytes: [UInt8]
         package var time: MonotonicTime
@@ -35,9 +36,9 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// From here on ``takeArrivals()`` has all that comes, and what is unread by now.
+    /// Starts recording all received bytes, and the currently unread ones, for ``takeArrivals()``.
     ///
-    /// - Returns: whether nobody had asked for it before.
+    /// - Returns: whether they were not recorded before.
     package mutating func keepArrivals() -> Bool {
         guard arrivals == nil else { return false }
         var kept: [Arrival] = []
@@ -58,7 +59,7 @@ package struct ReceiveBuffer: Sendable {
 
     package var count: Int { storage.count - head }
     package var isEmpty: Bool { count == 0 }
-    /// How many bytes have arrived in total.
+    /// The total number of bytes that have arrived.
     package var received: Int { consumed + count }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime) {
@@ -82,7 +83,8 @@ package struct ReceiveBuffer: Sendable {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
-    /// The offset of the first unread byte that differs from `expected`, within the length of both; nil if none does.
+    /// Returns the offset of the first unread byte that differs from `expected`, within the length of both; `nil` if
+    /// none does.
     ///
     /// - Parameter start: the number of bytes that are known to be equal.
     package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
@@ -100,7 +102,7 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// A copy that ends with the unread byte before `offset`, to look at.
+    /// Returns a read-only copy that ends with the unread byte before `offset`.
     package func prefix(_ offset: Int) -> ReceiveBuffer {
         guard offset < count else { return self }
         var copy = self
@@ -112,7 +114,7 @@ package struct ReceiveBuffer: Sendable {
         return copy
     }
 
-    /// When the unread byte at `offset` was read.
+    /// Returns when the unread byte at `offset` was read.
     package func arrival(of offset: Int) -> MonotonicTime? {
         let position = consumed + offset
         var low = firstMark
@@ -124,7 +126,7 @@ package struct ReceiveBuffer: Sendable {
         return low < marks.count ? marks[low].time : nil
     }
 
-    /// The offset of the first `needle` at or after `offset`; nil if it has not arrived.
+    /// Returns the offset of the first `needle` at or after `offset`; `nil` if it has not arrived.
     package func firstIndex(of needle: [UInt8], from offset: Int = 0) -> Int? {
         guard let first = needle.first else { return offset }
         return storage.withUnsafeBytes { storage in
@@ -143,7 +145,7 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// Consumes the next `count` bytes, which must be there.
+    /// Consumes the next `count` bytes, which must have arrived.
     @discardableResult
     package mutating func take(_ count: Int) -> [UInt8] {
         let taken = Array(storage[head..<(head + count)])
@@ -151,7 +153,7 @@ package struct ReceiveBuffer: Sendable {
         return taken
     }
 
-    /// Removes ranges of unread bytes, given as offsets in rising order. One pass, whatever their number.
+    /// Removes ranges of unread bytes, given as offsets in ascending order, in one pass.
     package mutating func remove(_ ranges: [Range<Int>]) {
         guard let first = ranges.first else { return }
         let removed = ranges.reduce(0) { $0 + $1.count }
@@ -179,12 +181,13 @@ package struct ReceiveBuffer: Sendable {
 
     // MARK: Edits
 
-    /// How often bytes were removed or consumed: results about the unread bytes may not be valid after another edit.
+    /// The number of times that bytes were removed or consumed; results about the unread bytes may be invalid after
+    /// another edit.
     package private(set) var edits = 0
-    /// For some edits, the lowest offset that was changed since then; both numbers rise.
+    /// For some edits, the lowest offset that was changed since then; both numbers increase.
     private var touched: [(edit: Int, offset: Int)] = []
 
-    /// The lowest offset at which bytes were removed since that edit; nil if none were.
+    /// Returns the lowest offset at which bytes were removed since that edit; `nil` if none were.
     package func lowestEdit(since edit: Int) -> Int? {
         edit == edits ? nil : touched.first { $0.edit > edit }?.offset
     }

@@ -4,9 +4,9 @@ import ProbeBase
 /// A file that is written under a temporary name and then renamed, so that a reader never sees an incomplete file.
 ///
 /// It is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so it is not written through a link or into a file
-/// that another user prepared. It is removed if it was never renamed. A process that is killed can't do that: its file
-/// is removed when the same name is next written. The file is locked (`flock`) while it is written, which tells one
-/// that is in use from one that was left.
+/// that another user prepared. It is removed if it was never renamed. A process that is killed can't remove it: its
+/// file is removed when the same name is next written. The file is locked (`flock`) while it is written, which
+/// distinguishes a file in use from an abandoned one.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String
@@ -32,7 +32,7 @@ package struct ReplacementFile: ~Copyable {
         for attempt in 0..<16 where made == nil {
             let temporary = attempt == 0 ? ReplacementFile.usualName(for: name) : ReplacementFile.randomName()
             if attempt == 0 { ReplacementFile.removeAbandoned(temporary, in: folder) }
-            // Nobody else may open a file that will be private before it has its permissions.
+            // No other user may open a file that will be private before it has its permissions.
             let first = kept.map { mode & $0.mode & 0o777 } ?? mode
             let raw = openat(folder.raw, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first)
             if raw < 0 {
@@ -52,7 +52,8 @@ package struct ReplacementFile: ~Copyable {
     }
 
     deinit {
-        // The lock is released after the name is gone: until then nobody may take the file for an abandoned one.
+        // The lock is released after the name is removed, because until then the file must not be mistaken for an
+        // abandoned one.
         if !isPlaced { unlinkat(folder.raw, temporary, 0) }
         if isOpen { close(descriptor) }
     }
@@ -61,7 +62,7 @@ package struct ReplacementFile: ~Copyable {
         if let code = SmallFile.writeAll(bytes, to: descriptor) { throw SystemError("write", code: code) }
     }
 
-    /// Renames the file to its name, replacing a file there. It may be written further.
+    /// Renames the file to its name, replacing an existing file. Writing to it can continue.
     package mutating func place() throws(SystemError) {
         if isPlaced { return }
         if renameat(folder.raw, temporary, folder.raw, name) < 0 { throw SystemError("rename") }
@@ -86,7 +87,7 @@ package struct ReplacementFile: ~Copyable {
 
     // MARK: Names
 
-    /// Starts with a dot, so that a search for scenarios or captures skips it.
+    /// The beginning of temporary names: a dot, so that a search for scenarios or captures skips them.
     private static let beginning = ".tcpprobe-"
 
     private static func randomName() -> String {
@@ -94,14 +95,14 @@ package struct ReplacementFile: ~Copyable {
         return beginning + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
     }
 
-    /// The temporary name of a file, by a hash: the name itself may be as long as a name can be.
+    /// Returns the temporary name of a file, which uses a hash, because the name itself may have the maximum length.
     private static func usualName(for name: String) -> String {
         beginning + String(FNV1a(name).value, radix: 36)
     }
 
     // MARK: Abandoned files
 
-    /// Locks a file that was just created. Another process may have taken it for an abandoned one before that.
+    /// Locks a file that was just created. Another process may have mistaken it for an abandoned one before that.
     ///
     /// - Returns: whether the file still has its name. Without locks (some network file systems) it has.
     private static func lock(_ descriptor: Int32, _ temporary: String, in folder: Folder) -> Bool {
@@ -109,7 +110,7 @@ package struct ReplacementFile: ~Copyable {
         return isSame(descriptor, temporary, in: folder)
     }
 
-    /// Removes the file of a process that was killed: an ordinary file of this user that no process has locked.
+    /// Removes the file of a process that was killed: an ordinary file of this user that is not locked by any process.
     private static func removeAbandoned(_ temporary: String, in folder: Folder) {
         let raw = openat(folder.raw, temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard raw >= 0 else { return }
@@ -128,8 +129,8 @@ package struct ReplacementFile: ~Copyable {
 
     // MARK: Permissions
 
-    /// The file that is replaced, if its permissions are kept: an ordinary file of this user, or in a folder to which no
-    /// other user can write. Anybody can prepare a file in a shared folder.
+    /// Returns the status of the file that is replaced, if its permissions are kept: an ordinary file of this user, or
+    /// in a folder to which no other user can write. Any user can prepare a file in a shared folder.
     package static func keptStatus(of name: String, in folder: Folder) -> FileStatus? {
         // A name that can't be looked up is reported when the file is renamed to it.
         guard let status = try? folder.status(of: name), status.isRegular else { return nil }
@@ -141,7 +142,7 @@ package struct ReplacementFile: ~Copyable {
 
     private static func apply(_ kept: FileStatus, to descriptor: Int32, isPrivate: Bool) {
         var mode = kept.mode & (isPrivate ? 0o700 : 0o777)
-        // What the group may do is meant for that group; for another one it is what everybody may do.
+        // The group's permissions are meant for that group; another group gets those of all others.
         if FileStatus(of: descriptor)?.group != kept.group, fchown(descriptor, uid_t.max, kept.group) < 0 {
             mode = mode & 0o707 | (mode & 0o007) << 3
         }
@@ -159,9 +160,9 @@ extension Folder {
 }
 
 extension SmallFile {
-    /// Writes all bytes, also if the kernel takes only a part at a time.
+    /// Writes all bytes, even if the kernel takes only a part at a time.
     ///
-    /// - Returns: the errno of the write that failed; nil if none did.
+    /// - Returns: the errno of the write that failed; `nil` if none did.
     package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var offset = 0
         while offset < bytes.count {

@@ -2,7 +2,7 @@ import CShims
 import Glibc
 import Synchronization
 
-/// The processes and folders of the run, so that they are ended and removed however the run ends.
+/// Tracks the processes and folders of the run, so that they are ended and removed however the run ends.
 package enum ResourceTracker {
     /// A folder that was created, and the folder that contains it: neither path is resolved again.
     private struct MadeFolder {
@@ -18,16 +18,17 @@ package enum ResourceTracker {
         var parents: [String: Folder] = [:]
         /// Children from before the run (from before an `exec`), which do not belong to it.
         var strangers: Set<Int32> = []
-        /// Whether every other child belongs to the run: then this process also adopts the orphans of its children.
+        /// Whether every other child belongs to the run, so that this process also adopts the orphans of its children.
         var adopts = false
     }
 
     private static let state = Mutex(State())
 
-    /// Must be called before the run starts any process. This process becomes the subreaper of all its descendants.
+    /// Starts tracking. Must be called before the run starts any process. This process becomes the subreaper of all its
+    /// descendants.
     ///
-    /// Not called where the package is a library: the other children of that process belong to other code, which would
-    /// wait for ever for a status that was taken here.
+    /// Not called if the package is used as a library: the other children of that process belong to other code, which
+    /// would wait indefinitely for a status that was collected here.
     package static func begin() {
         let strangers = Set(ProcessTable.children())
         let adopts = probe_become_subreaper() == 0
@@ -37,8 +38,8 @@ package enum ResourceTracker {
         }
     }
 
-    /// Starts a child whose status another caller waits for: the guardian. Adopted children are not collected
-    /// meanwhile: otherwise a child that ends at once could be taken for one of them, and its status would be lost.
+    /// Starts a child whose status another caller waits for: the guardian. Adopted children are not collected during
+    /// the start: otherwise a child that ends at once could be mistaken for one of them, and its status would be lost.
     ///
     /// - Parameter spawn: returns the process id, or a negative number.
     package static func began(_ spawn: () -> Int32) -> Int32 {
@@ -68,7 +69,7 @@ package enum ResourceTracker {
 
     /// Removes a folder that was created, with all its contents.
     ///
-    /// - Returns: why a part remains; nil if none does.
+    /// - Returns: the reason why a part remains; `nil` if none does.
     package static func remove(folder: String) -> String? {
         guard let made = state.withLock({ $0.folders.removeValue(forKey: folder) }) else { return nil }
         defer { Guardian.forget(folder: folder) }
@@ -80,9 +81,9 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends the processes that have a case's marker in their environment, whatever their group or session is.
+    /// Ends the processes that have a case's marker in their environment, whatever their group or session.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of these processes.
     package static func kill(markedWith marker: String) -> Int {
         let victims = ProcessTable.processes(markedWith: marker)
         for pid in victims { Glibc.kill(pid, SIGKILL) }
@@ -101,9 +102,10 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends every child, also those without the marker, and removes every folder and every Unix socket that was bound.
+    /// Ends every child, including those without the marker, and removes every folder and every Unix socket that was
+    /// bound.
     ///
-    /// - Returns: the folders that could not be removed, and why.
+    /// - Returns: the folders that could not be removed, and the reasons.
     package static func endAll() -> [(folder: String, reason: String)] {
         let strangers = state.withLock { $0.strangers }
         Guardian.end()

@@ -1,7 +1,7 @@
 package import ProbeBase
 import Glibc
 
-/// One `send`: its bytes, where they are cut, their pace, and the progress.
+/// A `send` step: its bytes, where they are cut, their pace, and the progress.
 package final class SendOperation {
     package enum State: Sendable, Equatable {
         case queued
@@ -14,21 +14,21 @@ package final class SendOperation {
     }
 
     package let bytes: [UInt8]
-    /// The offset behind each piece; the last is `bytes.count`.
+    /// The offset after each piece; the last is `bytes.count`.
     package let ends: PieceEnds
     package let pace: Pace?
     package let isUrgent: Bool
-    /// Whether the script cut it; then its pieces are looked for on the wire.
+    /// Whether the script cut the send, so that its pieces are looked for in the capture.
     package let isCut: Bool
-    /// The FIN leaves in the segment of the last piece.
+    /// Whether the FIN is sent in the segment of the last piece.
     package let carriesFIN: Bool
 
     package internal(set) var state: State = .queued
-    /// How many bytes the kernel has taken.
+    /// The number of bytes that the kernel has taken.
     package internal(set) var taken = 0
     /// The position of the first byte in the connection's outgoing stream.
     package internal(set) var streamOffset = 0
-    /// When the kernel had taken each finished piece.
+    /// When the kernel had taken each completed piece.
     package internal(set) var departures: [MonotonicTime] = []
     /// When the kernel last took a byte, or sent one.
     package internal(set) var lastProgress: MonotonicTime
@@ -37,10 +37,12 @@ package final class SendOperation {
     var unsentSeen = 0
     var begun: MonotonicTime?
 
+    /// Creates a send.
+    ///
     /// - Parameters:
-    ///   - pieces: at least one; joined they are the bytes of the statement.
-    ///   - carriesFIN: the connection sends nothing behind it.
-    ///   - leavesAlone: also a single piece has to leave as a segment of its own.
+    ///   - pieces: at least one piece; joined they are the bytes of the statement.
+    ///   - carriesFIN: whether the connection sends nothing after it, and the FIN is sent with its last piece.
+    ///   - leavesAlone: whether even a single piece must be sent as a separate segment.
     package init(
         pieces: [[UInt8]], pace: Pace? = nil, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false,
         carriesFIN: Bool = false
@@ -73,11 +75,13 @@ package final class SendOperation {
     /// When the next piece may leave, if its time is determined by the pace.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
 
-    /// The kernel holds at most half of the peer's window back for what follows.
+    /// The maximum number of bytes held back: the kernel holds back at most half of the peer's window while more
+    /// follows.
     private static let mostHeldBack = 16 << 10
 
-    /// The end of the next write of a piece, and the flags of `send` for it. Before the last one of a send that carries the FIN, the socket is
-    /// told that more follows: a segment that is not full then waits for the FIN. MSG_MORE alone is not enough: an ACK would free it.
+    /// Returns the end of the next write of a piece, and the flags of `send` for it. Before the last write of a send
+    /// that carries the FIN, the socket is notified that more follows: a segment that is not full then waits for the
+    /// FIN. MSG_MORE alone is not enough, because an ACK would release the segment.
     func nextWrite(upTo end: Int, to socket: Int32) -> (stop: Int, flags: Int32) {
         let flags = Int32(MSG_NOSIGNAL) | (isUrgent ? Int32(MSG_OOB) : 0)
         guard carriesFIN, end == bytes.count else { return (end, flags) }
@@ -87,10 +91,10 @@ package final class SendOperation {
         return (end, flags | Int32(MSG_MORE))
     }
 
-    /// A wait for the pace counts as progress.
+    /// When the send last made progress, where a wait for the pace counts as progress.
     package var lastProgressOrPace: MonotonicTime { max(lastProgress, nextDeparture ?? lastProgress) }
 
-    /// The moment before which the current piece must not leave.
+    /// Returns the time before which the current piece must not be sent.
     func earliestDeparture() -> MonotonicTime? {
         guard piece > 0 || begun == nil else { return nil }
         switch pace {
@@ -103,7 +107,8 @@ package final class SendOperation {
     }
 }
 
-/// The offsets behind the pieces of a send. Pieces of equal size take no memory: 200 MiB at 1 B/s have 200 million.
+/// The offsets after the pieces of a send. Pieces of equal size take no memory: 200 MiB at 1 B/s have 200 million
+/// pieces.
 package struct PieceEnds: RandomAccessCollection, Sendable {
     private let listed: [Int]
     private let step: Int
@@ -119,7 +124,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
         endIndex = ends.count
     }
 
-    /// Every `step` bytes, and at the end; at least one piece.
+    /// Creates ends after every `step` bytes and at the end; at least one piece.
     init(step: Int, total: Int) {
         listed = []
         self.step = Swift.max(1, step)

@@ -1,17 +1,19 @@
 import ProbeBase
 import Glibc
 
-/// What who passes bytes on needs beside sends that are waited for: writing without a queue, and taking back what waits.
+/// Operations for code that forwards bytes, in addition to queued sends: writing without a queue, and taking back
+/// queued bytes.
 ///
-/// On the connection's reactor's thread.
+/// Must be used on the thread of the connection's reactor.
 package struct SendShortcut {
     private let connection: Connection
 
     package init(of connection: Connection) { self.connection = connection }
 
-    /// Gives the kernel bytes at once, where no send is queued or under way.
+    /// Passes bytes to the kernel at once, if no send is queued or in progress.
     ///
-    /// - Returns: how many it has taken; 0 also where the connection is at its end, which reading tells.
+    /// - Returns: the number of bytes that the kernel has taken; 0 also if the connection has ended, which reading
+    ///   reports.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard connection.isIdle, connection.raw >= 0, let base = bytes.baseAddress else { return 0 }
         while true {
@@ -27,9 +29,9 @@ package struct SendShortcut {
         }
     }
 
-    /// Ends the sends that are queued or under way.
+    /// Ends the sends that are queued or in progress.
     ///
-    /// - Returns: what the kernel has not taken of them.
+    /// - Returns: the bytes that the kernel has not taken.
     package func takeBack() -> [UInt8] {
         var rest: [UInt8] = []
         for operation in connection.outgoing {

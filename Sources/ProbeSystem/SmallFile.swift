@@ -2,22 +2,23 @@ import Glibc
 
 /// Reads small files completely, for example the kernel's in `/proc`, without Foundation.
 package enum SmallFile {
-    /// The bytes of the file; nil if it can't be read, for example if the process has ended.
+    /// Returns the contents of the file; `nil` if it can't be read, for example because the process has ended.
     package static func read(_ path: String) -> [UInt8]? {
         do { return try contents(of: path, limit: .max) } catch { return nil }
     }
 
-    /// The bytes of the file.
+    /// Returns the contents of the file.
     ///
-    /// - Parameter limit: the most bytes that are read. A caller that has a limit asks for one byte more.
+    /// - Parameter limit: the maximum number of bytes that are read. To detect a longer file, pass one byte more than
+    ///   its allowed size.
     package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let raw = open(path, O_RDONLY | O_CLOEXEC)
         guard raw >= 0 else { throw SystemError("open") }
         return try contents(of: OwnedDescriptor(raw), limit: limit)
     }
 
-    /// The bytes of a file that another program has written or replaced; nil where there is none, or something that may block or lead
-    /// elsewhere: a pipe, a symbolic link.
+    /// Returns the contents of a file that another program has written or replaced; `nil` if there is none, or if it is
+    /// something that may block or lead elsewhere: a pipe, a symbolic link.
     package static func foreign(_ path: String, limit: Int) -> [UInt8]? {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
         guard raw >= 0 else { return nil }
@@ -26,7 +27,9 @@ package enum SmallFile {
         do { return try contents(of: file, limit: limit) } catch { return nil }
     }
 
-    /// - Parameter start: what was read of it before; it counts.
+    /// Reads a file.
+    ///
+    /// - Parameter start: the bytes that were read from it before; they count towards the limit.
     static func contents(
         of descriptor: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8] = []
     ) throws(SystemError) -> [UInt8] {
@@ -45,7 +48,7 @@ package enum SmallFile {
         return bytes
     }
 
-    /// The names in a folder, without `.` and `..`; nil if it can't be opened.
+    /// Returns the names in a folder, without `.` and `..`; `nil` if it can't be opened.
     package static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
@@ -80,7 +83,7 @@ package enum SmallFile {
 }
 
 extension SmallFile {
-    /// The target of a symbolic link.
+    /// Returns the target of a symbolic link.
     package static func linkTarget(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes {

@@ -1,13 +1,15 @@
 package import Glibc
 package import ProbeBase
 
-/// An address for the system's calls: of IP with a port and the zone of a link-local address, or a path of a Unix socket. An IPv4-mapped
-/// IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4, and it reaches the same server.
+/// An address for the system's calls: an IP address with a port and the zone of a link-local address, or the path of a
+/// Unix socket. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4,
+/// and it reaches the same server.
 package struct SocketAddress: Sendable, Hashable {
     private enum Place: Sendable, Hashable {
-        /// Never an IPv4-mapped address.
+        /// An IP endpoint, never with an IPv4-mapped address.
         case internet(SocketEndpoint, scope: UInt32)
-        /// `sun_path`, without the NUL at the end of a path; an abstract name begins with NUL. Empty: a socket without a name.
+        /// The `sun_path` of a Unix socket, without the NUL at the end of a path; an abstract name begins with NUL. It
+        /// is empty for a socket without a name.
         case unix([UInt8])
     }
 
@@ -18,20 +20,21 @@ package struct SocketAddress: Sendable, Hashable {
         place = .internet(SocketEndpoint(address: plain, port: port), scope: plain == address ? scope : 0)
     }
 
-    /// Reads a numeric address; nil for anything else, for example a name.
+    /// Reads a numeric address; `nil` for anything else, for example a name.
     package init?(numeric host: String, port: UInt16) {
         guard let address = IPAddress(host) else { return nil }
         self.init(address, port: port)
     }
 
-    /// A Unix socket; nil if the path is empty, has a NUL in it, or is longer than the system takes (107 bytes).
+    /// Creates the address of a Unix socket; `nil` if the path is empty, contains a NUL, or is longer than the system
+    /// accepts (107 bytes).
     package init?(unixPath path: String) {
         let bytes = Array(path.utf8)
         guard (1...Self.longestPath).contains(bytes.count), !bytes.contains(0) else { return nil }
         place = .unix(bytes)
     }
 
-    /// A Unix socket whose name is no file; nil if the name is too long.
+    /// Creates the address of a Unix socket whose name is not a file; `nil` if the name is too long.
     init?(abstractName name: String) {
         guard name.utf8.count < Self.longestPath else { return nil }
         place = .unix([0] + Array(name.utf8))
@@ -39,47 +42,47 @@ package struct SocketAddress: Sendable, Hashable {
 
     private init(name: [UInt8]) { place = .unix(name) }
 
-    /// Of a Unix socket, in bytes.
+    /// The maximum length of a Unix socket's path, in bytes.
     package static let longestPath = 107
 
     package static func loopback(port: UInt16) -> SocketAddress { SocketAddress(.loopbackV4, port: port) }
 
-    /// The same host with another port; a Unix socket has none, and stays as it is.
+    /// Returns the same host with another port; a Unix socket has no port, and is returned unchanged.
     package func with(port: UInt16) -> SocketAddress {
         guard case .internet(let endpoint, let scope) = place else { return self }
         return SocketAddress(endpoint.address, port: port, scope: scope)
     }
 
-    /// Of IP; nil of a Unix socket.
+    /// The IP endpoint; `nil` for a Unix socket.
     package var endpoint: SocketEndpoint? {
         guard case .internet(let endpoint, _) = place else { return nil }
         return endpoint
     }
-    /// Of a Unix socket with a path.
+    /// The path of a Unix socket; `nil` if it has none.
     package var path: String? {
         guard case .unix(let bytes) = place, let first = bytes.first, first != 0 else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 
     package var isUnix: Bool { endpoint == nil }
-    /// 0 of a Unix socket.
+    /// The port; 0 for a Unix socket.
     package var port: UInt16 { endpoint?.port ?? 0 }
     package var isIPv6: Bool { endpoint?.address.family == .v6 }
-    /// AF_INET, AF_INET6 or AF_UNIX.
+    /// The address family: AF_INET, AF_INET6 or AF_UNIX.
     package var family: Int32 { isUnix ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
-    /// Without port and brackets; of a Unix socket its path.
+    /// The address without port and brackets; for a Unix socket its path.
     package var host: String { endpoint.map { "\($0.address)" } ?? description }
-    /// With the zone of a link-local address: `fe80::1%2`.
+    /// The host with the zone of a link-local address, such as `fe80::1%2`.
     package var scopedHost: String {
         guard case .internet(_, let scope) = place, scope != 0 else { return host }
         return "\(host)%\(scope)"
     }
-    /// On this machine alone; so is a Unix socket.
+    /// Whether the address is local to this machine; a Unix socket always is.
     package var isLoopback: Bool { endpoint?.address.isLoopback ?? true }
-    /// 0.0.0.0 or ::.
+    /// Whether the address is 0.0.0.0 or ::.
     package var isUnspecified: Bool { endpoint?.address.isUnspecified ?? false }
 
-    /// This address; for all addresses of a family the loopback one.
+    /// The address to connect to: this address, or the loopback one instead of all addresses of a family.
     package var reachable: SocketAddress {
         isUnspecified ? SocketAddress(isIPv6 ? .loopbackV6 : .loopbackV4, port: port) : self
     }
@@ -128,12 +131,13 @@ package struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// Gives a Unix socket an abstract name of its own, which the kernel chooses, so that its peer's side can be told from others'.
+    /// Gives a Unix socket a unique abstract name, chosen by the kernel, so that its end can be distinguished from
+    /// others.
     package static func bindToOwnName(_ descriptor: Int32) -> Int32 {
         withUnixAddress([]) { bind(descriptor, $0, $1) }
     }
 
-    /// The result of `getsockname`; nil if it fails.
+    /// Returns the result of `getsockname`; `nil` if it fails.
     package static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
     package static func peer(of descriptor: Int32) -> SocketAddress? { read { getpeername(descriptor, $0, $1) } }
 
@@ -149,13 +153,13 @@ package struct SocketAddress: Sendable, Hashable {
         return withUnsafeBytes(of: &storage) { SocketAddress(UnsafeRawBufferPointer(rebasing: $0.prefix(Int(length)))) }
     }
 
-    /// From the resolver's result: an address and its length.
+    /// Creates an address from the resolver's result: an address and its length.
     package init?(_ pointer: UnsafePointer<sockaddr>?, length: socklen_t) {
         guard let pointer else { return nil }
         self.init(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// Reads a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`; nil for another family or if there are too few bytes.
+    /// Reads a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`; `nil` for another family or if there are too few bytes.
     private init?(_ raw: UnsafeRawBufferPointer) {
         let header = MemoryLayout<sa_family_t>.size
         guard raw.count >= header else { return nil }
@@ -180,7 +184,7 @@ package struct SocketAddress: Sendable, Hashable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// `127.0.0.1:80`, `[::1]:80`, `/run/app.sock`, `@0004f` (an abstract name).
+    /// The address as text: `127.0.0.1:80`, `[::1]:80`, `/run/app.sock`, `@0004f` (an abstract name).
     package var description: String {
         switch place {
         case .internet(let endpoint, _): endpoint.description
@@ -196,7 +200,7 @@ package struct NameError: Error, Sendable {
 }
 
 extension SocketAddress {
-    /// The first address that the system has for a name.
+    /// Returns the first address that the system has for a name.
     package static func resolved(_ host: String, port: UInt16) throws(NameError) -> SocketAddress {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

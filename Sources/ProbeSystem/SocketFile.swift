@@ -2,16 +2,18 @@ import Glibc
 import ProbeBase
 import Synchronization
 
-/// The file of a Unix socket: which one a path means, whether anybody listens on it, and its removal.
+/// The file of a Unix socket: its identity, whether a process listens on it, and its removal.
 package struct SocketFile: Sendable, Hashable {
-    /// What two spellings of one path have in common: the folder, and the name in it.
+    /// The identity of the folder; together with `name` it is equal for different spellings of one path.
     private let folder: FileStatus.Identity?
-    /// The path as a whole if its folder can't be accessed.
+    /// The name in the folder, or the whole path if its folder can't be accessed.
     private let name: String
     /// The path that was given, for system calls and messages.
     package let path: String
 
-    /// - Parameter path: an absolute one; `.`, `..` and symbolic links are resolved by the system.
+    /// Creates the identity of a path.
+    ///
+    /// - Parameter path: an absolute path; `.`, `..` and symbolic links are resolved by the system.
     package init(_ path: String) {
         let resolved = Self.target(of: path)
         let parts = resolved.split(separator: "/")
@@ -30,7 +32,7 @@ package struct SocketFile: Sendable, Hashable {
         hasher.combine(name)
     }
 
-    /// What a symbolic link at this path refers to; another path stays as it is.
+    /// Returns the target of a symbolic link at this path; another path is returned unchanged.
     private static func target(of path: String) -> String {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
@@ -40,32 +42,33 @@ package struct SocketFile: Sendable, Hashable {
         return String(cString: real)
     }
 
-    /// The socket that is there now; `nil` if there is none, or another kind of file.
+    /// Returns the socket that currently exists at a path; `nil` if there is none, or another type of file.
     private static func socket(at path: String) -> FileStatus.Identity? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
         return FileStatus(status).identity
     }
 
-    /// Whether a socket is there on which somebody listens.
+    /// Whether a socket exists there on which a process listens.
     package var isListenedOn: Bool {
-        // `try?`: if no descriptor is left to find out, nothing is waited for.
+        // `try?`: if no descriptor is left to find out, there is no wait.
         guard Self.socket(at: path) != nil, (try? Self.removeAbandoned(path)) != nil else { return false }
         return Self.socket(at: path) != nil
     }
 
-    /// Removes a socket on which nobody listens. Another file, or the socket of a program that runs, is left alone.
+    /// Removes a socket on which no process listens. Another file, or the socket of a running program, is left alone.
     ///
-    /// - Throws: no descriptor is left to find out.
+    /// - Throws: an error if no descriptor is left to find out.
     package static func removeAbandoned(_ path: String) throws(SystemError) {
         guard let found = socket(at: path), let address = SocketAddress(unixPath: path) else { return }
-        // Non-blocking: a listener with a full queue answers EAGAIN at once, and a datagram socket EPROTOTYPE.
+        // Non-blocking: a listener with a full queue responds with EAGAIN at once, and a datagram socket with
+        // EPROTOTYPE.
         let probe = try openSocket(for: address)
         guard address.withSystemAddress({ connect(probe.raw, $0, $1) }) < 0, errno == ECONNREFUSED else { return }
         remove(path, ifStill: found)
     }
 
-    /// Removes the socket if it is the one that was seen: another may have taken its place.
+    /// Removes the socket if it is still the same one: another may have taken its place.
     private static func remove(_ path: String, ifStill identity: FileStatus.Identity) {
         if socket(at: path) == identity { unlink(path) }
     }
@@ -80,14 +83,15 @@ package struct SocketFile: Sendable, Hashable {
         own.withLock { $0[path] = identity }
     }
 
-    /// Removes what this process or a program that has ended left at the path.
+    /// Removes the file that this process or an ended program left at the path.
     package static func release(_ path: String) {
         if let identity = own.withLock({ $0.removeValue(forKey: path) }) { remove(path, ifStill: identity) }
-        // A file that can't be examined for want of descriptors stays; the next case that needs the path examines it again.
+        // A file that can't be examined for lack of descriptors is kept; the next case that needs the path examines it
+        // again.
         try? removeAbandoned(path)
     }
 
-    /// Removes every socket that this process has bound, also while it still listens.
+    /// Removes every socket that this process has bound, even while it is still listening.
     package static func releaseAll() {
         let all = own.withLock { own in
             defer { own = [:] }
@@ -98,7 +102,7 @@ package struct SocketFile: Sendable, Hashable {
 
     // MARK: Other runs
 
-    /// A name in the kernel that stands for the file. Nobody else gets it while the descriptor is open.
+    /// A name in the kernel that represents the file. No other process gets it while the descriptor is open.
     private var reservedName: String {
         let place = folder.map { "\($0.device)/\($0.number)" } ?? "none"
         return "tcpprobe/unix/\(place)/\(String(FNV1a(name).value, radix: 16))"
@@ -109,7 +113,7 @@ package struct SocketFile: Sendable, Hashable {
         guard let address = SocketAddress(abstractName: reservedName) else { return .unknown }
         let socket = try openSocket(for: address)
         if address.withSystemAddress({ bind(socket.raw, $0, $1) }) == 0 {
-            // Whoever finds the name taken connects to learn whose it is.
+            // A process that finds the name taken connects to determine its owner.
             _ = listen(socket.raw, 64)
             return .reserved(Reservation(socket))
         }
@@ -127,7 +131,7 @@ package struct SocketFile: Sendable, Hashable {
         case reserved(Reservation)
         /// A case of another run has it.
         case held(byProcess: Int32?)
-        /// The system has no such names: other runs can't be seen.
+        /// The system has no such names, so other runs can't be detected.
         case unknown
     }
 

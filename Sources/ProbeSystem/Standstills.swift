@@ -3,26 +3,26 @@ package import ProbeBase
 /// The times in which a reactor's thread had something to do and did not run: the process was stopped, the machine was
 /// suspended or busy, or the harness itself was busy.
 ///
-/// What happened in such a time was noticed later, and every wait in this process was delayed as well. A value without
-/// a clock: times are arguments.
+/// Events in such a period were noticed later, and every wait in this process was delayed as well. This is a value
+/// without a clock: times are arguments.
 package struct Standstills: Sendable {
     private struct Interval: Sendable {
         var from: MonotonicTime
         var to: MonotonicTime
 
         var length: Duration { to - from }
-        /// Until then, what arrived meanwhile has been read and processed, also by other threads of this process, which
-        /// run again one after the other where the machine is busy.
+        /// The time by which events of the standstill have been read and processed, including by other threads of this
+        /// process, which resume one after the other if the machine is busy.
         var settled: MonotonicTime {
             to + min(length, max(.milliseconds(20), min(length / 8, .milliseconds(500))))
         }
     }
 
-    /// A thread that runs later than it should by at most this much is on time.
+    /// The maximum delay with which a thread is still on time.
     package static let tolerance: Duration = .milliseconds(2)
-    /// How often a waiting thread wakes up, so that it knows later until when it ran.
+    /// How often a waiting thread wakes up, so that it later knows until when it ran.
     package static let heartbeat: Duration = .milliseconds(20)
-    /// How many are kept; the oldest are dropped first.
+    /// The maximum number of standstills that are kept; the oldest are dropped first.
     private static let kept = 1024
 
     private var intervals: [Interval] = []
@@ -37,12 +37,12 @@ package struct Standstills: Sendable {
     ///   - last: when it ran before.
     package mutating func ran(at now: MonotonicTime, due: MonotonicTime, last: MonotonicTime) {
         guard now > due + Self.tolerance else { return }
-        // A thread that is a little late stood still from the moment at which it was due. If it is late by more than a
+        // A thread that is a little late stood still from the time at which it was due. If it is late by more than a
         // heartbeat, it may have stood still since it last ran.
         add(from: now - due > Self.heartbeat ? min(last, due) : due, to: now)
     }
 
-    /// Adds a standstill that is known already. It begins no earlier than those before it.
+    /// Adds a standstill that is already known. It must not begin before the previous ones.
     package mutating func add(from: MonotonicTime, to: MonotonicTime) {
         if let end = intervals.last?.to, end >= from {
             intervals[intervals.count - 1].to = max(end, to)
@@ -52,9 +52,10 @@ package struct Standstills: Sendable {
         if intervals.count > 2 * Self.kept { intervals.removeFirst(Self.kept) }
     }
 
-    /// A deadline of something that began at `start`, extended by the time for which the thread stood still before it.
+    /// Returns the deadline of an operation that began at `start`, extended by the time for which the thread stood
+    /// still before it.
     ///
-    /// An event that was noticed between the deadline and the result may have happened in time; a later one did not.
+    /// An event that was noticed between the deadline and the result may have occurred in time; a later one did not.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         var end = deadline
         for interval in after(start) {
@@ -64,9 +65,9 @@ package struct Standstills: Sendable {
         return end
     }
 
-    /// Whether an event that was noticed at `event` may have happened before `bound`, an earlier moment.
+    /// Returns whether an event that was noticed at `event` may have occurred before `bound`, an earlier time.
     package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
-        // A standstill that begins while what came in the one before is still being read puts that off, too.
+        // A standstill that begins while the events of the previous one are still being read delays them further.
         var reach: MonotonicTime?
         for interval in after(bound) where interval.from < bound || interval.from <= reach ?? bound {
             guard event > interval.from else { break }
@@ -76,9 +77,10 @@ package struct Standstills: Sendable {
         return false
     }
 
-    /// The earliest moment at which what the thread did at `time` might have been done, had it not stood still just before.
+    /// Returns the earliest time at which the thread might have done what it did at `time`, had it not stood still just
+    /// before.
     ///
-    /// A step that ended in the moment after a standstill ended late: what is measured from its end may have begun earlier.
+    /// A step that ended right after a standstill ended late: a period measured from its end may have begun earlier.
     package func earliest(of time: MonotonicTime) -> MonotonicTime {
         var earliest = time
         for interval in intervals.reversed() where interval.from < earliest {
@@ -88,14 +90,14 @@ package struct Standstills: Sendable {
         return earliest
     }
 
-    /// How long the thread stood still between two moments.
+    /// Returns how long the thread stood still between two times.
     package func total(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
         after(start).reduce(.zero) { sum, interval in
             sum + max(.zero, min(interval.to, end) - max(interval.from, start))
         }
     }
 
-    /// The parts of the standstills that lie between two moments, in the order of time.
+    /// Returns the parts of the standstills between two times, in the order of time.
     package func all(from start: MonotonicTime, to end: MonotonicTime = .distantFuture) -> [(
         from: MonotonicTime, to: MonotonicTime
     )] {
@@ -105,13 +107,13 @@ package struct Standstills: Sendable {
         }
     }
 
-    /// The longest of those parts; nil if there is none.
+    /// Returns the longest of those parts; `nil` if there is none.
     package func longest(from start: MonotonicTime, to end: MonotonicTime) -> (from: MonotonicTime, to: MonotonicTime)?
     {
         all(from: start, to: end).max { $0.to - $0.from < $1.to - $1.from }
     }
 
-    /// The standstills that were not settled by then, in the order of time.
+    /// Returns the standstills that were not settled by then, in the order of time.
     private func after(_ time: MonotonicTime) -> ArraySlice<Interval> {
         var first = intervals.count
         while first > 0, intervals[first - 1].settled > time { first -= 1 }

@@ -3,8 +3,8 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Errors of the machine, not of the program under test: a resource is exhausted, forbidden or switched off. A case
-/// that meets one ends in `error`.
+/// Errors of the machine, not of the program under test: a resource is exhausted, forbidden or disabled. A case that
+/// meets one ends in `error`.
 package enum Surroundings {
     /// A resource of the whole process was exhausted.
     package struct Shortage: Sendable {
@@ -14,19 +14,19 @@ package enum Surroundings {
 
     private static let lastShortage = Mutex<Shortage?>(nil)
 
-    /// Records that the process has exhausted a resource: the code that met the error may not report it.
+    /// Records that the process has exhausted a resource, because the code that met the error may not report it.
     package static func note(_ call: String, _ code: Int32) {
         guard [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) else { return }
         let shortage = Shortage(error: SystemError(call, uncounted: code), time: .now)
         lastShortage.withLock { $0 = shortage }
     }
 
-    /// The resource that was exhausted at or after a moment.
+    /// Returns the resource that was exhausted at or after a time.
     package static func shortage(since time: MonotonicTime) -> Shortage? {
         lastShortage.withLock { $0.flatMap { $0.time >= time ? $0 : nil } }
     }
 
-    /// What to do about an errno that does not come from a peer on loopback; nil for any other errno.
+    /// Returns advice on an errno that does not come from a peer on loopback; `nil` for any other errno.
     package static func advice(on code: Int32) -> String? {
         switch code {
         case EMFILE: "`ulimit -n` must allow more open files, or `-j` be smaller"
@@ -56,7 +56,7 @@ package enum Loopback {
 
     private static let state = Mutex(State())
 
-    /// Whether it is up now; true if that can't be found out.
+    /// Whether the interface is up now; `true` if that can't be determined.
     package static var isUp: Bool {
         state.withLock { state in
             look(&state)
@@ -64,7 +64,7 @@ package enum Loopback {
         }
     }
 
-    /// Whether it was found down at or after a moment.
+    /// Returns whether the interface was found down at or after a time.
     package static func wasDown(since time: MonotonicTime) -> Bool {
         state.withLock { state in
             look(&state)

@@ -14,22 +14,22 @@ package struct SystemError: Error, Sendable, Hashable {
         Surroundings.note(call, code)
     }
 
-    /// Does not record a shortage.
+    /// Creates an error without recording a shortage.
     init(_ call: String, uncounted code: Int32) {
         self.call = call
         self.code = code
         explanation = nil
     }
 
-    /// What to do about an error of the machine; nothing about another.
+    /// Advice on an error of the machine; empty for other errors.
     package var advice: [String] { Surroundings.advice(on: code).map { [$0] } ?? [] }
 
-    /// What is left of what the machine had none of; nothing for other errors.
+    /// What is left of the exhausted resource; empty for other errors.
     package var resourcesLeft: [String] {
         MachineError.shortages.contains { $0.code == code } ? ResourcesLeft.here() : []
     }
 
-    /// The more specific message, or the kernel's: `Address already in use`.
+    /// The more specific message, or the kernel's, such as `Address already in use`.
     package var reason: String {
         explanation ?? String(cString: strerror(code))
     }

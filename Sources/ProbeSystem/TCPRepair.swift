@@ -1,10 +1,10 @@
 import CShims
 import Glibc
 
-/// The state of repair of a socket (TCP_REPAIR, tcp(7)): closed in it, the kernel tells the peer nothing. It is made to move connections
-/// between machines, and here it is a machine that loses its power.
+/// The repair state of a socket (TCP_REPAIR, tcp(7)): when a socket in this state is closed, the kernel sends nothing
+/// to the peer. It was designed to move connections between machines; here it simulates a machine that loses power.
 package enum TCPRepair {
-    /// Why no socket can be put into it here; nil if one can.
+    /// The reason why sockets can't be put into repair state here; `nil` if they can.
     package static let obstacle: SystemError? = {
         guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { return nil }
         do throws(SystemError) {

@@ -1,7 +1,7 @@
 package import ProbeBase
 import HeapModule
 
-/// Deadlines with an action for each. A value without a clock: times are arguments.
+/// Deadlines, each with an action. This is a value without a clock: times are arguments.
 package struct TimerQueue {
     package struct ID: Hashable, Sendable {
         fileprivate let number: UInt64
@@ -22,7 +22,7 @@ package struct TimerQueue {
 
     package init() {}
 
-    /// How many timers are pending.
+    /// The number of pending timers.
     package var count: Int { actions.count }
 
     package mutating func add(_ deadline: MonotonicTime, _ action: @escaping () -> Void) -> ID {
@@ -48,7 +48,8 @@ package struct TimerQueue {
         }
     }
 
-    /// The action of the earliest timer that is due; timers with equal deadlines in the order in which they were added.
+    /// Removes and returns the action of the earliest timer that is due; timers with equal deadlines are returned in
+    /// the order in which they were added.
     package mutating func popDue(at now: MonotonicTime) -> (() -> Void)? {
         guard let deadline = nextDeadline, deadline <= now else { return nil }
         let entry = heap.removeMin()

@@ -1,27 +1,30 @@
 import CShims
 import Glibc
 
-/// The ends of a connection that its peer is not told of: no FIN and no RST, whatever is unread or unsent.
+/// Ends a connection without notifying its peer: no FIN and no RST, regardless of unread or unsent bytes.
 package struct Vanishing {
     private let connection: Connection
 
-    /// Of an open connection, on its reactor's thread.
+    /// Creates the operation for an open connection, on its reactor's thread.
     package init(of connection: Connection) {
         self.connection = connection
     }
 
-    /// How many bytes the peer's kernel has not acknowledged (SIOCOUTQ). It would be sent them again while the socket is there.
+    /// The number of bytes that the peer's kernel has not acknowledged (SIOCOUTQ). They would be retransmitted while
+    /// the socket exists.
     package var unacknowledged: Int { max(0, Int(probe_unacknowledged_bytes(connection.raw))) }
 
-    /// Both sides have ended the connection, or one has reset it (TCP_CLOSE and TCP_TIME_WAIT of the kernel): its peer would notice nothing.
+    /// Whether both sides have ended the connection, or one has reset it (the kernel's TCP_CLOSE and TCP_TIME_WAIT), so
+    /// that its peer would notice nothing.
     package var hasEnded: Bool {
         var info = probe_tcp_info()
-        // What can't be asked, such as a Unix socket, has not ended.
+        // A socket that has no such state, such as a Unix socket, has not ended.
         guard probe_tcp_info(connection.raw, &info) == 0 else { return false }
         return [6, 7].contains(info.state)
     }
 
-    /// Its host is up again, and answers what the peer sends later by an RST. It takes a privilege: see ``TCPRepair``.
+    /// Ends the connection as if its host had rebooted, so that it responds to later packets from the peer with an RST.
+    /// Requires a privilege: see ``TCPRepair``.
     package func end() throws(SystemError) {
         try TCPRepair.start(connection.raw)
         connection.wasAborted = true
@@ -29,8 +32,8 @@ package struct Vanishing {
         connection.release()
     }
 
-    /// Its host stays away: nothing answers what the peer sends later, until ``Connection/endLingering()``. Of a connection without
-    /// ``unacknowledged`` bytes.
+    /// Ends the connection as if its host stayed down: nothing responds to later packets from the peer, until
+    /// ``Connection/endLingering()``. The connection must have no ``unacknowledged`` bytes.
     package func endSilently() throws(SystemError) {
         if connection.reactor.isRegistered(connection.raw) { connection.reactor.unregister(connection.raw) }
         guard let socket = connection.descriptor.take() else { return }
@@ -43,8 +46,9 @@ package struct Vanishing {
 
 /// The socket of a connection that has vanished silently.
 ///
-/// A filter of the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP sees it: no ACK and no RST leaves. That takes no
-/// privilege, and no network of its own. The socket stays open for it: the kernel answers where there is none.
+/// A filter of the socket (SO_ATTACH_FILTER, socket(7)) drops each packet before TCP sees it: no ACK and no RST is
+/// sent. That requires no privilege, and no separate network. The socket stays open for this purpose, because the
+/// kernel responds if there is none.
 struct SilencedSocket: ~Copyable {
     private let descriptor: OwnedDescriptor
 
@@ -53,7 +57,7 @@ struct SilencedSocket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Nobody looks at it any more: the kernel sends an RST where it can't be kept from it.
+    /// Closes the socket: the kernel sends an RST if that can't be prevented.
     deinit {
         do throws(SystemError) { try TCPRepair.start(descriptor.raw) } catch {
             var reset = linger(l_onoff: 1, l_linger: 0)

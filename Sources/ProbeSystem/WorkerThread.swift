@@ -5,9 +5,9 @@ import Synchronization
 /// A named thread for work that blocks or that takes the processor for milliseconds. Starting one takes a fraction of
 /// the time of a dispatch queue's first job.
 package struct WorkerThread: ~Copyable, Sendable {
-    /// Which signals the thread accepts. Programs that it starts inherit that.
+    /// The signals that the thread accepts. Programs that it starts inherit that setting.
     package enum Signals: Sendable {
-        /// None: they are for the threads that wait for signals.
+        /// None, because they are meant for the threads that wait for signals.
         case blocked
         /// The same as the thread that starts it.
         case inherited
@@ -15,11 +15,11 @@ package struct WorkerThread: ~Copyable, Sendable {
 
     private let thread: pthread_t
 
-    /// Runs `body`. The owner must call `join` or `detach`.
+    /// Starts a thread that runs `body`. The owner must call `join` or `detach`.
     ///
     /// - Parameters:
-    ///   - name: shown by tools that list threads; at most 15 bytes.
-    ///   - stack: in bytes; nil for the system's default.
+    ///   - name: the name shown by tools that list threads; at most 15 bytes.
+    ///   - stack: the stack size in bytes; `nil` for the system's default.
     /// - Throws: the error of `pthread_create`; `body` is then released and never runs.
     package init(
         _ name: StaticString, signals: Signals, stack: Int? = nil, _ body: @escaping @Sendable () -> Void
@@ -45,16 +45,16 @@ package struct WorkerThread: ~Copyable, Sendable {
         self.thread = thread
     }
 
-    /// Waits until it ends.
+    /// Waits until the thread ends.
     package consuming func join() { pthread_join(thread, nil) }
 
-    /// Lets it run without an owner.
+    /// Lets the thread run without an owner.
     package consuming func detach() { pthread_detach(thread) }
 
     /// Whether the caller runs on this thread.
     package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-    /// The results of two closures; the second one runs on a thread of its own, if one can be started.
+    /// Returns the results of two closures; the second one runs on a separate thread, if one can be started.
     package static func both<Result: Sendable>(
         _ own: () -> Result, _ other: @escaping @Sendable () -> Result
     ) -> (Result, Result) {
@@ -76,7 +76,7 @@ package struct WorkerThread: ~Copyable, Sendable {
     }
 }
 
-/// What a new thread receives: one pointer.
+/// The value passed to a new thread as a pointer.
 private final class Work: Sendable {
     let name: StaticString
     let body: @Sendable () -> Void

@@ -1,18 +1,20 @@
 import COpenSSL
 import Synchronization
 
-/// A certificate and its key, made in the process.
+/// A certificate and its key, created in this process.
 ///
-/// `@unchecked Sendable`: nothing changes it after it was made, and OpenSSL counts its references atomically.
+/// `@unchecked Sendable`: it is immutable after its creation, and OpenSSL's reference counts are atomic.
 package final class Certificate: @unchecked Sendable {
-    /// What a certificate says.
+    /// The contents of a certificate.
     package struct Contents: Hashable, Sendable {
         package var commonName: String
-        /// Names and numeric addresses that it is for.
+        /// The host names that the certificate is valid for.
         package var names: [String] = []
+        /// The numeric addresses that the certificate is valid for.
         package var addresses: [String] = []
-        /// Seconds from now.
+        /// The beginning of the validity period, in seconds from now.
         package var notBefore = -3_600
+        /// The end of the validity period, in seconds from now.
         package var notAfter = 30 * 86_400
         package var isAuthority = false
 
@@ -25,7 +27,9 @@ package final class Certificate: @unchecked Sendable {
 
     let pointer: OpaquePointer
 
-    /// - Parameter issuer: nil for one that has signed itself.
+    /// Creates a certificate.
+    ///
+    /// - Parameter issuer: the certificate that signs the new one; `nil` for a self-signed one.
     package init(_ contents: Contents, issuer: Certificate?) throws(TLSError) {
         try TLSLibrary.require()
         let alternatives =
@@ -48,10 +52,10 @@ package final class Certificate: @unchecked Sendable {
 
     deinit { probe_tls_certificate_free(pointer) }
 
-    /// The certificate, as PEM.
+    /// Returns the certificate as PEM.
     package func pem() throws(TLSError) -> [UInt8] { try pem(ofTheKey: false) }
 
-    /// Its key, as PEM.
+    /// Returns the key as PEM.
     package func keyPEM() throws(TLSError) -> [UInt8] { try pem(ofTheKey: true) }
 
     private func pem(ofTheKey: Bool) throws(TLSError) -> [UInt8] {
@@ -64,9 +68,9 @@ package final class Certificate: @unchecked Sendable {
         return bytes
     }
 
-    /// No two certificates of an issuer may share a number (RFC 5280, 4.1.2.2).
+    /// Returns a new serial number. No two certificates of an issuer may share one (RFC 5280, 4.1.2.2).
     private static func nextSerial() -> UInt64 { serial.add(1, ordering: .relaxed).newValue }
 
-    // Behind the time at which the process began, so that two runs differ: who has trusted a certificate of one run may keep it.
+    // Starts at random, so that two runs differ: a certificate of an earlier run may still be trusted somewhere.
     private static let serial = Atomic<UInt64>(UInt64.random(in: 1..<(1 << 62)))
 }

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// The authority of a run, and the certificates that scripts ask for: each is made once.
+/// The certificate authority of a run, and the certificates that scripts request. Each certificate is created only
+/// once.
 package final class CertificateAuthority: Sendable {
     /// What may be wrong with a server's certificate.
     package enum Flaw: Hashable, Sendable {
         case expired
         case notYetValid
         case selfSigned
-        /// Signed by an authority that nobody trusts.
+        /// The certificate is signed by an untrusted authority.
         case unknownAuthority
-        /// For this name, and no other.
+        /// The certificate is valid for this name only.
         case otherName(String)
     }
 
@@ -25,7 +26,7 @@ package final class CertificateAuthority: Sendable {
         certificate = try Certificate(Self.authority(named: "tcpprobe run"), issuer: nil)
     }
 
-    /// A certificate for `localhost`, 127.0.0.1 and ::1, with this flaw or none.
+    /// Returns a certificate for `localhost`, 127.0.0.1 and ::1, with the given flaw or none.
     package func leaf(_ flaw: Flaw?) throws(TLSError) -> Certificate {
         try made.withLock { (made) throws(TLSError) in
             if let known = made.leaves[flaw] { return known }
@@ -42,7 +43,7 @@ package final class CertificateAuthority: Sendable {
                 }
                 issuer = made.stranger
             case .otherName(let name):
-                // A numeric address is one of the certificate's addresses, anything else a name.
+                // A numeric address goes into the certificate's addresses, anything else into its names.
                 let isAddress =
                     name.utf8.contains(UInt8(ascii: ":")) || name.split(separator: ".").allSatisfy { UInt8($0) != nil }
                 contents = .init(

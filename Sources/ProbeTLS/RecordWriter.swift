@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// Writes records that OpenSSL refuses to: TLS 1.3 with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
+/// Writes records that OpenSSL refuses to write, in TLS 1.3 with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
 struct RecordWriter {
     private var key: [UInt8]
     private var iv: [UInt8]
-    /// The number of the next record.
+    /// The sequence number of the next record.
     private var sequence: UInt64
 
     init(secret: [UInt8], sequence: UInt64) throws(TLSError) {
@@ -13,10 +13,13 @@ struct RecordWriter {
         self.sequence = sequence
     }
 
-    /// The secret behind a KeyUpdate (RFC 8446, 7.2).
+    /// Returns the traffic secret that follows `secret` after a KeyUpdate (RFC 8446, 7.2).
     static func updated(_ secret: [UInt8]) throws(TLSError) -> [UInt8] { try expand(secret, "traffic upd", 32) }
 
-    /// - Parameter bytes: at most 65,518: a record's length has two bytes. More than ``TLSSession/longestRecord`` is a fault that the peer has to notice.
+    /// Returns the next record, encrypted.
+    ///
+    /// - Parameter bytes: at most 65,518 bytes, because a record's length field has two bytes. More than
+    ///   ``TLSSession/longestRecord`` is a fault that the peer must detect.
     mutating func record(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
         var record = [UInt8](repeating: 0, count: bytes.count + 22)
         if probe_tls_seal(key, iv, sequence, type, bytes, bytes.count, &record) != 1 { throw .last() }

@@ -1,21 +1,22 @@
 import COpenSSL
 import ProbeBase
 
-/// What OpenSSL tells of a session while it is called.
+/// A log of what OpenSSL reports about a session in its callbacks.
 final class SessionLog {
     private let isServer: Bool
-    /// Lines of the key log, in NSS's format.
+    /// The lines of the key log, in NSS's format.
     private(set) var secrets: [String] = []
-    /// The peer's alerts, with the bytes in the clear that were read before each.
+    /// The peer's alerts, with the number of plaintext bytes that were read before each.
     private(set) var received: [(alert: TLSAlert, offset: Int)] = []
     private(set) var sent: [TLSAlert] = []
     private(set) var hasTicket = false
-    /// Bytes in the clear that were read.
+    /// The number of plaintext bytes that were read.
     var read = 0
-    /// What the own direction is encrypted with (TLS 1.3), until it was updated, and how often that was.
+    /// The initial traffic secret of this side's direction (TLS 1.3).
     private(set) var ownSecret: [UInt8]?
+    /// The number of times that the secret was updated.
     private(set) var ownUpdates = 0
-    /// Records that were written with the present key.
+    /// The number of records written with the current key.
     private(set) var ownRecords: UInt64 = 0
 
     init(isServer: Bool) { self.isServer = isServer }
@@ -56,7 +57,7 @@ final class SessionLog {
             guard bytes.count == 2 else { return }
             let alert = TLSAlert(level: bytes[0], code: bytes[1])
             if isSent { sent.append(alert) } else { received.append((alert, read)) }
-        // Behind the own KeyUpdate (24) the next key holds.
+        // After this side's KeyUpdate (24), the next key is in force.
         case 22:
             if isSent, bytes.first == 24 { (ownUpdates, ownRecords) = (ownUpdates + 1, 0) }
             if !isSent, bytes.first == 4 { hasTicket = true }

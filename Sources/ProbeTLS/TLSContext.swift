@@ -1,9 +1,10 @@
 import COpenSSL
 package import ProbeBase
 
-/// What all connections of an actor share: its certificate, whom it trusts, what it offers. Its sessions keep it.
+/// The TLS configuration shared by all connections of an actor: its certificate, trusted authorities, and what it
+/// offers.
 ///
-/// Confined to one thread, with its sessions.
+/// Sessions keep a reference to their context. Confined to one thread, together with its sessions.
 package final class TLSContext {
     package enum ClientCertificate: Sendable {
         case notAsked
@@ -19,25 +20,25 @@ package final class TLSContext {
         }
     }
 
-    /// An own certificate.
+    /// The actor's own certificate and key.
     package enum Identity {
         case made(Certificate)
-        /// The bytes of two files (PEM); of the certificates the first is the own one, the others are its chain.
+        /// The bytes of two PEM files. The first certificate is the actor's own, and the others are its chain.
         case files(certificates: [UInt8], key: [UInt8])
     }
 
     package struct Options {
         package var isServer: Bool
-        /// Nil for both.
+        /// The only version that is allowed; `nil` for both.
         package var version: TLSVersion?
         package var identity: Identity?
-        /// Authorities that are trusted (PEM). A client without any verifies nothing.
+        /// The trusted authorities (PEM). A client without any does not verify its peer.
         package var trusted: [[UInt8]] = []
         package var clientCertificate = ClientCertificate.notAsked
         package var protocols: [String] = []
-        /// Nil for OpenSSL's two.
+        /// The number of session tickets that a server sends; `nil` for OpenSSL's default of two.
         package var tickets: Int?
-        /// Records are forged on its connections.
+        /// Whether records are forged on its connections.
         package var forges = false
 
         package init(isServer: Bool) { self.isServer = isServer }
@@ -57,7 +58,7 @@ package final class TLSContext {
         pointer = made
         isServer = options.isServer
         isForging = options.forges
-        // Where it throws, `deinit` frees it.
+        // If this throws, `deinit` frees the pointer.
         try configure(options)
     }
 
@@ -92,7 +93,7 @@ package final class TLSContext {
             try check(probe_tls_context_verify(pointer, options.clientCertificate.wanted))
         }
         if !options.protocols.isEmpty {
-            // A name of RFC 7301 has 1 to 255 bytes.
+            // A protocol name has 1 to 255 bytes (RFC 7301).
             let list = options.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
             try check(probe_tls_context_set_alpn(pointer, list, list.count))
         }
@@ -106,7 +107,7 @@ package final class TLSContext {
 }
 
 extension TLSVersion {
-    /// As records and OpenSSL spell it.
+    /// The number of the version in records and in OpenSSL.
     var number: Int32 {
         switch self {
         case .tls12: 0x303

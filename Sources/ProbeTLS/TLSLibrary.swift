@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// OpenSSL, loaded by the first that asks.
+/// The OpenSSL library, loaded at its first use.
 package enum TLSLibrary {
-    /// Why it can't be used.
+    /// The reason why the library can't be used.
     package struct Unavailable: Error, Sendable, Equatable {
-        /// What the loader said.
+        /// The message of the dynamic loader.
         package let reason: String
     }
 
@@ -15,25 +15,26 @@ package enum TLSLibrary {
             .success(String(cString: probe_tls_library()))
         }
 
-    /// Loads it, and returns its version, as `OpenSSL 3.0.19 27 Jan 2026`.
+    /// Loads the library, and returns its version, such as `OpenSSL 3.0.19 27 Jan 2026`.
     @discardableResult
     package static func load() throws(Unavailable) -> String { try loaded.get() }
 
-    /// Before the first call of OpenSSL, wherever that is: without the library there is no function to be called.
+    /// Loads the library. Must be called before any call of OpenSSL, because without the library there are no functions
+    /// to call.
     static func require() throws(TLSError) {
         do throws(Unavailable) { try load() } catch { throw TLSError("OpenSSL 3 can't be loaded: \(error.reason)") }
     }
 }
 
-/// What OpenSSL says of a failure, in its words: `certificate verify failed`.
+/// A failure reported by OpenSSL, in its own words, such as `certificate verify failed`.
 package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
-    /// The number of the peer's alert that it came from; nil: it came from something else.
+    /// The number of the peer's alert that caused the failure; `nil` if it has another cause.
     package let alert: UInt8?
 
     package init(_ reason: String, alert: UInt8? = nil) { (self.reason, self.alert) = (reason, alert) }
 
-    /// The calling thread's last failure.
+    /// Removes and returns the calling thread's last failure.
     static func last() -> TLSError {
         let alert = UInt8(exactly: probe_tls_alert_of_error())
         return TLSError(

@@ -1,60 +1,61 @@
 import COpenSSL
 package import ProbeBase
 
-/// One connection's TLS: bytes in, bytes out, and no socket.
+/// The TLS session of one connection: bytes in, bytes out, and no socket.
 ///
-/// Confined to one thread, as its context is.
+/// Confined to the same thread as its context.
 package final class TLSSession {
-    /// How a call ended.
+    /// The result of a call.
     package enum Progress: Equatable, Sendable {
         case done
-        /// More has to come from the peer.
+        /// More bytes are needed from the peer.
         case waits
         /// The peer's close_notify was read.
         case notified
         case failed(TLSError)
     }
 
-    /// The most that a record carries (RFC 8446, 5.1).
+    /// The maximum number of bytes that a record carries (RFC 8446, 5.1).
     package static let longestRecord = 16_384
 
     private let context: TLSContext
     private let pointer: OpaquePointer
     private let log: SessionLog
-    /// Once a record was forged, OpenSSL no longer knows the number of the next one, and what it writes is dropped.
+    /// The writer of forged records. Once a record was forged, OpenSSL's sequence number is wrong, and its output is
+    /// dropped.
     private var forger: RecordWriter?
 
     /// - Parameters:
-    ///   - indicated: what a client sends as SNI.
-    ///   - verified: the name or numeric address that a client wants the certificate to be for.
+    ///   - indicated: the name that a client sends as SNI.
+    ///   - verified: the name or numeric address that a client requires the certificate to be valid for.
     package init(_ context: TLSContext, indicated: String? = nil, verified: String? = nil) throws(TLSError) {
         self.context = context
         log = SessionLog(isServer: context.isServer)
         guard let made = probe_tls_session_new(context.pointer, log.observer) else { throw .last() }
         pointer = made
-        // Where it throws, `deinit` frees it.
+        // If this throws, `deinit` frees the pointer.
         if probe_tls_session_set_name(made, indicated, verified) != 1 { throw .last() }
     }
 
     deinit { probe_tls_session_free(pointer) }
 
-    /// A client offers to resume what its server gave the other session.
+    /// Makes a client offer to resume the session that its server gave to an earlier one.
     package func resume(_ earlier: TLSSession) { probe_tls_session_resume(pointer, earlier.pointer) }
 
     // MARK: The network
 
     package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        // Memory alone can be short here, and then Swift ends the process as well.
+        // This fails only if there is no memory, and then Swift ends the process as well.
         _ = probe_tls_session_receive(pointer, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
     package func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
 
-    /// Bytes of the network that are no whole record yet, or that stand behind close_notify.
+    /// The number of received bytes that are not a complete record yet, or that follow close_notify.
     package var unread: Int { probe_tls_session_unread(pointer) }
 
-    /// Takes the bytes that have to be sent.
+    /// Removes and returns the bytes to send.
     package func takeOutput() -> [UInt8] {
         let count = probe_tls_session_send(pointer, nil, 0)
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, taken in
@@ -63,13 +64,13 @@ package final class TLSSession {
         return forger == nil ? bytes : []
     }
 
-    // MARK: What is done
+    // MARK: Operations
 
     package func handshake() -> Progress { progress(probe_tls_session_handshake(pointer)) }
 
-    /// Passes on what has come, until no more is there.
+    /// Passes decrypted bytes to `body` until no more are available.
     ///
-    /// - Returns: `done` never.
+    /// - Returns: why no more are available; never `done`.
     package func read(_ body: (UnsafeRawBufferPointer) -> Void) -> Progress {
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
             let start = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -82,7 +83,7 @@ package final class TLSSession {
         }
     }
 
-    /// Encrypts them as records of this many bytes each; the last may have fewer.
+    /// Encrypts bytes as records of `recordLength` bytes each; the last one may be shorter.
     package func write(_ bytes: [UInt8], recordLength: Int = TLSSession.longestRecord) -> Progress {
         bytes.withUnsafeBufferPointer { bytes in
             var position = 0
@@ -99,15 +100,15 @@ package final class TLSSession {
     /// Sends close_notify.
     package func notify() -> Progress { progress(probe_tls_session_notify(pointer)) }
 
-    /// TLS 1.3 only.
+    /// Sends a KeyUpdate (TLS 1.3 only).
     package func updateKey(isRequested: Bool) -> Progress {
         progress(probe_tls_session_update_key(pointer, isRequested ? 1 : 0))
     }
 
-    /// Of a server of TLS 1.3 only.
+    /// Sends a session ticket (TLS 1.3 servers only).
     package func sendTicket() -> Progress { progress(probe_tls_session_send_ticket(pointer)) }
 
-    /// Of a server of TLS 1.2 only.
+    /// Sends a HelloRequest (TLS 1.2 servers only).
     package func requestHello() -> Progress { progress(probe_tls_session_request_hello(pointer)) }
 
     private func progress(_ result: Int32) -> Progress {
@@ -121,9 +122,10 @@ package final class TLSSession {
 
     // MARK: Forged records
 
-    /// A record of any type with any content, encrypted. From now on every record of this side has to be made so.
+    /// Returns an encrypted record of any type with any content. From now on, every record of this side must be created
+    /// this way.
     ///
-    /// - Throws: if the handshake is not done, or the context was not made for it.
+    /// - Throws: an error if the handshake is not complete, or the context does not allow forged records.
     package func forge(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
         if var writer = forger {
             let record = try writer.record(type: type, bytes)
@@ -140,30 +142,31 @@ package final class TLSSession {
         return record
     }
 
-    /// A record was forged.
+    /// Whether a record was forged.
     package var hasForged: Bool { forger != nil }
 
-    // MARK: What is known
+    // MARK: State
 
-    /// Lines of the key log (NSS's format), as they came.
+    /// The lines of the key log (NSS's format), in order.
     package var secrets: [String] { log.secrets }
-    /// A client was given a ticket (TLS 1.3): its server has accepted all that the handshake said.
+    /// Whether a client has received a session ticket (TLS 1.3), which shows that its server has accepted the whole
+    /// handshake.
     package var hasTicket: Bool { log.hasTicket }
-    /// The peer's alerts, with the bytes in the clear that it sent before each.
+    /// The peer's alerts, with the number of plaintext bytes that it sent before each.
     package var alertsReceived: [(alert: TLSAlert, offset: Int)] { log.received }
-    /// Bytes in the clear that have been read.
+    /// The number of plaintext bytes that have been read.
     package var bytesRead: Int { log.read }
     package var alertsSent: [TLSAlert] { log.sent }
 
     package var version: TLSVersion? { TLSVersion(number: probe_tls_session_version(pointer)) }
 
-    /// OpenSSL's name, as `TLS_AES_256_GCM_SHA384`; nil before one was chosen.
+    /// OpenSSL's name of the cipher suite, such as `TLS_AES_256_GCM_SHA384`; `nil` before one was negotiated.
     package var cipher: String? { probe_tls_session_cipher(pointer).map { String(cString: $0) } }
 
-    /// What the client has sent as SNI.
+    /// The name that the client sent as SNI.
     package var indicatedName: String? { probe_tls_session_indicated_name(pointer).map { String(cString: $0) } }
 
-    /// The protocol that was agreed on by ALPN.
+    /// The protocol negotiated by ALPN.
     package var applicationProtocol: String? {
         var bytes: UnsafePointer<UInt8>?
         let count = probe_tls_session_alpn(pointer, &bytes)
@@ -171,13 +174,14 @@ package final class TLSSession {
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// A handshake is under way, the first one or one that a HelloRequest asked for.
+    /// Whether a handshake is in progress: the first one, or one requested by a HelloRequest.
     package var isInHandshake: Bool { probe_tls_session_is_in_handshake(pointer) != 0 }
 
     package var hasPeerCertificate: Bool { probe_tls_session_has_peer_certificate(pointer) != 0 }
 
     package var isResumed: Bool { probe_tls_session_is_resumed(pointer) != 0 }
 
-    /// What is wrong with the peer's certificate, as `certificate has expired`; nil if nothing is, or it was not verified.
+    /// What is wrong with the peer's certificate, such as `certificate has expired`; `nil` if nothing is, or if it was
+    /// not verified.
     package var verificationProblem: String? { probe_tls_session_verification(pointer).map { String(cString: $0) } }
 }

@@ -1,16 +1,16 @@
 import Glibc
 import ProbeSystem
 
-/// Why a transport stopped.
+/// The reason why a transport stopped.
 public enum StopReason: Sendable, Hashable {
     case eof, reset, refused, timeout, tooLong, tlsTruncated, tlsFailed, brokenPipe
-    /// Nothing that counts as life came from the peer for ``TransportHeartbeat/timeout``.
+    /// No sign of life was received from the peer for ``TransportHeartbeat/timeout``.
     case heartbeat
-    /// The peer's close came, with the framing `websocket`; its code, nil where it had none.
+    /// The peer's close was received, with the framing `websocket`; its code is `nil` if the close had none.
     case closed(code: UInt16?)
     case `protocol`, stopped, other
 
-    /// In the language and in the adapter protocol: `too-long`.
+    /// The reason's word in the language and in the adapter protocol, such as `too-long`.
     public var word: String {
         switch self {
         case .eof: "eof"
@@ -29,13 +29,13 @@ public enum StopReason: Sendable, Hashable {
         }
     }
 
-    /// The reason of a word; `closed` has no code then.
+    /// Creates the reason with a word; `closed` has no code in this case.
     public init?(word: String) {
         guard let reason = Self.all.first(where: { $0.word == word }) else { return nil }
         self = reason
     }
 
-    /// Of each word one.
+    /// One reason for each word.
     static let all: [StopReason] = [
         .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .heartbeat,
         .closed(code: nil), .protocol, .stopped, .other,
@@ -43,7 +43,7 @@ public enum StopReason: Sendable, Hashable {
 }
 
 extension StopReason {
-    /// Why a connection stopped that ended with this `errno`.
+    /// Creates the reason for a connection that ended with this `errno`.
     package init(errno code: CInt) {
         self =
             switch code {
@@ -56,11 +56,11 @@ extension StopReason {
     }
 }
 
-/// What the errors of a transport's own sockets mean.
+/// The meaning of errors of a transport's own sockets.
 extension SystemError {
     static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
 
-    /// Why a connection stopped that ended with this error.
+    /// The reason for a connection that ended with this error.
     var stopReason: StopReason { StopReason(errno: code) }
 
     /// Whether the same call may succeed at once or when the descriptor is ready.

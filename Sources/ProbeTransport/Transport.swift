@@ -12,36 +12,38 @@ public import ProbeBase
 /// - Methods return at once. Their results are reported to the ``TransportHandler``, on any thread, one event at a
 ///   time.
 public protocol Transport: AnyObject, Sendable {
-    /// Begins to connect. `started` or `stopped` reports the result.
+    /// Starts connecting. `started` or `stopped` reports the result.
     func start() throws(TransportError)
 
-    /// Queues one message; the transport frames it. Messages are written in the order of the calls. Before `started`
-    /// the message waits.
+    /// Queues one message, which the transport frames. Messages are written in the order of the calls. A message waits
+    /// until `started`.
     ///
     /// - Throws: `notStarted`, `stopped`, or `invalid` if the message contains its own terminator.
     func send(_ message: [UInt8]) throws(TransportError)
 
-    /// As ``send(_:)``, with the framing `websocket`, where ``send(_:)`` sends a text message.
+    /// Does the same as ``send(_:)`` for a message of either kind, with the framing `websocket`. ``send(_:)`` sends a
+    /// text message.
     ///
-    /// - Throws: also `invalid` for a text that is no UTF-8.
+    /// - Throws: also `invalid` for a text that is not valid UTF-8.
     func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError)
 
-    /// With the framing `websocket`: sends a ping with this payload, behind what was sent.
+    /// Sends a ping with this payload after the queued messages, with the framing `websocket`.
     ///
     /// - Throws: also `invalid` for more than 125 bytes (RFC 6455, 5.5).
     func sendPing(_ payload: [UInt8]) throws(TransportError)
 
-    /// With the framing `websocket`: sends a close behind what was sent. Reading continues until the peer's close, which
-    /// is reported by `stopped(.closed)`, or until it is waited for no more: `stopped(.timeout)`.
+    /// Sends a close after the queued messages, with the framing `websocket`. Reading continues until the peer's close,
+    /// which is reported by `stopped(.closed)`, or until the wait for it times out, which is reported by
+    /// `stopped(.timeout)`.
     ///
     /// - Parameters:
-    ///   - code: nil: the close has no payload.
-    ///   - reason: UTF-8.
-    /// - Throws: also `invalid` for a code that may not be sent (RFC 6455, 7.4), and for a reason of more than 123 bytes or
-    ///   without a code.
+    ///   - code: the close code; `nil` for a close without a payload.
+    ///   - reason: the reason, in UTF-8.
+    /// - Throws: also `invalid` for a code that must not be sent (RFC 6455, 7.4), and for a reason of more than 123
+    ///   bytes or without a code.
     func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError)
 
-    /// Writes what was sent, then sends FIN. Reading continues.
+    /// Writes the queued messages, then sends FIN. Reading continues.
     func halfClose() throws(TransportError)
 
     /// Stops reading. At most one read (64 KiB) that has already happened is still delivered.
@@ -50,29 +52,29 @@ public protocol Transport: AnyObject, Sendable {
     /// Ends ``stopReading()``.
     func resumeReading() throws(TransportError)
 
-    /// Changes the framing, of messages that are sent and delivered from now on. Received bytes that were no complete
-    /// message by then are divided by the new one.
+    /// Changes the framing of messages that are sent and delivered from now on. Received bytes that are not a complete
+    /// message at that time are divided by the new framing.
     func setFraming(_ framing: TransportFraming) throws(TransportError)
 
-    /// Begins TLS, as a client, on a connection that is open and has none: STARTTLS. `secured` or `stopped` reports the
-    /// result; nothing is delivered before, and what was sent before is written in the clear.
+    /// Starts TLS, as a client, on an open connection that does not use it: STARTTLS. `secured` or `stopped` reports
+    /// the result; nothing is delivered before, and messages that were sent before are written in the clear.
     ///
-    /// Received bytes that were not delivered by then came in the clear: they are discarded, or the connection stops with
-    /// `tlsFailed`. They are never delivered.
+    /// Received bytes that have not been delivered at that time arrived in the clear: they are discarded, or the
+    /// connection stops with `tlsFailed`. They are never delivered.
     func startTLS(_ tls: TransportTLS) throws(TransportError)
 
-    /// Writes what was sent, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
+    /// Writes the queued messages, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
     /// aborts.
     func stop() throws(TransportError)
 
-    /// Ends the connection with an RST and reports `stopped(.stopped)`, without writing what was sent and is still
-    /// queued. While connecting, aborts. Cuts a ``stop()`` short that waits for its writing; does nothing after
-    /// `stopped`.
+    /// Ends the connection with an RST and reports `stopped(.stopped)`, without writing the messages that are still
+    /// queued. While connecting, aborts. Interrupts a ``stop()`` that is still writing; does nothing after `stopped`.
     ///
     /// - Throws: `notStarted`.
     func reset() throws(TransportError)
 
-    /// Requests one read of a transport with capability `reads`. The event `data` or `stopped(.timeout)` answers it.
+    /// Requests one read from a transport with the capability `reads`. The event `data` or `stopped(.timeout)` is the
+    /// answer.
     func read(_ request: TransportRead, timeout: Duration?) throws(TransportError)
 }
 
@@ -122,8 +124,9 @@ public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 public enum TransportEvent: Sendable, Equatable {
     /// Connected (didStart).
     case started
-    /// The handshake of TLS is done and the peer's certificate is verified: right before `started` where the connection
-    /// begins with TLS, otherwise behind ``Transport/startTLS(_:)``. With the protocol that was agreed on (ALPN).
+    /// The TLS handshake is complete and the peer's certificate is verified, with the protocol that was negotiated
+    /// (ALPN). It is reported right before `started` if the connection begins with TLS, otherwise after
+    /// ``Transport/startTLS(_:)``.
     case secured(TLSVersion, protocol: [UInt8]?)
     /// A line without its terminator (didReceive).
     case line([UInt8])
@@ -131,39 +134,40 @@ public enum TransportEvent: Sendable, Equatable {
     case message([UInt8])
     /// A message of the framing `websocket`, joined from its fragments.
     case webSocketMessage(WebSocketMessageKind, [UInt8])
-    /// A ping of the peer, which the transport answers itself, and a pong. Not of one that lacks the capability `pings`.
+    /// A ping from the peer, which the transport answers itself. Not reported by a transport that lacks the capability
+    /// `pings`.
     case ping([UInt8])
-    /// The peer's answer to a ping, or a pong that nobody asked for.
+    /// The peer's answer to a ping, or an unsolicited pong.
     case pong([UInt8])
-    /// Bytes as they arrived: with framing `none`, or the answer to a read.
+    /// Bytes as they arrived, with framing `none`, or as the answer to a read.
     case data([UInt8])
-    /// Received bytes that are no complete message. Required before `stopped(.eof)`, optional otherwise.
+    /// Received bytes that are not a complete message. Required before `stopped(.eof)`, optional otherwise.
     case leftover([UInt8])
     /// The number of bytes passed to the kernel since the last `sent`.
     case sent(Int)
-    /// The peer's FIN, of a connection that stays open for writing (``TransportConfiguration/allowsHalfClose``).
-    /// ``leftover(_:)`` comes before it. Once our side has ended too, `stopped(.eof)` follows.
+    /// The peer's FIN, on a connection that stays open for writing (``TransportConfiguration/allowsHalfClose``).
+    /// ``leftover(_:)`` is reported before it. Once this side has ended too, `stopped(.eof)` follows.
     case halfClosed
-    /// A message that was longer than `maxLine`, of a connection that goes on behind it
-    /// (``TransportConfiguration/discardsTooLong``): once for each, behind the messages before it and ahead of those
-    /// behind it. Its bytes are not delivered, and are no ``leftover(_:)``.
+    /// A message longer than `maxLine`, on a connection that continues after it
+    /// (``TransportConfiguration/discardsTooLong``). It is reported once for each such message, in order with the other
+    /// messages. Its bytes are not delivered, and are not a ``leftover(_:)``.
     case discarded
-    /// The kernel takes no more, and at least ``TransportConfiguration/highWater`` bytes wait to be written.
+    /// The kernel accepts no more bytes, and at least ``TransportConfiguration/highWater`` bytes are queued.
     case full
-    /// Follows ``full``, when fewer wait.
+    /// Follows ``full`` when fewer bytes are queued.
     case drained
     /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
     /// A connection that was `started` has ended, and another one will be made (``TransportConfiguration/reconnect``):
-    /// `started`, `attemptFailed` or `stopped` follows. Of what was sent this many bytes were not passed to the kernel, and will not
-    /// be; whatever else no `sent` has told is sent by the next connection.
+    /// `started`, `attemptFailed` or `stopped` follows. `dropped` is the number of sent bytes that were not passed to
+    /// the kernel, and won't be. All other bytes that no `sent` has reported are sent by the next connection.
     case lost(StopReason, dropped: Int, detail: String?)
-    /// No connection came about, the first one or a later one; another attempt follows.
+    /// A connection attempt failed, the first one or a later one; another attempt follows.
     case attemptFailed(StopReason, detail: String?)
     /// A new connection of a listener.
     case accepted(any Transport)
 
-    /// Two ends are equal if their reasons are; details are not compared.
+    /// Returns whether two events are equal. Two stops are equal if their reasons are; details are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started), (.halfClosed, .halfClosed), (.discarded, .discarded), (.full, .full),
@@ -183,7 +187,7 @@ public enum TransportEvent: Sendable, Equatable {
     }
 }
 
-/// Why an operation was refused.
+/// The reason why an operation was refused.
 public enum TransportError: Error, Sendable, Hashable {
     case unsupported
     case notStarted
@@ -192,7 +196,7 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid
     case other(String)
 
-    /// The word for it in the adapter protocol: `not-started`.
+    /// The error's word in the adapter protocol, such as `not-started`.
     public var code: String {
         switch self {
         case .unsupported: "unsupported"
@@ -207,63 +211,65 @@ public enum TransportError: Error, Sendable, Hashable {
 
 /// The configuration of a transport.
 public struct TransportConfiguration: Sendable {
-    /// A numeric address or a name.
+    /// The host to connect to or to listen on: a numeric address or a name.
     public var host: String
-    /// For listening, 0 means any free port.
+    /// The port. For listening, 0 means any free port.
     public var port: UInt16
-    /// A Unix socket to connect to or to listen on instead of the host and the port; nil for TCP. Needs the capability `unix`.
+    /// A Unix socket to connect to or to listen on instead of the host and the port; `nil` for TCP. Needs the capability `unix`.
     public var path: String?
-    /// What a message is.
+    /// The framing, which defines what a message is.
     public var framing: TransportFraming
     /// The longest content of a line, without its terminator: this many bytes are delivered, one more is `too-long`.
     public var maxLine: Int
-    /// From `start()` to `started`; nil for the system's limit. Needs the capability `connect-timeout`.
+    /// The time from `start()` to `started`; `nil` for the system's limit. Needs the capability `connect-timeout`.
     public var connectTimeout: Duration?
-    /// Without traffic, from `started` on. Needs the capability `idle-timeout`.
+    /// The time without traffic, from `started` on, after which the connection stops; `nil` for none. Needs the
+    /// capability `idle-timeout`.
     public var idleTimeout: Duration?
 
-    /// Whether the connection stays open behind the peer's FIN, which is reported as `halfClosed` then, until our side
+    /// Whether the connection stays open after the peer's FIN, which is then reported as `halfClosed`, until this side
     /// ends it. Otherwise it stops with `eof`. Needs the capability `half-closed`.
     public var allowsHalfClose: Bool
-    /// Whether a message that is longer than ``maxLine`` is discarded and reported as `discarded`, and the connection
-    /// goes on; otherwise it stops with `tooLong`. Needs the capability `discarded`.
+    /// Whether a message longer than ``maxLine`` is discarded and reported as `discarded`, and the connection
+    /// continues; otherwise it stops with `tooLong`. Needs the capability `discarded`.
     public var discardsTooLong = false
-    /// How many bytes may wait to be written before `full` is reported; nil where neither `full` nor `drained` is.
-    /// Needs the capability `high-water`.
+    /// The number of bytes that may be queued before `full` is reported; `nil` if neither `full` nor `drained` is
+    /// reported. Needs the capability `high-water`.
     public var highWater: Int?
-    /// A numeric address to bind the connection's own end to; nil for any. Needs the capability `local`, and is not set
-    /// for listening.
+    /// A numeric address to which the connection's local end is bound; `nil` for any. Needs the capability `local`, and
+    /// is not set for listening.
     public var localHost: String?
-    /// The port of that end; 0 for any.
+    /// The port of the local end; 0 for any.
     public var localPort: UInt16 = 0
-    /// The name of the network interface to use; nil for any. Needs the capability `interface`.
+    /// The name of the network interface to use; `nil` for any. Needs the capability `interface`.
     public var interface: String?
-    /// The family whose addresses are tried first where the host is a name. Needs the capability `prefer`.
+    /// The address family that is tried first if the host is a name. Needs the capability `prefer`.
     public var preference: AddressPreference?
 
-    /// The connection begins with TLS; `started` comes behind its handshake, which ``connectTimeout`` includes. Needs the
-    /// capability `tls`, and is not set for listening.
+    /// The settings for a connection that begins with TLS; `nil` for none. `started` is reported after the handshake,
+    /// which ``connectTimeout`` includes. Needs the capability `tls`, and is not set for listening.
     public var tls: TransportTLS?
 
-    /// What a client asks for in the opening handshake of the framing `websocket`.
+    /// The path that a client requests in the opening handshake of the framing `websocket`.
     public var requestPath = "/"
 
-    /// Each message is a `Sample`, in the schema of the adapter protocol's page: what comes is parsed, and delivered as it is serialised
-    /// again, and so is what is sent. Needs the capability `protobuf`.
+    /// Whether each message is a `Sample`, in the schema of the adapter protocol's page: received messages are parsed
+    /// and delivered as they are serialised again, and so are sent ones. Needs the capability `protobuf`.
     public var parsesProtobuf = false
 
-    /// How it keeps the connection alive, and notices that the peer has vanished; nil: it does neither. Needs the capability
-    /// `heartbeat`.
+    /// How the transport keeps the connection alive and notices that the peer has vanished; `nil` if it does neither.
+    /// Needs the capability `heartbeat`.
     public var heartbeat: TransportHeartbeat?
 
-    /// How it makes another connection where one is lost; nil: it stops. Needs the capability `reconnect`, and is not set
-    /// for listening.
+    /// How the transport reconnects when its connection is lost; `nil` if it stops instead. Needs the capability
+    /// `reconnect`, and is not set for listening.
     public var reconnect: TransportReconnect?
 
-    /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
+    /// Whether ``Transport/read(_:timeout:)`` will be called. This matters to a transport that can also deliver without
+    /// requests.
     public var reads = false
 
-    /// A configuration with the defaults of the language: `crlf`, 1024, no timeouts.
+    /// Creates a configuration with the defaults of the language: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil, allowsHalfClose: Bool = false,
@@ -285,15 +291,16 @@ public typealias TransportFraming = Framing
 
 /// Creates transports of one kind.
 public protocol TransportFactory: Sendable {
-    /// The name on the command line: `bsd`.
+    /// The name on the command line, such as `bsd`.
     var name: String { get }
     var capabilities: Set<TransportCapability> { get }
-    /// Those of ``TransportCapability/assumed`` that its transports do not have; by default none.
+    /// The capabilities among ``TransportCapability/assumed`` that its transports lack; none by default.
     var lacks: Set<TransportCapability> { get }
-    /// The framings that it has; nil: not told, and ``makeTransport(_:handler:)`` refuses the others.
+    /// The framings that its transports have; `nil` if they are not declared, so that ``makeTransport(_:handler:)``
+    /// refuses the others.
     var framings: Set<TransportFraming>? { get }
 
-    /// A transport in the state initialised.
+    /// Makes a transport that has not been started.
     func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
@@ -302,7 +309,7 @@ public protocol TransportFactory: Sendable {
     /// to each connection.
     ///
     /// - Parameters:
-    ///   - handler: receives `accepted` for each connection, and the listener's own `stopped`.
+    ///   - handler: the receiver of `accepted` for each connection, and of the listener's own `stopped`.
     ///   - accepted: returns the handler of the connection with this number, counted from 1. Called directly before
     ///     `accepted` is reported. The first event of that handler is `started`.
     /// - Throws: `unsupported` without the capability `listen`; `other` with the system's message if it can't listen on
@@ -319,7 +326,7 @@ public protocol TransportFactory: Sendable {
 /// any event of that connection. `stopped` is reported once, and nothing after it. A listener that its owner releases
 /// closes and reports nothing. Connections are independent of the listener, and each closes when its owner releases it.
 public protocol TransportListener: AnyObject, Sendable {
-    /// The port that it is bound to; 0 of a Unix socket.
+    /// The port to which the listener is bound; 0 for a Unix socket.
     var port: UInt16 { get }
 
     /// Stops listening and reports `stopped(.stopped)`; accepted connections continue. A second call does nothing.
@@ -327,13 +334,13 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
-    /// None.
+    /// The capabilities that are lacking: none.
     public var lacks: Set<TransportCapability> { [] }
 
-    /// Not told.
+    /// The framings, which are not declared.
     public var framings: Set<TransportFraming>? { nil }
 
-    /// Everything that a case may ask of its transports.
+    /// The capabilities and framings that a case may require of its transports.
     var offers: Set<TransportCapability> {
         capabilities.union(TransportCapability.assumed).subtracting(lacks)
     }

@@ -1,19 +1,20 @@
 /// How a transport keeps its connection alive, and how it notices that the peer has vanished.
 ///
-/// From `started` on, until one side has ended the stream. Neither FIN nor RST tells of a peer that has vanished: only its
-/// silence does.
+/// It applies from `started` on, until one side has ended the stream. A peer that has vanished sends neither FIN nor
+/// RST: only its silence reveals it.
 public struct TransportHeartbeat: Sendable, Equatable {
-    /// A heartbeat is sent when nothing was sent for so long, and nothing waits to be written; nil: none is sent.
+    /// The time without output after which a heartbeat is sent, if nothing is queued; `nil` if none is sent.
     public var interval: Duration?
-    /// What a heartbeat is: a message, which the transport frames. `sent` does not count it.
+    /// The message that is sent as a heartbeat, before framing. It is not counted by `sent`.
     public var message: [UInt8]
-    /// The connection stops with `heartbeat` when nothing that counts as life came for so long, while it was read; nil: never.
+    /// The time without a sign of life, while reading, after which the connection stops with `heartbeat`; `nil` for
+    /// never.
     public var timeout: Duration?
-    /// The message that counts as life, and nothing else does then. It is not delivered. Nil: every byte counts, and every
-    /// message is delivered.
+    /// The only message that counts as a sign of life; it is not delivered. If it is `nil`, every byte counts, and
+    /// every message is delivered.
     public var answer: [UInt8]?
 
-    /// A heartbeat that is sent, a silence that is noticed, or both.
+    /// Creates a configuration that sends heartbeats, detects silence, or both.
     public init(interval: Duration? = nil, message: [UInt8] = [], timeout: Duration? = nil, answer: [UInt8]? = nil) {
         self.interval = interval
         self.message = message

@@ -1,17 +1,18 @@
 public import ProbeBase
 
-/// How a transport begins TLS, as a client: whom it trusts, and what it says of itself.
+/// How a transport starts TLS, as a client: which certificates it trusts, and what it offers.
 public struct TransportTLS: Sendable, Equatable {
-    /// The path of a PEM file with the certificates that are trusted, and no others.
+    /// The path of a PEM file with the only certificates that are trusted.
     public var authorities: String
-    /// The name or numeric address that the peer's certificate must be for. A name is sent as SNI (RFC 6066), an address is not.
+    /// The name or numeric address that the peer's certificate must match. A name is sent as SNI (RFC 6066), an address
+    /// is not.
     public var name: String
-    /// The protocols that are offered (ALPN, RFC 7301), the preferred one first; without any the extension is left out.
+    /// The offered protocols (ALPN, RFC 7301), the preferred one first; without any, the extension is omitted.
     public var protocols: [[UInt8]]
-    /// The only version to be spoken; nil: 1.2 or later.
+    /// The only version that may be used; `nil` for 1.2 or later.
     public var version: TLSVersion?
 
-    /// With the defaults of the language: no ALPN, 1.2 or later.
+    /// Creates a configuration with the defaults of the language: no ALPN, 1.2 or later.
     public init(authorities: String, name: String, protocols: [[UInt8]] = [], version: TLSVersion? = nil) {
         self.authorities = authorities
         self.name = name

@@ -1,7 +1,7 @@
 import FlyingSocks
 import ProbeTransport
 
-/// The meaning of an error of FlyingSocks for a transport.
+/// The meaning of a FlyingSocks error for a transport.
 struct FlyingSocksFailure: Error, Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -28,8 +28,8 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// Why a connection could not be made. Here `SocketError.disconnected` does not mean the end of the stream:
-    /// FlyingSocks throws it when its pool sees an error or hang-up, without asking for the cause.
+    /// Creates the reason why a connection could not be established. Here `SocketError.disconnected` does not mean the
+    /// end of the stream: FlyingSocks throws it when its pool sees an error or hang-up, without querying the cause.
     init(connecting error: any Error) {
         self = FlyingSocksFailure(error)
         if reason == .eof { self = FlyingSocksFailure(.other, "not connected: \(error)") }

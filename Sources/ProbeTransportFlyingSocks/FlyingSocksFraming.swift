@@ -8,9 +8,11 @@ enum FlyingSocksFraming: Sendable {
     case counted(width: Int)
     case data
 
-    /// Those that the initializer takes: it throws for the others.
+    /// The framings that the initializer accepts; it throws for the others.
     static let offered = Set(Framing.allCases.filter { (try? FlyingSocksFraming($0)) != nil })
 
+    /// Creates a framing.
+    ///
     /// - Throws: `unsupported`.
     init(_ framing: Framing) throws(TransportError) {
         self =
@@ -29,7 +31,7 @@ enum FlyingSocksFraming: Sendable {
             }
     }
 
-    /// The bytes of a message. FlyingSocks has no framing: the terminator is appended.
+    /// Returns the bytes of a message. FlyingSocks has no framing: the terminator is appended.
     ///
     /// - Throws: `invalid` if the message is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(TransportError) -> [UInt8] {

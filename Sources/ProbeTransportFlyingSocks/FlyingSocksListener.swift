@@ -3,7 +3,7 @@ import Glibc
 import ProbeTransport
 import Synchronization
 
-/// Accepts connections from `AsyncSocket.sockets` in a task of its own.
+/// Accepts connections from `AsyncSocket.sockets` in a separate task.
 final class FlyingSocksListener: TransportListener {
     let port: UInt16
     private let task: Task<Void, Never>
@@ -47,9 +47,10 @@ final class FlyingSocksListener: TransportListener {
             func report() {
                 if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
             }
-            // Who is refused for a failure must be able to know of it.
+            // Reported before the socket is closed, so that a client that is refused because of a failure can learn of
+            // it.
             if failure.reason != .stopped { report() }
-            // Fails only if the socket is closed already.
+            // Fails only if the socket is already closed.
             try? socket.close()
             if failure.reason == .stopped { report() }
         }

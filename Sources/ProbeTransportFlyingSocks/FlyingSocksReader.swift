@@ -3,8 +3,8 @@ import ProbeTransport
 
 /// Reads messages from a socket: bytes with `bytes.nextBuffer`, lengths and payloads with `read(bytes:)`.
 ///
-/// FlyingSocks does not read lines. They are collected from `bytes`, its sequence of single bytes, up to a terminator,
-/// as FlyingFox's own HTTP decoder does.
+/// FlyingSocks does not read lines. They are collected up to a terminator from `bytes`, its sequence of single bytes,
+/// as in FlyingFox's own HTTP decoder.
 struct FlyingSocksReader {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -15,7 +15,7 @@ struct FlyingSocksReader {
     private let kind: Kind
     private var bytes: AsyncSocketReadSequence
     private let socket: AsyncSocket
-    /// The bytes of an unfinished line. Bytes that `read(bytes:)` had at the end of the stream are lost in it.
+    /// The bytes of an unfinished line. Bytes that `read(bytes:)` had read at the end of the stream are lost.
     private(set) var leftover: [UInt8] = []
 
     init(_ socket: AsyncSocket, framing: FlyingSocksFraming) {
@@ -29,7 +29,7 @@ struct FlyingSocksReader {
             }
     }
 
-    /// The next message.
+    /// Returns the next message.
     ///
     /// - Throws: FlyingSocks' error; `SocketError.disconnected` at the end of the stream.
     mutating func next() async throws -> TransportEvent? {

@@ -4,14 +4,14 @@ import Foundation
 import ProbeTransport
 import Synchronization
 
-/// One connection, in tasks of its own: one reads, one writes, one waits for the first of them to end.
+/// One connection, in separate tasks: one reads, one writes, one waits for the first of them to end.
 final class FlyingSocksSession: Sendable {
-    /// What can end a connection.
+    /// The reason for which a connection ends.
     private enum End: Sendable {
-        /// The owner stopped it; what was sent is written first.
+        /// The owner stopped the connection; queued messages are written first.
         case asked
         case read(FlyingSocksFailure)
-        /// All that was sent is written, and nothing more can be sent.
+        /// All messages are written, and nothing more can be sent.
         case written
         case write(FlyingSocksFailure)
         case outOfPatience
@@ -25,7 +25,7 @@ final class FlyingSocksSession: Sendable {
     private let ends = AsyncStream.makeStream(of: End.self)
     private let connecting = Mutex<Task<AsyncSocket, any Error>?>(nil)
 
-    /// How long writing may take before the connection is closed.
+    /// The time that writing may take before the connection is closed.
     private static let patience = Duration.seconds(2)
 
     init(
@@ -40,7 +40,7 @@ final class FlyingSocksSession: Sendable {
 
     // MARK: Requests of the owner
 
-    /// Begins to connect.
+    /// Starts connecting.
     func start() {
         let configuration = configuration
         let task = Task { try await Self.connect(configuration) }
@@ -61,6 +61,8 @@ final class FlyingSocksSession: Sendable {
         Task { await serve(socket) }
     }
 
+    /// Queues a message.
+    ///
     /// - Throws: `invalid` if the message is too long for its length prefix.
     func send(_ message: [UInt8]) throws(TransportError) {
         messages.continuation.yield(try framing.encode(message))
@@ -72,7 +74,7 @@ final class FlyingSocksSession: Sendable {
         connecting.withLock { $0 }?.cancel()
     }
 
-    /// Like ``stop()``, but nothing is reported any more.
+    /// Does the same as ``stop()``, but nothing more is reported.
     func abandon() {
         reports.silence()
         stop()
@@ -80,7 +82,8 @@ final class FlyingSocksSession: Sendable {
 
     // MARK: The connection
 
-    /// FlyingSocks has no resolver: the system resolves the name, and its addresses are tried one after another.
+    /// Connects. FlyingSocks has no resolver: the system resolves the name, and its addresses are tried one after
+    /// another.
     private static func connect(_ configuration: TransportConfiguration) async throws -> AsyncSocket {
         let port = configuration.port
         let timeout = configuration.connectTimeout.map { $0 / .seconds(1) }
@@ -101,7 +104,7 @@ final class FlyingSocksSession: Sendable {
 
     private static func addresses(of host: String) async throws -> [String] {
         try await withCheckedThrowingContinuation { continuation in
-            // Resolving blocks, and tasks share few threads.
+            // Resolution blocks, and tasks share few threads.
             DispatchQueue.global().async {
                 do throws(TransportError) {
                     continuation.resume(returning: try HostAddresses.look(host))
@@ -112,7 +115,7 @@ final class FlyingSocksSession: Sendable {
         }
     }
 
-    /// Without a timeout FlyingSocks' own of 5 s applies.
+    /// Connects to one address. Without a timeout FlyingSocks' own timeout of 5 s applies.
     private static func connect(
         _ address: some SocketAddress, _ timeout: TimeInterval?
     ) async throws -> AsyncSocket {
@@ -154,7 +157,7 @@ final class FlyingSocksSession: Sendable {
         writing.cancel()
         await reading.value
         await writing.value
-        // Fails only if the socket is closed already.
+        // Fails only if the socket is already closed.
         try? socket.close()
         let last = life.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
         await reports.report(.stopped(last.reason, detail: last.detail))
@@ -167,7 +170,7 @@ final class FlyingSocksSession: Sendable {
                 try await Task.sleep(for: Self.patience)
                 ends.yield(.outOfPatience)
             } catch {
-                // The task was cancelled: nobody waits for it.
+                // The task was cancelled, and its result is not needed.
             }
         }
     }
@@ -207,7 +210,7 @@ final class FlyingSocksSession: Sendable {
 /// Reports the events of a connection: one at a time, and none after its stop.
 actor FlyingSocksReports {
     private let life: TransportLife
-    /// Released with the last event, because it may hold the transport.
+    /// The handler, which is released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private let isSilent = Mutex(false)
 

@@ -4,12 +4,12 @@ import ProbeTransport
 /// corrections.
 ///
 /// - Connecting: `AsyncSocket.connected(to:timeout:)`, for the addresses of a name one after another, because
-///   FlyingSocks has no resolver. The timeout applies to each address; without a `connectTimeout` FlyingSocks' own of 5
-///   s applies.
+///   FlyingSocks has no resolver. The timeout applies to each address; without a `connectTimeout` FlyingSocks' own
+///   timeout of 5 s applies.
 /// - Reading: see ``FlyingSocksReader``. There is no `stopReading()`, because cancelling a read loses its bytes.
 /// - Writing: `write(_:)`, one message after another; `sent` is reported when a message is written.
-/// - On the peer's FIN, what was sent is still written. FlyingSocks has no half-close: `stop()` writes what was sent,
-///   for at most two seconds, and closes the descriptor. If input is unread, closing sends an RST.
+/// - On the peer's FIN, queued messages are still written. FlyingSocks has no half-close: `stop()` writes the queued
+///   messages, for at most two seconds, and closes the descriptor. If input is unread, closing sends an RST.
 final class FlyingSocksTransport: Transport {
     private let session: FlyingSocksSession
 

@@ -3,25 +3,27 @@ public import ProbeTransport
 
 /// Creates transports with FlyingFox's FlyingSocks.
 public struct FlyingSocksTransportFactory: TransportFactory {
-    /// A factory without state; FlyingSocks has its own pool of sockets.
+    /// Creates a factory without state; FlyingSocks has its own pool of sockets.
     public init() {}
 
-    /// `flyingsocks`.
+    /// The name of the transport: `flyingsocks`.
     public var name: String { "flyingsocks" }
 
-    /// FlyingSocks has no half-close, no pause in reading, no idle timeout and no limit on a line.
+    /// The capabilities: FlyingSocks has no half-close, no pause in reading, no idle timeout and no limit on a line.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .stop, .sent, .leftover, .connectTimeout,
         ]
     }
 
-    /// FlyingSocks writes bytes: the wrapper appends terminators and lengths.
+    /// The lacking capability: FlyingSocks writes bytes, so the wrapper appends terminators and lengths.
     public var lacks: Set<TransportCapability> { [.frames] }
 
-    /// Those that can be built on the library's own parts.
+    /// The framings that can be built from the library's own parts.
     public var framings: Set<TransportFraming>? { FlyingSocksFraming.offered }
 
+    /// Creates a transport.
+    ///
     /// - Throws: `unsupported` for a framing that is not in ``framings``.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
@@ -33,7 +35,7 @@ public struct FlyingSocksTransportFactory: TransportFactory {
                 handler: handler))
     }
 
-    /// A host that is no numeric address is resolved before this returns.
+    /// Creates a listener. A host that is not a numeric address is resolved before this function returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -3,14 +3,14 @@ import NIOTLS
 
 /// The last handler of a channel's pipeline; passes its events to the session.
 ///
-/// Channels of connection attempts that lose have one too; the session knows which channel counts.
+/// Channels of unsuccessful connection attempts have one too; the session knows which channel counts.
 final class NIOEndHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     /// The events of a channel after it has become active.
     enum Event {
         case read(ByteBuffer)
-        /// The handshake of TLS is done, with the protocol that was agreed on.
+        /// The TLS handshake is complete, with the protocol that was negotiated.
         case secured(String?)
         case inputClosed
         case idle

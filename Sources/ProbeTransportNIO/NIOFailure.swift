@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import ProbeTransport
 
-/// The meaning of an error of NIO for a transport.
+/// The meaning of a NIO error for a transport.
 struct NIOFailure: Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -28,7 +28,7 @@ struct NIOFailure: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// Of several attempts the first error, but a refusal before all others: it proves that the host is alive.
+    /// Returns the first error of several attempts, but prefers a refusal, which proves that the host is alive.
     private static func reason(_ error: NIOConnectionError) -> StopReason {
         let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
         if reasons.contains(.refused) { return .refused }

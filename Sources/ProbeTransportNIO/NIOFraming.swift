@@ -3,10 +3,10 @@ import NIOCore
 import NIOExtras
 import ProbeTransport
 
-/// NIOExtras' handlers where it has them: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and
+/// A framing with NIOExtras' handlers, if it has them: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and
 /// `LengthFieldPrepender`.
 ///
-/// For lines it has a decoder only: the terminator is appended to the message, as users of NIO do.
+/// For lines it has only a decoder: the terminator is appended to the message, as users of NIO do.
 struct NIOFraming: Sendable {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -14,11 +14,13 @@ struct NIOFraming: Sendable {
         case data
     }
 
-    /// Those for which there is a pipeline: the initializer throws for the others.
+    /// The framings for which there is a pipeline; the initializer throws for the others.
     static let offered = Set(Framing.allCases.filter { (try? NIOFraming($0)) != nil })
 
     private let kind: Kind
 
+    /// Creates a framing.
+    ///
     /// - Throws: `unsupported` if NIOExtras has no such framing.
     init(_ framing: Framing) throws(TransportError) {
         kind =
@@ -50,8 +52,8 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// Puts a new decoder in the place of the pipeline's, which is removed soon: it fires what it holds then, which the
-    /// end of the pipeline has to ignore. Must be called on the event loop.
+    /// Replaces the pipeline's decoder. The old decoder is removed shortly afterwards: it then fires the bytes that it
+    /// holds, which the end of the pipeline must ignore. Must be called on the event loop.
     func replaceDecoder(in pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {
         case .line:
@@ -77,7 +79,7 @@ struct NIOFraming: Sendable {
             LengthFieldBasedFrameDecoder(lengthFieldBitLength: length, lengthFieldEndianness: endianness))
     }
 
-    /// The buffer to write into the pipeline for a message.
+    /// Returns the buffer to write into the pipeline for a message.
     ///
     /// - Throws: `invalid` if the message is too long for its length prefix. `LengthFieldPrepender` would report that
     ///   by failing the write's promise, after `send` has returned.

@@ -2,17 +2,18 @@ import Glibc
 import NIOCore
 import ProbeTransport
 
-/// Gives the events of one connection to the transport's handler. Confined to the connection's event loop.
+/// Passes the events of one connection to the transport's handler. Confined to the connection's event loop.
 final class NIOReports {
     let life: TransportLife
-    /// Released with the last event, because it may hold the transport.
+    /// The handler, which is released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
     private var isReporting = false
 
     init(life: TransportLife, handler: @escaping TransportHandler) { (self.life, self.handler) = (life, handler) }
 
-    /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
+    /// Reports one event at a time: if a handler calls an operation, its events are reported after the handler has
+    /// returned.
     func report(_ event: TransportEvent) {
         unreported.append(event)
         if isReporting { return }
@@ -30,20 +31,20 @@ final class NIOReports {
         isReporting = false
     }
 
-    /// Reports the stop. If a stop was requested whose turn on the event loop is still to come, that is the reason.
+    /// Reports the stop. If a stop was requested but has not been executed on the event loop yet, that is the reason.
     func end(_ reason: NIOFailure) {
         let reason = life.isOpen ? reason : NIOFailure(.stopped)
         report(.stopped(reason.reason, detail: reason.detail))
     }
 
-    /// Reports nothing more.
+    /// Stops reporting.
     func abandon() { handler = nil }
 }
 
 extension Channel {
-    /// Closes the connection with an RST, by a linger time of 0. NIO drops what is not written.
+    /// Closes the connection with an RST, by a linger time of 0. NIO drops unwritten bytes.
     func reset() {
-        // On the event loop it is set at once; it fails only on a closed channel.
+        // On the event loop the option is set at once; it fails only on a closed channel.
         if let socket = self as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
         pipeline.syncOperations.closeAbruptly()
     }

@@ -3,20 +3,23 @@ import NIOSSL
 import ProbeBase
 import ProbeTransport
 
-/// TLS of one connection by NIOSSL, as a client that verifies fully: chain and name.
+/// TLS for one connection by NIOSSL, as a client that verifies both the chain and the name.
 ///
-/// A numeric name is verified against the address that the connection leads to, as NIOSSL offers nothing else; it is
-/// sent as no SNI.
+/// A numeric name is verified against the address that the connection leads to, because NIOSSL offers nothing else; it
+/// is not sent as SNI.
 struct NIOSecurity: Sendable {
     private let context: NIOSSLContext
-    /// Nil where the name is an address.
+    /// The name; `nil` if it is an address.
     private let name: String?
 
-    /// How long the peer's close_notify is waited for behind ours before the channel is closed. NIOSSL's own five seconds
+    /// The time to wait for the peer's close_notify after ours before the channel is closed. NIOSSL's own five seconds
     /// are longer than a peer waits for the FIN.
     private static let shutdownTimeout = TimeAmount.milliseconds(250)
 
-    /// - Throws: `unsupported` for a name or a protocol that NIOSSL can't express; what NIOSSL says of the authorities.
+    /// Creates the TLS settings of one connection.
+    ///
+    /// - Throws: `unsupported` for a name or a protocol that NIOSSL can't express; NIOSSL's error for invalid
+    ///   authorities.
     init(_ tls: TransportTLS, to host: String) throws(TransportError) {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .file(tls.authorities)
@@ -28,7 +31,7 @@ struct NIOSecurity: Sendable {
             guard let word = String(validating: bytes, as: UTF8.self) else { throw .unsupported }
             configuration.applicationProtocols.append(word)
         }
-        // NIO's error says no more than that it is no address.
+        // NIO's error says only that the name is not an address.
         let isAddress = (try? NIOCore.SocketAddress(ipAddress: tls.name, port: 0)) != nil
         if isAddress, tls.name != host { throw .unsupported }
         name = isAddress ? nil : tls.name
@@ -39,16 +42,16 @@ struct NIOSecurity: Sendable {
         }
     }
 
-    /// The handler of one channel.
+    /// Returns the handler of one channel.
     func makeHandler() throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: context, serverHostname: name)
     }
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    /// What the finished handshake has agreed on; nil for a version that the transport does not speak.
+    /// The version that the handshake has negotiated; `nil` for a version that the transport does not speak.
     var agreedVersion: ProbeBase.TLSVersion? {
-        // Fails only where no handler of TLS is in the pipeline.
+        // Fails only if no TLS handler is in the pipeline.
         switch (try? nioSSL_tlsVersion()) ?? nil {
         case .tlsv12: .tls12
         case .tlsv13: .tls13
@@ -58,7 +61,7 @@ extension ChannelPipeline.SynchronousOperations {
 
     /// Closes the channel without a close_notify.
     func closeAbruptly() {
-        // Fails only where no handler of TLS is in the pipeline: then there is no close_notify either.
+        // Fails only if no TLS handler is in the pipeline, and then there is no close_notify either.
         if let handler = try? handler(type: NIOSSLClientHandler.self), let context = try? context(handler: handler) {
             context.close(promise: nil)
         } else {

@@ -8,14 +8,14 @@ final class NIOSession {
     enum Phase {
         /// There is no channel yet, or it is not active.
         case connecting
-        /// The handshake of TLS: behind connecting, or in mid-stream.
+        /// The TLS handshake: after connecting, or in mid-stream.
         case securing
         case open
-        /// What was sent is still being written; then the channel is closed and this is reported.
+        /// Queued messages are still being written; then the channel is closed and this is reported.
         case closing(NIOFailure)
         case ended
 
-        /// What was sent is still written and told, because the peer has ended its side.
+        /// Whether queued messages are still written and reported, although the peer has ended its side.
         var endsWithPeer: Bool {
             guard case .closing(let reason) = self else { return false }
             return reason.reason == .eof || reason.reason == .tlsTruncated
@@ -24,28 +24,28 @@ final class NIOSession {
 
     private let reports: NIOReports
     let framing: NIOFraming
-    /// Of a connection that begins with TLS.
+    /// The TLS settings of a connection that begins with TLS.
     private let security: NIOSecurity?
-    /// A handler of TLS is in the pipeline.
+    /// Whether a TLS handler is in the pipeline.
     var hasTLS = false
     var hasStarted = false
     private let idleTimeout: TimeAmount?
     private let allowsHalfClose: Bool
-    /// The peer's FIN came, and the channel stays open.
+    /// Whether the peer's FIN was received while the channel stays open.
     var isHalfClosed = false
     var phase = Phase.connecting
     var channel: (any Channel)?
     /// The channels of connection attempts, with their events from before one was chosen.
     private var attempts: [(channel: any Channel, said: [NIOEndHandler.Event])] = []
-    /// Messages that were sent before there was a connection.
+    /// The messages that were sent before there was a connection.
     private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
     private var wantsRead = true
-    /// Of an accepted connection that was told to stop before its channel was active.
+    /// Whether an accepted connection was stopped before its channel was active.
     private var stopsOnceOpen = false
     private var halfCloses = false
     /// The number of writes that NIO has not completed.
     var unfinished = 0
-    /// Why the channel is about to become inactive, if NIO has reported it.
+    /// The reason why the channel is about to become inactive, if NIO has reported it.
     var failure: NIOFailure?
 
     init(
@@ -70,14 +70,14 @@ final class NIOSession {
         try pipeline.addHandler(NIOEndHandler(self))
     }
 
-    /// Adds a channel that may become the connection. False if no connection is wanted any more.
+    /// Adds a channel that may become the connection. Returns `false` if a connection is no longer wanted.
     func attempts(_ channel: any Channel) -> Bool {
         guard case .connecting = phase else { return false }
         attempts.append((channel, []))
         return true
     }
 
-    /// This attempt has succeeded.
+    /// Notes that this attempt has succeeded.
     func connected(_ channel: any Channel) {
         let said = attempts.first { $0.channel === channel }?.said ?? []
         attempts = []
@@ -93,18 +93,18 @@ final class NIOSession {
         end(NIOFailure(error))
     }
 
-    /// A new connection of a listener, which becomes active soon.
+    /// Takes over a new connection of a listener, which becomes active soon.
     func accepted(_ channel: any Channel) {
         adopt(channel)
     }
 
     private func adopt(_ channel: any Channel) {
         self.channel = channel
-        // A channel that is closed before it is active sends its pipeline no event.
+        // A channel that is closed before it is active sends no event to its pipeline.
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
     }
 
-    /// For an accepted connection; ``connected(_:)`` handles those of a client.
+    /// Handles an active channel of an accepted connection; ``connected(_:)`` handles those of a client.
     func becameActive(_ channel: any Channel) {
         guard case .connecting = phase, self.channel === channel else { return }
         begin()
@@ -131,7 +131,7 @@ final class NIOSession {
         switch phase {
         case .connecting, .securing: waiting.append((message, count))
         case .open:
-            // A handler may send while earlier messages are not written yet.
+            // A handler may send while earlier messages have not been written.
             if let channel, waiting.isEmpty {
                 write(message, count, to: channel)
             } else {
@@ -145,7 +145,7 @@ final class NIOSession {
     }
 
     func halfClose() {
-        // NIO's close of the output behind the peer's FIN closes the channel, and drops what is not written.
+        // Closing the output after the peer's FIN makes NIO close the channel, and drop unwritten bytes.
         if case .open = phase, isHalfClosed { return close(NIOFailure(.eof)) }
         halfCloses = true
         if case .open = phase, waiting.isEmpty { channel?.close(mode: .output, promise: nil) }
@@ -158,7 +158,7 @@ final class NIOSession {
 
     func stop() {
         switch phase {
-        // An accepted connection is there for its peer: what was sent is written.
+        // An accepted connection exists for its peer, so queued messages are written.
         case .connecting where channel != nil: stopsOnceOpen = true
         case .connecting:
             let channels = attempts.map(\.channel)
@@ -181,7 +181,7 @@ final class NIOSession {
         }
     }
 
-    /// Like ``stop()``, but nothing is reported any more.
+    /// Does the same as ``stop()``, but nothing more is reported.
     func abandon() {
         reports.abandon()
         stop()
@@ -189,7 +189,7 @@ final class NIOSession {
 
     // MARK: Events of the pipeline
 
-    /// Events of channels of lost attempts are ignored.
+    /// Handles an event of a channel. Events of unsuccessful attempts are ignored.
     func take(_ event: NIOEndHandler.Event, of channel: any Channel) {
         if self.channel === channel {
             take(event)
@@ -209,7 +209,7 @@ final class NIOSession {
         }
     }
 
-    /// The peer's FIN, or its close_notify. What was sent is still written.
+    /// Handles the peer's FIN, or its close_notify. Queued messages are still written.
     private func inputClosed() {
         guard case .open = phase else { return }
         if let failure { return close(failure) }
@@ -233,7 +233,8 @@ final class NIOSession {
         if let failure { give(up: failure) } else { channel?.close(promise: nil) }
     }
 
-    /// NIOSSL goes on reading while it waits for the peer's close_notify.
+    /// Gives up the connection. With TLS the phase changes at once, because NIOSSL continues reading while it waits for
+    /// the peer's close_notify.
     private func give(up failure: NIOFailure) {
         self.failure = failure
         if hasTLS, case .open = phase { phase = .closing(failure) }
@@ -250,7 +251,7 @@ final class NIOSession {
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
             let unsaid =
                 halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
-            // Half-closed, only a reset ends it.
+            // If half-closed, only a reset ends it.
             let hangUp = NIOFailure(.reset, "NIO closed the channel behind the peer's FIN and caught no error")
             end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unsaid))
         case .ended: break
@@ -265,7 +266,7 @@ final class NIOSession {
         case .open: break
         case .closing where phase.endsWithPeer: break
         case .securing:
-            // What was sent in the clear is still told. What came in the clear is not delivered.
+            // What was sent in the clear is still reported. What was received in the clear is not delivered.
             guard case .sent = event else { return }
         case .connecting, .closing, .ended: return
         }
@@ -282,9 +283,9 @@ final class NIOSession {
     func report(_ event: TransportEvent) { reports.report(event) }
 }
 
-/// TLS.
+/// TLS in a session.
 extension NIOSession {
-    /// The handshake is read whether or not messages are.
+    /// Starts the TLS handshake, which is read even if reading is paused.
     func secure() {
         (phase, hasTLS) = (.securing, true)
         channel?.setAutoRead(true)
@@ -300,7 +301,8 @@ extension NIOSession {
         if case .securing = phase { begin() }
     }
 
-    /// STARTTLS. The decoder of the framing is exchanged: what it holds came in the clear, and nothing of it is delivered.
+    /// Performs STARTTLS. The framing's decoder is replaced: what it holds was received in the clear, and none of it is
+    /// delivered.
     func startTLS(_ security: NIOSecurity) throws(TransportError) {
         if hasTLS { throw .alreadyStarted }
         if isHalfClosed { throw .other("half-closed") }
@@ -310,8 +312,8 @@ extension NIOSession {
             let handler = try security.makeHandler()
             secure()
             try framing.replaceDecoder(in: pipeline)
-            // It sends the ClientHello as soon as it is in the pipeline.
-            // Fails only where no idle timeout was asked for.
+            // The TLS handler sends the ClientHello as soon as it is in the pipeline. Finding the idle handler fails
+            // only if no idle timeout was requested.
             if let idle = try? pipeline.handler(type: IdleStateHandler.self) {
                 try pipeline.addHandler(handler, position: .after(idle))
             } else {
@@ -325,7 +327,7 @@ extension NIOSession {
 
 /// Writing and closing.
 extension NIOSession {
-    /// How long writing may make no progress before the connection is closed.
+    /// The time for which writing may make no progress before the connection is closed.
     private static let patience = TimeAmount.seconds(1)
 
     func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
@@ -342,11 +344,11 @@ extension NIOSession {
         channel.writeAndFlush(buffer, promise: written)
     }
 
-    /// NIO's close drops what is not written. So the channel is closed when everything is written, or when nothing
-    /// makes progress.
+    /// Closes the channel when everything is written, or when writing makes no progress: NIO's close drops unwritten
+    /// bytes.
     func close(_ reason: NIOFailure) {
         phase = .closing(reason)
-        // Messages that other threads have sent are still in the queue of the event loop.
+        // Messages that other threads have sent are still queued on the event loop.
         channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
         watchProgress(left: .max)
     }

@@ -5,16 +5,17 @@ import ProbeTransport
 /// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. Its behaviour is reported without corrections.
 ///
 /// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
-/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs. Without a `connectTimeout` NIO's own of
-///   10 s applies.
-/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN, what was sent is still written, then the
+/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs. Without a `connectTimeout` NIO's own
+///   timeout of 10 s applies.
+/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN, queued messages are still written, then the
 ///   channel is closed.
-/// - `stop()` waits until what was sent is written, as long as a byte is written each second, and closes the channel.
-///   NIO closes the descriptor: if input is unread, that sends an RST.
+/// - `stop()` waits until queued messages are written, as long as a byte is written each second, and closes the
+///   channel. NIO closes the descriptor: if input is unread, that sends an RST.
 /// - `reset()` sets SO_LINGER to 0 and closes the channel.
-/// - TLS: `NIOSSLClientHandler` before the framing. The connect timeout does not bound the handshake: NIO has none for it.
-///   `startTLS` puts that handler into the pipeline, and exchanges the decoder: what the decoder holds came in the clear
-///   and is discarded. A close sends close_notify and waits 250 ms for the peer's; a reset sends none.
+/// - TLS: `NIOSSLClientHandler` before the framing. The connect timeout does not limit the handshake, because NIO has
+///   no timeout for it. `startTLS` adds that handler to the pipeline, and replaces the decoder: what the decoder holds
+///   was received in the clear and is discarded. A close sends close_notify and waits 250 ms for the peer's; a reset
+///   sends none.
 /// - `sent` is reported when NIO completes a write: one message at a time.
 /// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
 ///   directions.
@@ -106,14 +107,14 @@ final class NIOTransport: Transport {
 
     func reset() throws(TransportError) {
         guard life.wasStarted else { throw .notStarted }
-        // Also where a stop waits for its writing.
+        // Done even if a stop is still waiting for its writing.
         life.end()
         session.perform { $0.reset() }
     }
 }
 
 extension NIOLoopBoundBox {
-    /// Runs `body` on the event loop; at once if the caller, a handler, is on it already.
+    /// Runs `body` on the event loop; at once if the caller is already on it, such as a handler.
     func perform(_ body: @escaping @Sendable (Value) -> Void) {
         if eventLoop.inEventLoop {
             body(value)
@@ -122,7 +123,7 @@ extension NIOLoopBoundBox {
         }
     }
 
-    /// What `body` returns, which runs on the event loop.
+    /// Returns the result of `body`, which runs on the event loop.
     fileprivate func valueOnLoop<Answer: Sendable>(
         _ body: @escaping @Sendable (Value) -> Answer
     ) throws -> Answer {
@@ -137,18 +138,18 @@ extension NIOLoopBoundBox {
 }
 
 extension TimeAmount {
-    /// Clamped to a century, because NIO adds it to the clock.
+    /// Creates an amount clamped to a century, because NIO adds it to the clock.
     init(clamping duration: Duration) {
         self.init(min(duration, .seconds(100 * 365 * 24 * 3600)))
     }
 }
 
 extension TransportConfiguration {
-    /// - Throws: `invalid` if it is not numeric.
+    /// The local address to bind to; throws `invalid` if it is not numeric.
     fileprivate var localAddress: NIOCore.SocketAddress? {
         get throws(TransportError) {
             guard let localHost else { return nil }
-            // NIO's error says no more than that the address is none.
+            // NIO's error says only that the address is not one.
             guard let address = try? NIOCore.SocketAddress(ipAddress: localHost, port: Int(localPort)) else {
                 throw .invalid
             }

@@ -11,13 +11,14 @@ public import ProbeTransport
 ///
 /// TLS is NIOSSL's.
 public struct NIOTransportFactory: TransportFactory {
-    /// A factory without state; NIO has its own event loops.
+    /// Creates a factory without state; NIO has its own event loops.
     public init() {}
 
-    /// `nio`.
+    /// The name of the transport: `nio`.
     public var name: String { "nio" }
 
-    /// No `max-line`: `LineBasedFrameDecoder` has no limit, and the limit of `ByteToMessageHandler` is for the buffer.
+    /// The capabilities, without `max-line`: `LineBasedFrameDecoder` has no limit, and that of `ByteToMessageHandler`
+    /// is for the buffer.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
@@ -26,12 +27,14 @@ public struct NIOTransportFactory: TransportFactory {
         ]
     }
 
-    /// NIOExtras frames no outgoing line: the wrapper appends the terminator.
+    /// The lacking capability: NIOExtras does not frame outgoing lines, so the wrapper appends the terminator.
     public var lacks: Set<TransportCapability> { [.frames] }
 
-    /// Those that can be built on the library's own parts.
+    /// The framings that can be built from the library's own parts.
     public var framings: Set<TransportFraming>? { NIOFraming.offered }
 
+    /// Creates a transport.
+    ///
     /// - Throws: `unsupported` if NIOExtras has no such framing.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
@@ -50,7 +53,8 @@ public struct NIOTransportFactory: TransportFactory {
         return NIOTransport(life: life, configuration: configuration, framing: framing, session: session)
     }
 
-    /// Waits until the address is bound. Calling it on an event loop of NIO is an error, because it blocks.
+    /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,
+    /// because it blocks.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

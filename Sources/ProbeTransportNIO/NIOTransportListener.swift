@@ -6,7 +6,7 @@ import Synchronization
 /// The channel of a `ServerBootstrap`. It and its connections share one event loop, so that no two of their events are
 /// concurrent.
 final class NIOTransportListener: TransportListener {
-    /// Shared with the connections' initializer, which must not hold the listener.
+    /// The state that is shared with the connections' initializer, which must not hold the listener.
     private final class Shared: Sendable {
         private struct State {
             var isOpen = true
@@ -15,7 +15,7 @@ final class NIOTransportListener: TransportListener {
 
         private let state = Mutex(State())
 
-        /// The number of the next connection, counted from 1; nil after the listener was stopped.
+        /// Returns the number of the next connection, counted from 1; `nil` after the listener was stopped.
         func number() -> Int? {
             state.withLock { state in
                 guard state.isOpen else { return nil }
@@ -24,6 +24,8 @@ final class NIOTransportListener: TransportListener {
             }
         }
 
+        /// Marks the listener as closed.
+        ///
         /// - Returns: whether it was open.
         func close() -> Bool {
             state.withLock { state in
@@ -38,8 +40,10 @@ final class NIOTransportListener: TransportListener {
     private let shared = Shared()
     private let handler: TransportHandler
 
-    /// - Parameter prepare: builds the pipeline of a connection, and announces it, with the number of the next connection: nil
-    ///   where the listener was stopped.
+    /// Creates a listener.
+    ///
+    /// - Parameter prepare: builds the pipeline of a connection and announces the connection, with its number; the
+    ///   number is `nil` if the listener was stopped.
     init(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         prepare: @escaping @Sendable (_ child: any Channel, _ number: @escaping @Sendable () -> Int?) throws -> Void
@@ -98,7 +102,8 @@ final class NIOTransportListener: TransportListener {
     }
 }
 
-/// A connection could not be accepted. NIO would try again each second for want of a descriptor, while who has connected waits.
+/// Handles a connection that could not be accepted. If descriptors have run out, NIO would retry each second, while the
+/// client that has connected waits.
 private final class AcceptFailureHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
 

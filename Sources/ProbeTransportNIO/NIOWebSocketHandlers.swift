@@ -4,7 +4,7 @@ import NIOTLS
 import NIOWebSocket
 import ProbeTransport
 
-/// The last handler of a channel once it speaks WebSocket; passes what comes to the session.
+/// The last handler of a channel once it speaks WebSocket; passes received frames to the session.
 final class NIOWebSocketFrameHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 
@@ -64,7 +64,7 @@ final class NIOWebSocketRefusalHandler: ChannelInboundHandler, RemovableChannelH
         if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
     }
 
-    /// Behind an error of the upgrader the request follows.
+    /// An error of the upgrader is followed by the request.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !(error is NIOWebSocketUpgradeError) { context.close(promise: nil) }
     }

@@ -7,22 +7,22 @@ import ProbeTransport
 
 /// One WebSocket on its event loop: NIO's frames come in, the transport's events go out. Confined to that loop.
 ///
-/// What NIO leaves to its users is done here: pongs, the answer to a close, UTF-8, the codes of closes (RFC 6455, 5.5 and 7).
-/// What it does itself is left as it is.
+/// It does what NIO leaves to its users: pongs, the answer to a close, UTF-8, the codes of closes (RFC 6455, 5.5 and
+/// 7). NIO's own behaviour is left unchanged.
 final class NIOWebSocketSession {
     private enum Phase {
-        /// Connecting, the handshake of TLS, the opening handshake.
+        /// Connecting, the TLS handshake, the opening handshake.
         case opening
         case open
-        /// Our close is sent, the peer's is not there.
+        /// Our close is sent, and the peer's has not been received.
         case closing
         /// The channel is about to be closed; then this is reported.
         case ending(NIOFailure)
         case ended
     }
 
-    /// How long the peer's close is waited for behind ours, how long its FIN behind both, and how long writing may take
-    /// behind a stop.
+    /// The time to wait for the peer's close after ours, the time to wait for its FIN after both, and the time that
+    /// writing may take after a stop.
     private static let (closeTimeout, endTimeout) = (TimeAmount.seconds(1), TimeAmount.milliseconds(500))
 
     private let reports: NIOReports
@@ -30,7 +30,7 @@ final class NIOWebSocketSession {
     private var phase = Phase.opening
     private var channel: (any Channel)?
     private var wantsRead = true
-    /// Sent before there was a connection.
+    /// The frames that were sent before there was a connection.
     private var waiting: CircularBuffer<NIOWebSocket.WebSocketFrame> = []
     private var request: HTTPRequestHead?
     private var needsTLS = false
@@ -41,7 +41,7 @@ final class NIOWebSocketSession {
 
     // MARK: Opening
 
-    /// Of a client: what it asks for once it is connected, and has TLS where it needs that.
+    /// Prepares a client's request, to be sent once it is connected, and has TLS if it needs that.
     func prepare(_ request: HTTPRequestHead, needsTLS: Bool) {
         (self.request, self.needsTLS) = (request, needsTLS)
     }
@@ -57,7 +57,7 @@ final class NIOWebSocketSession {
         end(NIOFailure(error))
     }
 
-    /// The handshake of TLS is done; the event may come before ``connected(_:)``.
+    /// Notes that the TLS handshake is complete; the event may precede ``connected(_:)``.
     func secured(_ name: String?, on channel: any Channel) {
         guard case .opening = phase, let version = channel.pipeline.syncOperations.agreedVersion else { return }
         report(.secured(version, protocol: name.map { Array($0.utf8) }))
@@ -72,7 +72,7 @@ final class NIOWebSocketSession {
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 
-    /// The opening handshake is done.
+    /// Notes that the opening handshake is complete.
     func opened(_ channel: any Channel) {
         guard case .opening = phase else { return channel.close(promise: nil) }
         adopt(channel)
@@ -82,7 +82,7 @@ final class NIOWebSocketSession {
         while case .open = phase, let frame = waiting.popFirst() { write(frame, to: channel) }
     }
 
-    /// It is an answer that opens no WebSocket, or takes too long.
+    /// Notes that the answer opens no WebSocket, or takes too long.
     func openingFailed(_ failure: NIOFailure) {
         guard case .opening = phase else { return }
         finish(failure)
@@ -138,15 +138,15 @@ final class NIOWebSocketSession {
         channel.reset()
     }
 
-    /// Like ``stop()``, but nothing is reported any more.
+    /// Does the same as ``stop()``, but nothing more is reported.
     func abandon() {
         reports.abandon()
         stop()
     }
 
-    // MARK: What comes
+    // MARK: Received frames
 
-    /// A frame of NIO's decoder; of data whole messages.
+    /// Handles a frame from NIO's decoder; data frames are whole messages.
     func received(_ frame: NIOWebSocket.WebSocketFrame) {
         guard let channel else { return }
         switch phase {
@@ -187,7 +187,7 @@ final class NIOWebSocketSession {
         if isClient { closeChannel(within: Self.endTimeout) } else { closeChannel(within: .zero) }
     }
 
-    /// The peer's FIN.
+    /// Handles the peer's FIN.
     func inputClosed() {
         switch phase {
         case .opening, .open, .closing: finish(NIOFailure(.eof))
@@ -196,7 +196,7 @@ final class NIOWebSocketSession {
         }
     }
 
-    /// An error of the pipeline. NIO's own handler has answered those of its decoder with a close.
+    /// Handles an error of the pipeline. NIO's own handler has answered those of its decoder with a close.
     func caught(_ error: any Error) {
         switch error {
         case let error as NIOWebSocketError:
@@ -235,7 +235,7 @@ final class NIOWebSocketSession {
 
     // MARK: Writing and ending
 
-    /// A client masks every frame with a key of its own (RFC 6455, 5.3).
+    /// Returns a frame. A client masks every frame with a new key (RFC 6455, 5.3).
     private func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> NIOWebSocket.WebSocketFrame {
         NIOWebSocket.WebSocketFrame(
             fin: true, opcode: opcode, maskKey: isClient ? .random() : nil, data: ByteBuffer(bytes: payload))
@@ -245,7 +245,7 @@ final class NIOWebSocketSession {
         channel.writeAndFlush(frame, promise: nil)
     }
 
-    /// Sends a close behind what was sent, and closes the channel once it is written.
+    /// Sends a close after the queued frames, and closes the channel once it is written.
     private func fail(_ failure: NIOFailure, code: UInt16, on channel: any Channel) {
         var hasClosed = false
         if case .closing = phase { hasClosed = true }
@@ -257,7 +257,7 @@ final class NIOWebSocketSession {
         closeChannel(within: Self.closeTimeout)
     }
 
-    /// Closes the channel, and reports this.
+    /// Closes the channel, and reports this failure.
     private func finish(_ failure: NIOFailure) {
         guard let channel else { return end(failure) }
         phase = .ending(failure)

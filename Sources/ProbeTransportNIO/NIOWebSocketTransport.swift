@@ -8,8 +8,10 @@ import ProbeTransport
 /// The transport `nio-websocket`: NIO's upgraders, frame codec, aggregator and error handler, as a client or as a server.
 ///
 /// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
-/// - The connect timeout bounds the handshakes too. `max-line` is NIO's limit of a frame and of a message's fragments.
-/// - `stop()` sends a close of 1000 behind what was sent, and closes the channel when that is written, or after a second.
+/// - The connect timeout limits the handshakes too. `max-line` is NIO's limit for a frame and for a message's
+///   fragments.
+/// - `stop()` sends a close of 1000 after the queued messages, and closes the channel when that is written, or after a
+///   second.
 final class NIOWebSocketTransport: Transport {
     private let life: TransportLife
     private let configuration: TransportConfiguration
@@ -27,12 +29,12 @@ final class NIOWebSocketTransport: Transport {
         if life.end() { session.perform { $0.abandon() } }
     }
 
-    /// NIO takes no larger limit.
+    /// Returns the limit of a message; NIO accepts no larger one.
     static func limit(_ configuration: TransportConfiguration) -> Int {
         min(configuration.maxLine, Int(UInt32.max))
     }
 
-    /// What follows the frame codec.
+    /// Adds the handlers that follow the frame codec.
     static func addHandlers(
         to channel: any Channel, _ session: NIOWebSocketSession, _ configuration: TransportConfiguration
     ) throws {
@@ -92,14 +94,14 @@ final class NIOWebSocketTransport: Transport {
                 session.value.opened(channel)
             }
         }
-        // Frames may come in the same segment as the answer.
+        // Frames may arrive in the same segment as the answer.
         try pipeline.addHTTPClientHandlers(
             leftOverBytesStrategy: .forwardBytes,
             withClientUpgrade: (
                 upgraders: [upgrader],
                 completionHandler: { context in
                     let pipeline = context.pipeline.syncOperations
-                    // Fails only where it has been removed.
+                    // Fails only if the handler has been removed.
                     if let handler = try? pipeline.handler(type: NIOWebSocketRequestHandler.self) {
                         pipeline.removeHandler(handler, promise: nil)
                     }
@@ -108,7 +110,8 @@ final class NIOWebSocketTransport: Transport {
         try pipeline.addHandler(NIOWebSocketRequestHandler(session.value))
     }
 
-    /// Builds the pipeline of a connection that a listener has accepted; it is announced when its opening handshake is done.
+    /// Builds the pipeline of a connection that a listener has accepted; it is announced when its opening handshake is
+    /// complete.
     static func prepareServer(
         _ channel: any Channel, _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable () throws -> TransportHandler
@@ -134,7 +137,7 @@ final class NIOWebSocketTransport: Transport {
                 upgraders: [upgrader],
                 completionHandler: { context in
                     let pipeline = context.pipeline.syncOperations
-                    // Fails only where it has been removed.
+                    // Fails only if the handler has been removed.
                     if let handler = try? pipeline.handler(type: NIOWebSocketRefusalHandler.self) {
                         pipeline.removeHandler(handler, promise: nil)
                     }
@@ -153,7 +156,7 @@ final class NIOWebSocketTransport: Transport {
         session.perform { $0.send(kind == .text ? .text : .binary, message) }
     }
 
-    /// Behind our close nothing can be sent (RFC 6455, 5.5.1).
+    /// Throws if nothing can be sent; after our close nothing can (RFC 6455, 5.5.1).
     private func requireSendable() throws(TransportError) {
         do { try life.requireSendable() } catch .other { throw .stopped }
     }

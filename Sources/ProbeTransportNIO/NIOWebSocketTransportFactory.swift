@@ -5,13 +5,14 @@ public import ProbeTransport
 
 /// Creates the transport `nio-websocket`.
 public struct NIOWebSocketTransportFactory: TransportFactory {
-    /// A factory without state; NIO has its own event loops.
+    /// Creates a factory without state; NIO has its own event loops.
     public init() {}
 
-    /// `nio-websocket`.
+    /// The name of the transport: `nio-websocket`.
     public var name: String { "nio-websocket" }
 
-    /// No `half-close`: a WebSocket ends by a close. No idle timeout, which is for users of NIO to build.
+    /// The capabilities. There is no `half-close`, because a WebSocket ends by a close, and no idle timeout, because
+    /// users of NIO must build it.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .messages, .webSocket, .stop, .reset, .stopReading, .resumeReading,
@@ -19,10 +20,12 @@ public struct NIOWebSocketTransportFactory: TransportFactory {
         ]
     }
 
-    /// Nothing but WebSocket.
+    /// The only framing: WebSocket.
     public var framings: Set<TransportFraming>? { [.websocket] }
 
-    /// - Throws: `unsupported` for another framing than `websocket`.
+    /// Creates a transport.
+    ///
+    /// - Throws: `unsupported` for a framing other than `websocket`.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
@@ -37,7 +40,8 @@ public struct NIOWebSocketTransportFactory: TransportFactory {
         return NIOWebSocketTransport(life: life, configuration: configuration, security: security, session: session)
     }
 
-    /// Waits until the address is bound. Calling it on an event loop of NIO is an error, because it blocks.
+    /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,
+    /// because it blocks.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

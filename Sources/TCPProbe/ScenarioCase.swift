@@ -14,11 +14,11 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     public let path: String
     /// The scenario's title.
     public let title: String
-    /// What must happen and why it matters; nil if the scenario does not say it.
+    /// What must happen and why it matters; `nil` if the scenario has no such text.
     public let about: String?
     /// The bugs that are the reason for the scenario: `owner/repository#number`.
     public let because: [String]
-    /// What a failure means.
+    /// The meaning of a failure.
     public let level: ScenarioLevel
     /// The scenario's tags.
     public let tags: [String]
@@ -28,7 +28,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     /// The id: it names the case of a parameterised test.
     public var description: String { id }
 
-    /// All cases of the conformance suite that comes with this package, in the order of their ids.
+    /// Returns all cases of the conformance suite that comes with this package, in the order of their ids.
     ///
     /// - Throws: ``ScenarioProblem`` if the package's sources are not where they were when it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
@@ -37,9 +37,9 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         return try cases(in: "/\(package)/Scenarios/conformance")
     }
 
-    /// All cases of a scenario file, or of the files `*.scn` in a folder and below, in the order of their names.
+    /// Returns all cases of a scenario file, or of the files `*.scn` in a folder and below, in the order of their names.
     ///
-    /// - Parameter values: replace the values of `let` lines in the script's header.
+    /// - Parameter values: replacements for the values of `let` lines in the script's header.
     /// - Throws: ``ScenarioProblem`` if there is no such path, if it has no scenario, or if a script has errors.
     public static func cases(
         in path: String, setting values: [String: String] = [:]
@@ -48,7 +48,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         var problems = ""
         do throws(ScenarioFiles.PathError) {
             for file in try ScenarioFiles([path]).files {
-                // An address that may not be used is the error of its case: the others of the folder can be run.
+                // A forbidden address is an error of its case only, so that the other cases of the folder can run.
                 let result = try ScenarioFiles.compile(
                     file, settings: values.mapValues { Array($0.utf8) }, allowing: nil
                 ).result
@@ -86,13 +86,13 @@ public struct ScenarioProblem: Error, Sendable, CustomStringConvertible {
     public let description: String
 }
 
-/// What a failure of a scenario means; the words are RFC 2119's.
+/// The meaning of a scenario's failure, in the words of RFC 2119.
 public enum ScenarioLevel: String, Sendable, CaseIterable {
     /// The transport is wrong.
     case must
-    /// Users would expect otherwise, but there may be reasons.
+    /// The transport does not do what users would expect, but there may be reasons.
     case should
-    /// For information: both ways are right.
+    /// For information: either behaviour is right.
     case may
 
     init(_ level: Scenario.Level) {
@@ -105,18 +105,18 @@ public enum ScenarioLevel: String, Sendable, CaseIterable {
     }
 }
 
-/// How cases are run.
+/// Settings for running cases.
 public struct ScenarioSettings: Sendable {
     /// Multiplies the scripts' deadlines and the timeouts that the transport is given, for slow machines. Lower bounds
     /// and the timing of faults do not change.
     public var timeScale: Double
-    /// The folder for the captures of cases that did not pass, as pcapng files; nil to write none.
+    /// The folder for the captures of cases that did not pass, as pcapng files; `nil` to write none.
     public var captures: String?
     /// Whether scripts may start programs (`process`). No scenario of the conformance suite does. If they may, children
-    /// of this process that nobody else waits for are collected.
+    /// of this process that no other code waits for are reaped.
     public var allowsProcesses: Bool
 
-    /// The defaults: no captures are written, no programs are started.
+    /// Creates settings. By default, no captures are written and no programs are started.
     public init(timeScale: Double = 1, captures: String? = nil, allowsProcesses: Bool = false) {
         self.timeScale = timeScale
         self.captures = captures
@@ -125,7 +125,9 @@ public struct ScenarioSettings: Sendable {
 }
 
 extension ScenarioSettings {
-    /// - Throws: why the folder for captures can't be created.
+    /// Returns the engine's configuration for these settings.
+    ///
+    /// - Throws: an error if the folder for captures can't be created.
     fileprivate func configuration() async throws(SystemError) -> RunConfiguration {
         var configuration = RunConfiguration(ports: SharedCapture.ports, version: "library")
         (configuration.capture, configuration.captureProblem) = await SharedCapture.get()
@@ -144,11 +146,12 @@ extension ScenarioSettings {
 }
 
 extension ScenarioCase {
-    /// Runs the case against a transport of this process: with real sockets on loopback, and a capture of them if
+    /// Runs the case against a transport in this process, with real sockets on loopback, and with a capture of them if
     /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need one are `inconclusive`.
     ///
-    /// Cases may be run concurrently, as tests do: four for each processor run at the same time, the others wait. If the task is cancelled, its case ends. After a case that passed, reports of the transport are
-    /// awaited for 50 ms: a report after its stop fails the case.
+    /// Cases may be run concurrently, as tests do: four for each processor run at the same time, and the others wait. If
+    /// the task is cancelled, its case ends. After a case that passed, late reports of the transport are awaited for
+    /// 50 ms: a report on a connection after its stop fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
@@ -166,7 +169,7 @@ extension ScenarioCase {
         job.subject = InProcessSource(factory, names: SubjectNames())
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         let result = await withTaskCancellationHandler {
-            // In a task of its own, because cancelling the caller must end the case, not cancel its steps.
+            // In a separate task, because cancelling the caller must end the case, not cancel its steps.
             let task = Task(executorPreference: reactor) { await run.run() }
             return await task.value
         } onCancel: {

@@ -28,20 +28,21 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
     /// The text of `tcpprobe run` on a console: a line, and the failure detail if the case did not pass. Bytes from the
     /// wire are escaped.
     public let description: String
-    /// Where the capture was written; nil if it was not written.
+    /// The path of the capture; `nil` if none was written.
     public let capture: String?
 
     /// Whether this result leaves the exit code of a run at 0: the case passed, could not be judged without an error
     /// (`unsupported`, `skipped`), or failed at a level that does not fail the run (`should`, `may`).
     public var isAcceptable: Bool { isAcceptable(strict: false) }
 
-    /// The same with `--strict`: a failure of level `should` counts.
+    /// Returns whether this result leaves the exit code of a run at 0, optionally as with `--strict`, where a failure
+    /// of level `should` counts.
     public func isAcceptable(strict: Bool) -> Bool {
         let rules = RunRules(strict: strict)
         return !rules.failsRun(rules.disposition(of: counted.verdict, level: counted.level, expectation: nil))
     }
 
-    /// The verdict and level in the types of the engine.
+    /// The verdict and level in the engine's types.
     private let counted: (verdict: ProbeEvents.Verdict, level: Scenario.Level)
 
     init(_ scenario: ScenarioCase, _ result: CaseResult) {
@@ -61,7 +62,7 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         description = text.line(result) + text.failureDetail(result)
     }
 
-    /// A case that could not begin.
+    /// Creates the outcome of a case that could not begin.
     init(_ scenario: ScenarioCase, error: String) {
         verdict = .error
         level = scenario.level

@@ -16,7 +16,7 @@ enum SharedCapture {
         }
     }
 
-    /// The capture, or why there is none.
+    /// Returns the capture, or the reason why there is none.
     static func get() async -> (Capture?, String?) { await opening.value }
 
     private static func open(_ done: @escaping @Sendable (Capture?, String?) -> Void) {
@@ -31,8 +31,8 @@ enum SharedCapture {
     }
 }
 
-/// Reactors for cases that run at the same time, four for each processor: a case mostly waits. Each lives as long as
-/// the process.
+/// Reactors for concurrent cases, four for each processor because a case mostly waits. Each lives as long as the
+/// process.
 final class ReactorPool: Sendable {
     static let shared = ReactorPool(limit: 4 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
@@ -47,7 +47,8 @@ final class ReactorPool: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// A reactor that is not in use; waits for one if all are. Nil if the system gives none and none is in use.
+    /// Returns a reactor that is not in use, and waits for one if all are. Returns `nil` if the system provides none
+    /// and none is in use.
     func take() async -> Reactor? {
         await withCheckedContinuation { continuation in
             let answer: Reactor?? = state.withLock { state in

@@ -1,6 +1,6 @@
 import Glibc
-// One import is enough for the author of a transport: the protocols are of ProbeTransport, the framings that they name
-// of ProbeBase.
+// One import is enough for the author of a transport: the protocols are in ProbeTransport, and the framings that they
+// use are in ProbeBase.
 @_exported public import ProbeBase
 @_exported public import ProbeTransport
 
@@ -15,7 +15,7 @@ import Glibc
 //         #expect(outcome.isAcceptable, "\(outcome)")
 //     }
 //
-// `Examples/LineTransport` is a complete package that does so. The same factory, given to `serveAdapter(_:version:)`,
+// `Examples/LineTransport` is a complete package that does this. The same factory, given to `serveAdapter(_:version:)`,
 // is an adapter for `tcpprobe run … --adapter`.
 
 /// Serves transports over the adapter protocol on stdin and stdout, until stdin ends. A program whose `main` calls this

@@ -4,7 +4,7 @@ import ProbeCapture
 import ProbeEvents
 import ProbeWire
 
-/// Captures one port until standard input ends, and prints the counts. Another program sends the traffic.
+/// Captures one port until the end of standard input, and prints the counts. Another program sends the traffic.
 struct BenchCapture: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture", abstract: "Packets captured and dropped, as JSON, until standard input ends.")
@@ -12,7 +12,7 @@ struct BenchCapture: ParsableCommand {
     @Argument(help: "The port whose packets are captured.")
     var port: UInt16
 
-    /// How often packets are taken from the subscription, in milliseconds.
+    /// The interval at which packets are taken from the subscription, in milliseconds.
     private static let interval: Int32 = 50
 
     func run() throws {
@@ -68,10 +68,10 @@ struct BenchCapture: ParsableCommand {
             }
         }
 
-        /// From the first packet to the last.
+        /// The time from the first packet to the last, in seconds.
         var seconds: Double { Double(last > first ? last - first : 0) / 1e9 }
 
-        /// The gaps of all streams together, whatever their cause.
+        /// Returns the total size of the gaps in all streams, whatever their cause.
         mutating func missingBytes() -> Int64 {
             analysis.finish()
             return analysis.table.conversations.reduce(0) { sum, conversation in

@@ -3,24 +3,24 @@ import Glibc
 import ProbeEvents
 import ProbeTransport
 
-/// The transports that `--transport` names: those of this program, and those of `tcpprobe-subjects`.
+/// The transports that `--transport` accepts: those in this program, and those in `tcpprobe-subjects`.
 enum BuiltInTransports {
     private static let own: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
 
-    /// In the order in which they are listed.
+    /// The names of all transports, in the order in which they are listed.
     static let names = own.map(\.name) + SubjectsProgram.names
 
-    /// Those that can be run: the program of the third-party transports may be missing.
+    /// The names of the transports that can be run. The program with the third-party transports may be missing.
     static var available: [String] { own.map(\.name) + (SubjectsProgram.isThere ? SubjectsProgram.names : []) }
 
-    /// A transport of this program; nil if none has this name.
+    /// Returns the transport of this program with a name; `nil` if there is none.
     static func factory(named name: String) -> (any TransportFactory)? {
         own.first { $0.name == name }
     }
 
-    /// The subject for the transport with this name.
+    /// Returns the subject for the transport with this name.
     ///
-    /// - Throws: the error of wrong use if no transport has this name, or if its program is missing.
+    /// - Throws: the exit code of invalid usage if no transport has this name, or if its program is missing.
     static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
         if let factory = factory(named: name) {
             return InProcessSource(factory, program: [executablePath(), "adapter", name], names: names)
@@ -39,8 +39,8 @@ enum BuiltInTransports {
     }
 }
 
-/// The program `tcpprobe-subjects`, which has the transports of third-party libraries. They are not linked into
-/// `tcpprobe`, so that it starts faster.
+/// The program `tcpprobe-subjects`, which contains the third-party transports. They are not linked into `tcpprobe`, so
+/// that it starts faster.
 enum SubjectsProgram {
     static let names = ["nio", "nio-websocket", "flyingsocks"]
     private static let file = "tcpprobe-subjects"
@@ -49,9 +49,10 @@ enum SubjectsProgram {
 
     private static var places: [String] { CompanionProgram.places(of: file) }
 
-    /// In the folder of this program, as after a build, or in `libexec/tcpprobe`, as after `make install`.
+    /// Returns the program's path: in the folder of this program, as after a build, or in `libexec/tcpprobe`, as after
+    /// `make install`.
     ///
-    /// - Throws: the error of wrong use if the program has no such transport, or is in neither folder.
+    /// - Throws: the exit code of invalid usage if the program has no such transport, or is in neither folder.
     static func path(for name: String) throws -> String {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
         let places = places
@@ -63,7 +64,7 @@ enum SubjectsProgram {
 
     /// Replaces this process with that program, which then serves the transport. Returns only if that fails.
     ///
-    /// - Throws: the errors of ``path(for:)``, or why the program can't be started.
+    /// - Throws: the errors of ``path(for:)``, or the reason why the program can't be started.
     static func become(for name: String) throws {
         let path = try path(for: name)
         var words = [strdup(path), strdup(name), nil]

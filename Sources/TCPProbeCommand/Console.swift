@@ -5,17 +5,17 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// Writes text to a descriptor completely, also if the kernel takes only a part at a time.
+/// Writes text to a descriptor completely, even if the kernel accepts only part of it at a time.
 final class Console: DeskOutput {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)
 
     private struct State {
-        /// The errno of the first write that failed; later writes are not tried.
+        /// The `errno` of the first write that failed; later writes are not attempted.
         var broken: Int32?
-        /// Nil if no CI's runner looks for commands in the text.
+        /// The filter for CI commands in the text; `nil` if no CI runner reads the output.
         var filter: WorkflowCommandFilter?
-        /// The token with which the runner resumes commands.
+        /// The token that resumes the runner's command processing.
         var token: String?
     }
 
@@ -27,18 +27,19 @@ final class Console: DeskOutput {
         state = Mutex(State(filter: Console.isReadByRunner ? WorkflowCommandFilter() : nil))
     }
 
-    /// Whether a runner like GitHub's reads the output: the environment says so, or the user does.
+    /// Whether a runner like GitHub's reads the output, according to the environment or an option.
     static let isReadByRunner: Bool =
         getenv("GITHUB_ACTIONS").map { !["", "false"].contains(String(cString: $0)) } ?? false
         || ProgramArguments.words.contains("--github")
 
-    /// Why output was lost, for example a full disk; nil if none was lost. A reader that closed its end is no failure.
+    /// Why output was lost, for example a full disk; `nil` if none was lost. A reader that has closed its end is not a
+    /// failure.
     var failure: Int32? { state.withLock { $0.broken == EPIPE ? nil : $0.broken } }
 
     /// Whether the reader of the output has closed its end.
     var isReaderGone: Bool { state.withLock { $0.broken == EPIPE } }
 
-    /// The width of the terminal, in columns; nil if the output is no terminal.
+    /// The width of the terminal, in columns; `nil` if the output is not a terminal.
     var width: Int? {
         var size = winsize()
         guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -57,7 +58,7 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Writes diagnostics of scripts, coloured where the terminal has colour.
+    /// Writes diagnostics of scripts, in colour if the terminal supports it.
     func write(diagnostics text: String) {
         write(usesColor ? DiagnosticPaint.painted(text) : text)
     }
@@ -68,13 +69,13 @@ final class Console: DeskOutput {
 
     // MARK: Commands for a runner
 
-    /// From here on, the runner executes only commands that ``writeCommands(_:)`` writes; other text, also of other
-    /// programs, can't be a command.
+    /// Makes the runner ignore commands that ``writeCommands(_:)`` does not write, so that no other text, not even
+    /// another program's, can be taken for a command.
     func stopCommands() {
         state.withLock { stopCommands(&$0) }
     }
 
-    /// Writes this process's own commands for the runner.
+    /// Writes commands from this process for the runner.
     func writeCommands(_ commands: [UInt8]) {
         state.withLock { state in
             resumeCommands(&state)
@@ -83,13 +84,13 @@ final class Console: DeskOutput {
         }
     }
 
-    /// Lets the runner accept commands again, for the programs that run after this one. Must be the last output.
+    /// Makes the runner accept commands again, for programs that run after this one. Must be the last output.
     func resumeCommands() {
         state.withLock { resumeCommands(&$0) }
     }
 
     private func stopCommands(_ state: inout State) {
-        // The token is printed when it resumes commands, so each one is used once.
+        // Resuming commands prints the token, so each token is used only once.
         var generator = SystemRandomNumberGenerator()
         let token = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
         put(lineBreak(state) + Array("::stop-commands::\(token)\n".utf8), &state)
@@ -102,12 +103,12 @@ final class Console: DeskOutput {
         state.token = nil
     }
 
-    /// A command must be on a line of its own.
+    /// Returns a line break if one is needed to put a command on its own line.
     private func lineBreak(_ state: State) -> [UInt8] {
         state.filter?.isAtLineStart == false ? [10] : []
     }
 
-    /// The width for a progress line, in columns; nil if none is to be shown.
+    /// The width of a progress line, in columns; `nil` if none should be shown.
     var progressWidth: Int? {
         guard isatty(descriptor) == 1, getenv("TERM").map({ String(cString: $0) }) != "dumb" else { return nil }
         var size = winsize()
@@ -115,7 +116,7 @@ final class Console: DeskOutput {
         return Int(size.ws_col)
     }
 
-    /// Whether to use colour: only on a terminal that has it, and unless `NO_COLOR` is set (no-color.org).
+    /// Whether to use colour: only on a terminal that supports it, and unless `NO_COLOR` is set (no-color.org).
     var usesColor: Bool {
         guard isatty(descriptor) == 1 else { return false }
         if let set = getenv("NO_COLOR"), set.pointee != 0 { return false }

@@ -5,7 +5,7 @@ import ProbeBase
 import ProbeEngine
 import ProbeEvents
 
-/// `--crowd-share` and `--start-at`: several runs, mostly on several machines, share the members of crowds.
+/// `--crowd-share` and `--start-at`: several runs, usually on several machines, share the members of crowds.
 struct CrowdShareOptions: ParsableArguments {
     @Option(
         name: .customLong("crowd-share"), parsing: .unconditional,
@@ -21,7 +21,7 @@ struct CrowdShareOptions: ParsableArguments {
             valueName: "time"))
     var startAt: String?
 
-    /// Further ahead it is a mistake, such as a time in milliseconds.
+    /// The longest accepted wait, in seconds. A later start is a mistake, such as a time in milliseconds.
     private static let longestWait = 86_400.0
 
     func validate() throws {
@@ -38,9 +38,9 @@ struct CrowdShareOptions: ParsableArguments {
         }
     }
 
-    /// The share of this run, and where it comes from; nil: crowds are not divided.
+    /// Returns the share of this run and its origin; `nil` if crowds are not divided.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed, if the engine's variables name no share.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the engine's variables name no share.
     func choice() throws -> ShardOptions.Choice? {
         guard let text else { return nil }
         guard text == "auto" else { return ShardOptions.Choice(share: try Self.share(text), origin: "--crowd-share") }
@@ -56,13 +56,16 @@ struct CrowdShareOptions: ParsableArguments {
         )
     }
 
-    /// The first line of the report.
+    /// Returns the first line of the report.
     static func firstLine(_ choice: ShardOptions.Choice) -> String {
         "crowd share \(choice.share.index) of \(choice.share.total), by \(choice.origin): every case runs, with this part of the "
             + "members of its crowds\n"
     }
 
-    /// - Throws: the exit code of wrong use, after the message was printed, if a crowd has fewer members than there are shares.
+    /// Checks that every crowd can be divided.
+    ///
+    /// - Throws: the exit code of invalid usage, after printing the message, if a crowd has fewer members than there
+    ///   are shares.
     func check(_ jobs: [RunJob]) throws {
         guard let problem = try choice().flatMap({ CrowdShare($0.share).problem(in: jobs) }) else { return }
         throw Failure.wrongUse("--crowd-share: \(Escaped.text(problem.utf8))")
@@ -70,7 +73,7 @@ struct CrowdShareOptions: ParsableArguments {
 
     // MARK: The moment
 
-    /// A time in decimal digits, with or without a fraction.
+    /// Parses a time in decimal digits, with or without a fraction.
     private static func seconds(_ text: String) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count),
@@ -81,12 +84,13 @@ struct CrowdShareOptions: ParsableArguments {
 
     private static var now: Double { Double(probe_realtime_ns()) / 1e9 }
 
-    /// Waits until the moment, where one is given, or until a signal has come.
+    /// Waits until the given start time, if there is one, or until a signal arrives.
     ///
     /// - Parameters:
-    ///   - interrupts: readable when a signal has come; negative: there is none.
-    ///   - cleanUp: called before it throws.
-    /// - Throws: the exit code of wrong use, after the message was printed, if the moment is over or too far away.
+    ///   - interrupts: a descriptor that becomes readable when a signal arrives; negative if there is none.
+    ///   - cleanUp: called before an error is thrown.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the time is in the past or too far in
+    ///   the future.
     func waitForMoment(orUntilReadable interrupts: Int32, otherwise cleanUp: () -> Void) throws {
         guard let startAt, let moment = Self.seconds(startAt) else { return }
         let rest = moment - Self.now
@@ -106,7 +110,7 @@ struct CrowdShareOptions: ParsableArguments {
             let rest = moment - Self.now
             if rest <= 0 { return }
             var entry = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
-            // In parts: the clock may be set meanwhile.
+            // In short waits, because the clock may be set meanwhile.
             if poll(&entry, 1, Int32(min(rest, 0.2) * 1000)) > 0 { return }
             if rest < 0.001 { usleep(UInt32(rest * 1e6)) }
         }

@@ -2,20 +2,23 @@ import CShims
 import ProbeEngine
 import ProbeScenario
 
-/// How many cases may run at a time with the descriptors that the process may open.
+/// The number of cases that may run at a time, given the number of descriptors that the process may open.
 struct DescriptorBudget {
-    /// For what the run itself opens: reports, the capture, the guardian, and what libraries open for a moment.
+    /// The descriptors reserved for the run itself: reports, the capture, the guardian, and descriptors that libraries
+    /// open briefly.
     private static let own = 16
 
     private let limit: Int
 
-    /// Raises the soft limit of open files to the hard limit. Programs that the run starts get the old soft limit.
+    /// Raises the soft limit of open files to the hard limit. Programs started by the run get the old soft limit.
     init() { limit = Int(probe_raise_descriptor_limit()) }
 
-    /// - Returns: the number of jobs that was asked for, or a smaller one with a note that says why.
+    /// Limits the number of parallel jobs.
+    ///
+    /// - Returns: the requested number of jobs, or a smaller one with a note that explains why.
     func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
         if asked == 1 { return (asked, nil) }
-        // The cases that need most descriptors may run at the same time.
+        // The cases that need the most descriptors may run at the same time.
         let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)
         let wanted = needs.reduce(0, +) + max(0, asked - needs.count) * (needs.first ?? 0)
         // The limit is usually so high that no further check is needed.
@@ -36,8 +39,8 @@ struct DescriptorBudget {
         )
     }
 
-    /// A reactor, the sockets of both ends, and the pipes of programs. A script that opens more in a loop gets an error
-    /// when the descriptors run out.
+    /// Returns the number of descriptors for a case: a reactor, the sockets of both ends, and the pipes of programs. A
+    /// script that opens more in a loop gets an error when the descriptors run out.
     private static func need(of scenario: Scenario) -> Int {
         let actors = scenario.actors.reduce(0) { sum, actor in
             switch actor.kind {
@@ -46,7 +49,7 @@ struct DescriptorBudget {
             case .subject: sum + 5
             case .process: sum + 12
             case .proxy: sum + 9
-            // The pipes of a worker, and of one beside the server that it connects to.
+            // The pipes of a worker, and those of a second one next to the server that it connects to.
             case .crowd: sum + 12
             }
         }

@@ -9,7 +9,7 @@ import ProbeScenario
 import ProbeSystem
 import Synchronization
 
-/// What `connect` and `listen` have in common.
+/// The options that `connect` and `listen` share.
 struct DeskOptions: ParsableArguments {
     @Flag(help: "Begin with TLS.")
     var tls = false
@@ -50,7 +50,7 @@ struct DeskOptions: ParsableArguments {
         }
     }
 
-    /// What stands behind an actor of the language, with options of one end.
+    /// Returns the TLS clause that follows an actor in the language, with options for one end.
     func tlsOptions(_ own: [String], implied: Bool) -> String {
         guard tls || implied || !alpn.isEmpty else { return "" }
         var words = ["tls"] + own
@@ -80,7 +80,7 @@ struct DeskOptions: ParsableArguments {
         throw ExitCode(code)
     }
 
-    /// Of the script without a step: it names what the user gave.
+    /// Returns the plan of the script before its first step, which contains what the user specified.
     private static func plan(of script: SessionScript, _ allowed: AllowedTargets) throws -> Plan {
         do throws(SessionScript.Problem) {
             return try script.beginning(allowing: allowed, loader: FileAccess.load)
@@ -133,7 +133,7 @@ struct DeskOptions: ParsableArguments {
     }
 }
 
-/// Where the lines of earlier sessions are kept: a folder of the user's state (XDG Base Directory Specification).
+/// The file with the lines of earlier sessions, in the user's state folder (XDG Base Directory Specification).
 private enum DeskHistory {
     static var path: String? {
         func value(_ name: String) -> String? {

@@ -2,16 +2,16 @@ import Glibc
 import ProbeBase
 import ProbeSystem
 
-/// The captures that earlier runs left in the folder of captures. They are moved into a folder of their own, so that none is taken for one of
-/// this run.
+/// Captures that earlier runs left in the capture folder. They are moved to a separate folder, so that none is mistaken
+/// for a capture of this run.
 ///
-/// While a run lasts it has a lock on the folder. Another run in the same folder then moves nothing.
+/// A run holds a lock on the folder. Another run in the same folder then moves nothing.
 final class EarlierCaptures {
-    /// In the folder of captures.
+    /// The name of the separate folder, inside the capture folder.
     static let folderName = Folder.earlierName
 
     private let folder: Folder
-    /// Has the lock; closed at the end of the process.
+    /// The descriptor that holds the lock; closed when the process exits.
     private let lock: Int32
 
     init(_ folder: Folder) {
@@ -19,6 +19,8 @@ final class EarlierCaptures {
         lock = openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 
+    /// Moves earlier captures out of the way.
+    ///
     /// - Returns: the number of captures that were moved.
     func moveAside() -> Int {
         guard lock >= 0 else { return 0 }
@@ -35,7 +37,7 @@ final class EarlierCaptures {
         }
     }
 
-    /// Whether a run of this program wrote the file: its header names the program, and a case in a comment.
+    /// Returns whether a run of this program wrote the file: its header names the program and, in a comment, a case.
     private func isOwn(_ name: String) -> Bool {
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard raw >= 0 else { return false }
@@ -47,7 +49,9 @@ final class EarlierCaptures {
         return Self.isOfRun(Array(head[..<count]))
     }
 
-    /// - Parameter head: the first bytes of a file.
+    /// Returns whether a file is the capture of a run.
+    ///
+    /// - Parameter head: the first bytes of the file.
     static func isOfRun(_ head: [UInt8]) -> Bool {
         func little(_ offset: Int, _ count: Int) -> Int {
             (0..<count).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
@@ -60,7 +64,7 @@ final class EarlierCaptures {
             let (code, length) = (little(offset, 2), little(offset + 2, 2))
             let value = head[(offset + 4)..<min(offset + 4 + length, end)]
             if code == 0 { break }
-            // A comment, and the program that wrote the file (pcapng, section header block).
+            // Option codes for a comment and for the program that wrote the file (pcapng, section header block).
             if code == 1, value.starts(with: Array("case ".utf8)) { hasCase = true }
             if code == 4, value.starts(with: Array("tcpprobe ".utf8)) { isOwnProgram = true }
             offset += 4 + (length + 3) / 4 * 4

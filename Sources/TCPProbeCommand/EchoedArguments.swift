@@ -1,15 +1,15 @@
 import ProbeBase
 import ProbeEvents
 
-/// Makes messages of the argument parser safe: it quotes arguments without escaping them.
+/// Sanitizes messages of the argument parser, which quotes arguments without escaping them.
 enum EchoedArguments {
-    /// The message with each argument escaped for a terminal. The message's own line breaks stay. Those of an argument
-    /// are escaped, so that no argument can look like a message.
+    /// Returns the message with each argument escaped for a terminal. The message's own line breaks are kept. Those of
+    /// an argument are escaped, so that no argument can look like a message.
     static func safe(_ message: String, arguments: [String]) -> String {
         var quoted: Set<String> = []
         for argument in arguments {
             quoted.insert(argument)
-            // `--option=value` and `-jvalue`: the value may be quoted without the option.
+            // In `--option=value` and `-jvalue`, the value may be quoted without the option.
             if let sign = argument.firstIndex(of: "=") {
                 quoted.insert(String(argument[argument.index(after: sign)...]))
             }

@@ -1,8 +1,9 @@
 import ArgumentParser
 
-/// Whether a run in which nothing was judged counts as one that passed.
+/// Whether a run in which nothing was judged counts as a success.
 ///
-/// A suite whose cases are all skipped, and a shard without cases, look like success to a CI that reads the exit code only.
+/// A suite whose cases are all skipped, or a shard without cases, looks like a success to a CI system that only reads
+/// the exit code.
 struct EmptyRunOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-empty"),

@@ -48,7 +48,7 @@ struct ExplainCommand: ParsableCommand {
         DiagnosticID.allCases.map(\.rawValue)
         + Set(LanguageTable.names.map { String($0.prefix { $0 != " " }) }).sorted()
 
-    /// Each id, and the first sentence about it.
+    /// Returns each id with the first sentence of its explanation.
     private static func list(width: Int?) -> String {
         let column = DiagnosticID.allCases.map(\.rawValue.count).max() ?? 0
         return DiagnosticID.allCases.map { id in

@@ -3,8 +3,8 @@ import ProbeEngine
 import ProbeSystem
 import Synchronization
 
-/// The capture of `explore`: open from the start where wire statements are judged, else only for the runs whose packets are kept. Variations
-/// are faster without it.
+/// The capture of `explore`: open from the start if wire statements are judged, otherwise only for runs whose packets
+/// are kept, because variations are faster without it.
 final class ExploreCapture: Sendable {
     private let ports: ClosedRange<UInt16>
     private let opened = Mutex<(Capture?, String?)?>(nil)
@@ -13,7 +13,9 @@ final class ExploreCapture: Sendable {
         self.ports = ports.range
     }
 
-    /// - Returns: the capture, or why there is none.
+    /// Opens the capture on the first call.
+    ///
+    /// - Returns: the capture, or the reason why there is none.
     func open() -> (Capture?, String?) {
         if let opened = opened.withLock({ $0 }) { return opened }
         let opening = CaptureOpening(ports: ports, bufferSize: Capture.largeBufferSize)
@@ -22,7 +24,7 @@ final class ExploreCapture: Sendable {
         return result
     }
 
-    /// The configuration for runs whose captures are kept; nil if there is no capture.
+    /// Returns the configuration for runs whose captures are kept; `nil` if there is no capture.
     func configuration(_ configuration: RunConfiguration, _ folder: Folder, path: String) -> RunConfiguration? {
         var result = configuration
         (result.capture, result.captureProblem) = open()

@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeBase
 import ProbeExplore
 
-/// `tcpprobe explore`: looks for variations of a scenario that do not pass.
+/// `tcpprobe explore`: searches for variations of a scenario that do not pass.
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore",
@@ -73,7 +73,7 @@ struct ExploreCommand: ParsableCommand {
 
     private var time: Duration? { QuantityArgument.time(duration) }
 
-    /// The options that say how, for the command that explores a case again.
+    /// The options of the search, for the command that explores a case again.
     private var words: [String] {
         var words = to.map { ["--to", $0] } ?? []
         if duration != "60s" { words += ["--for", duration] }

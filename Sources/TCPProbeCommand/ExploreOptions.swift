@@ -37,7 +37,7 @@ struct ExploreOptions: ParsableArguments {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
     }
 
-    /// The options that a case depends on, for the command that explores it again.
+    /// The options that affect a case, for the command that explores it again.
     var rerunWords: [String] {
         var words: [String] = []
         for assignment in selection.assignments { words += ["--set", assignment] }
@@ -49,10 +49,10 @@ struct ExploreOptions: ParsableArguments {
         return words
     }
 
-    /// Variations at a time.
+    /// The number of variations that run in parallel.
     var parallel: Int { jobs ?? max(1, min(16, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-    /// The cases that the arguments choose. The text of each script has that of its includes in it.
+    /// Returns the selected cases. The text of each script contains the files that it includes.
     func chosenJobs() throws -> [RunJob] {
         let selected = try selection.select(allowing: targets.targets())
         try FilesRead(selected.scripts, are: "a script of the run").requireApart(reports.targets)
@@ -72,7 +72,7 @@ struct ExploreOptions: ParsableArguments {
         }
     }
 
-    /// The case of a script with another text.
+    /// Compiles a script's new text, and returns the case.
     private func compiled(_ job: RunJob, _ text: [UInt8], _ what: String) throws -> RunJob {
         let compiled = ScenarioCompiler.compile(
             path: job.path, bytes: text, settings: selection.settings, allowing: try targets.targets(),
@@ -90,8 +90,8 @@ struct ExploreOptions: ParsableArguments {
         return result
     }
 
-    /// The words of a command that is run in another folder: those that name a file from here are made to name it from everywhere. A
-    /// program without a slash is looked for in PATH.
+    /// Returns the words of a command that is run in another folder, with paths relative to the current folder made
+    /// absolute. A program without a slash is looked up in PATH.
     private func absolute(_ words: [String]) -> [String] {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         return words.enumerated().map { index, word in
@@ -103,9 +103,9 @@ struct ExploreOptions: ParsableArguments {
         }
     }
 
-    /// The case of a command that connects to a server through a proxy.
+    /// Returns the case of a command that connects to a server through a proxy.
     ///
-    /// - Parameter target: of the proxy.
+    /// - Parameter target: the address that the proxy connects to.
     func commandJob(to target: String) throws -> RunJob {
         let words = absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {

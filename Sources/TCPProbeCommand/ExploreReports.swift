@@ -7,23 +7,25 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The reports of `explore` and `shrink` for other programs: a case for each scenario.
+/// The machine-readable reports of `explore` and `shrink`, with one case for each scenario.
 final class ExploreReports: Sendable {
     private let output: RunOutput
     private let settings: ExploreSettings?
     private let rerun: @Sendable (RunJob) -> String
 
+    /// Opens the reports.
+    ///
     /// - Parameters:
-    ///   - settings: of `explore`; nil for `shrink`.
+    ///   - settings: the settings of `explore`; `nil` for `shrink`.
     ///   - rerun: returns the command that explores one case again.
-    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     init(
         _ files: ReportFiles, _ jobs: [RunJob], settings: ExploreSettings?, options: ReportOptions,
         rerun: @escaping @Sendable (RunJob) -> String
     ) throws {
         let planned = jobs.map { job in
             var planned = PlannedCase(job, rerun: rerun(job))
-            // What is found counts, whatever a failure of the script itself would mean.
+            // A finding counts, whatever the level of the script itself.
             planned.level = .must
             return planned
         }
@@ -35,14 +37,14 @@ final class ExploreReports: Sendable {
         output.record(.started(caseCount: jobs.count))
     }
 
-    /// A case begins.
+    /// Records the beginning of a case.
     func begin(_ job: RunJob) { output.record(.caseStarted(id: job.id, subject: subject(job))) }
 
-    /// A case has ended. One that was interrupted is told as not run.
+    /// Records the end of a case. An interrupted case is reported as not run.
     ///
     /// - Parameters:
-    ///   - written: the smallest scenarios of it.
-    ///   - problem: why one could not be written.
+    ///   - written: the smallest scenarios that were found.
+    ///   - problem: why a scenario could not be written.
     func end(
         _ job: RunJob, _ outcome: ExploreOutcome, written: [FindingWriter.Written], problem: String?,
         since start: MonotonicTime
@@ -53,9 +55,9 @@ final class ExploreReports: Sendable {
         output.record(.caseEnded(result))
     }
 
-    /// The command has ended.
+    /// Records the end of the command.
     ///
-    /// - Returns: the exit code: the given one, or that of an error where a report could not be written.
+    /// - Returns: the given exit code, or the one of an error if a report could not be written.
     func end(code: Int32, interruptedBy signal: Int32?) -> Int32 {
         var summary = RunSummary()
         summary.commandExitCode = code
@@ -67,7 +69,7 @@ final class ExploreReports: Sendable {
         return complete.exitCode
     }
 
-    /// A second signal ends the command at once.
+    /// Aborts the command after a second signal.
     func abort(by signal: Int32) { output.abort(by: signal) }
 
     // MARK: Results
@@ -115,7 +117,7 @@ final class ExploreReports: Sendable {
             report.findings, written.map(\.sentence) + report.findings.dropFirst(written.count).map { _ in "fails" }
         )
         .map { finding, sentence in
-            // What is wrong at the end of a case has no place: there it is that of what was varied.
+            // A problem at the end of a case has no place, so the place of the variation is used.
             let place = finding.signature.span ?? report.base.place(of: finding.shrunk.candidate.variation)
             return Self.finding(finding, at: place, sentence)
         }
@@ -142,7 +144,7 @@ final class ExploreReports: Sendable {
             return result(of: job, .skipped, [Finding(.skipped, "no fault was tried: \(obstacle)")])
         }
         let findings = report.finding.map { found in
-            // The steps behind the fault are not those of the script, so the place is that of the fault.
+            // The steps after the fault are not the script's, so the place of the fault is used.
             var finding = Finding(.failed, at: found.span, found.sentence)
             if let first = found.result.findings.first { finding.details = [first.summary] + first.details }
             return [finding]
@@ -169,7 +171,7 @@ final class ExploreReports: Sendable {
         }
     }
 
-    /// A failure with the sentence that says what makes it fail.
+    /// Returns a failure with the sentence that describes its cause.
     private static func finding(_ found: ExploreFinding, at place: SourceSpan?, _ sentence: String) -> Finding {
         var finding = Finding(.failed, at: place, sentence)
         guard let first = found.result.findings.first, Signature(found.result) == found.signature else {
@@ -182,7 +184,7 @@ final class ExploreReports: Sendable {
         return finding
     }
 
-    /// What a run without variations says.
+    /// Returns the finding of a run without variations.
     private func about(_ result: CaseResult, _ text: String, _ verdict: Verdict = .inconclusive) -> Finding {
         let first = result.findings.first
         return Finding(

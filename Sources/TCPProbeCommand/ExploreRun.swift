@@ -11,17 +11,20 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// One call of `explore` or `shrink`: prepares what runs need, runs the cases one after the other, and tells what came of them.
+/// One invocation of `explore` or `shrink`: prepares what runs need, runs the cases one after the other, and reports
+/// the results.
 struct ExploreRun {
     enum Kind {
-        /// - Parameter words: the options that say how, for the command that does the same again.
+        /// Searches for variations or faults.
+        ///
+        /// - Parameter words: the options of the search, for the command that repeats it.
         case explore(ExploreSettings, words: [String])
         case shrink
 
-        /// Nil for `shrink`.
+        /// The settings of `explore`; `nil` for `shrink`.
         var settings: ExploreSettings? { if case .explore(let settings, _) = self { settings } else { nil } }
 
-        /// The command with these options.
+        /// The words of the command with these options.
         var words: [String] {
             switch self {
             case .explore(_, let words): ["tcpprobe", "explore"] + words
@@ -29,7 +32,7 @@ struct ExploreRun {
             }
         }
 
-        /// What is explored is a command that connects to a server, not a scenario.
+        /// Whether a command that connects to a server is explored, not a scenario.
         var isOfCommand: Bool { words.contains("--to") }
     }
 
@@ -38,7 +41,9 @@ struct ExploreRun {
     private let chosen: [RunJob]
     private var console: Console { options.reports.console }
 
-    /// - Parameter jobs: the cases, one after the other.
+    /// Creates a run.
+    ///
+    /// - Parameter jobs: the cases, which are run one after the other.
     init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind) {
         self.options = options
         chosen = jobs
@@ -46,7 +51,7 @@ struct ExploreRun {
     }
 
     func run() throws {
-        // Before any text of a script can be printed.
+        // Must precede any output that contains text of a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         probe_keep_memory_small()
@@ -99,7 +104,8 @@ struct ExploreRun {
 
     // MARK: Preparation
 
-    /// Where wire statements are to be judged and capture is not permitted here, a namespace of the run's own permits it.
+    /// Enters a private namespace, in which capture is permitted, if wire statements must be judged and capture is not
+    /// permitted outside.
     private func enterNamespace(_ jobs: [RunJob]) {
         guard !Isolation.mayCapture, IsolationObstacle(jobs, allowedTargets: options.targets.allowed) == nil else {
             return
@@ -153,7 +159,7 @@ struct ExploreRun {
 
     // MARK: The run
 
-    /// Where everything goes that is written.
+    /// The destinations of everything that is written.
     private typealias Output = (folder: Folder, capture: ExploreCapture, reports: ExploreReports)
 
     private func execute(
@@ -203,7 +209,9 @@ struct ExploreRun {
         return reports.end(code: finished.code, interruptedBy: control.interruptedBy)
     }
 
-    /// - Returns: the exit code of one case.
+    /// Explores one case.
+    ///
+    /// - Returns: the exit code of the case.
     private func explore(
         _ runner: EngineRunner, _ good: GoodTwin?, _ text: ExploreText, _ output: Output
     ) async -> Int32 {
@@ -228,7 +236,7 @@ struct ExploreRun {
         case .explored(let report): code = await tell(report, runner, text, output, &written)
         default: code = text.tell(outcome)
         }
-        // Without a finding, what was not tried any more says nothing.
+        // Without a finding, an interrupted search has no result.
         let isWhole = runner.control.interruptedBy == nil || !written.scenarios.isEmpty
         output.reports.end(
             runner.job, isWhole ? outcome : .interrupted, written: written.scenarios, problem: written.problem,
@@ -237,15 +245,15 @@ struct ExploreRun {
     }
 }
 
-/// What was written of one case.
+/// The scenarios that were written for one case.
 private struct WrittenFindings {
     var scenarios: [FindingWriter.Written] = []
-    /// Why one could not be written.
+    /// Why a scenario could not be written.
     var problem: String?
 }
 
 extension ExploreRun {
-    /// Tells what came of variations, and writes what was found.
+    /// Reports the results of variations, and writes the findings.
     ///
     /// - Returns: the exit code of the case.
     private func tell(
@@ -269,7 +277,7 @@ extension ExploreRun {
         return isExploring ? 1 : 0
     }
 
-    /// Tells what came of faults, and writes the one that was found.
+    /// Reports the results of faults, and writes the finding.
     ///
     /// - Returns: the exit code of the case.
     private func tell(
@@ -296,7 +304,9 @@ extension ExploreRun {
             captureConfiguration: output.capture.configuration(runner.configuration, output.folder, path: options.out))
     }
 
-    /// - Returns: what was told.
+    /// Reports that a scenario can't be written.
+    ///
+    /// - Returns: the message.
     private func tell(_ error: SystemError, _ name: String) -> String {
         let text =
             "\(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder"
@@ -305,7 +315,7 @@ extension ExploreRun {
     }
 }
 
-/// The exit code of several cases: something found counts most, then what was wrong.
+/// The exit code of several cases: a finding outranks invalid usage and errors.
 private final class ExitCodeBox: Sendable {
     private let codes = Mutex<[Int32]>([])
 

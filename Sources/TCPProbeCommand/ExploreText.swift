@@ -5,7 +5,7 @@ import ProbeExplore
 import ProbeReport
 import ProbeScenario
 
-/// What `explore` and `shrink` print of one case.
+/// The console output of `explore` and `shrink` for one case.
 struct ExploreText {
     private let console: Console
     private let job: RunJob
@@ -17,7 +17,7 @@ struct ExploreText {
         self.options = options
     }
 
-    /// Of the case, for the names of files.
+    /// The case's name for files.
     var name: String {
         let id = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         return String(id.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "-" })
@@ -38,7 +38,7 @@ struct ExploreText {
 
     // MARK: Results
 
-    /// Tells why nothing was explored.
+    /// Prints why nothing was explored.
     ///
     /// - Returns: the exit code.
     func tell(_ outcome: ExploreOutcome) -> Int32 {
@@ -90,7 +90,7 @@ struct ExploreText {
         return Escaped.text("\(place)\(first.summary)".utf8)
     }
 
-    /// Tells how much was tried, and what was left out.
+    /// Prints how much was tried, and what was left out.
     func tell(_ report: ExploreReport, isExploring: Bool) {
         var text = ""
         if isExploring {
@@ -121,7 +121,7 @@ struct ExploreText {
         console.write(text)
     }
 
-    /// Tells how many faults were tried, and what the program did.
+    /// Prints how many faults were tried, and how the program reacted.
     func tell(_ report: FaultExplorer.Report) {
         if let obstacle = report.obstacle {
             console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
@@ -136,7 +136,7 @@ struct ExploreText {
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 
-    /// Tells of a smallest scenario.
+    /// Prints a smallest scenario.
     func tell(_ written: FindingWriter.Written) {
         var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
         text += "  \(Escaped.text(written.path.utf8))"

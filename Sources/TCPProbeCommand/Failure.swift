@@ -5,24 +5,25 @@ import ProbeTransport
 
 /// The ways in which a command fails.
 enum Failure {
-    /// Prints what is wrong and returns the exit code of wrong use.
+    /// Prints what is wrong, and returns the exit code of invalid usage.
     static func wrongUse(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
     }
 
-    /// Prints what the machine does not give, and returns the exit code of an error.
+    /// Prints which resource of the machine is unavailable, and returns the exit code of an error.
     static func machine(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(3)
     }
 
-    /// The same as of wrong use, for a subject that can't be used, with the details that are known.
+    /// Prints why a subject can't be used, with the known details, and returns the exit code of invalid usage.
     static func wrongUse(_ failure: SubjectFailure) -> ExitCode {
         wrongUse(([failure.summary] + failure.details).joined(separator: "\n  "))
     }
 
-    /// A message of the argument parser as this tool writes messages: `error:` in lower case, and what the user typed escaped.
+    /// Returns a message of the argument parser in this tool's style: `error:` in lower case, and the user's input
+    /// escaped.
     static func text(of message: String, arguments: [String]) -> String {
         let prefix = "Error: "
         let own = message.hasPrefix(prefix) ? "error: " + message.dropFirst(prefix.count) : message
@@ -31,9 +32,9 @@ enum Failure {
 }
 
 extension ScenarioFiles {
-    /// The scenarios that a command line names.
+    /// Returns the scenarios that a command line names.
     ///
-    /// - Throws: the exit code of wrong use if one of them does not exist or can't be read.
+    /// - Throws: the exit code of invalid usage if one of them does not exist or can't be read.
     static func named(_ paths: [String]) throws -> ScenarioFiles {
         do throws(PathError) {
             return try ScenarioFiles(paths)
@@ -42,7 +43,7 @@ extension ScenarioFiles {
         }
     }
 
-    /// The same, where `-` is standard input, which comes first.
+    /// Returns the scenarios that a command line names; standard input, named `-`, comes first.
     static func namedOrInput(_ paths: [String]) throws -> [File] {
         let named = paths.filter { $0 != "-" }
         if paths.count - named.count > 1 { throw Failure.wrongUse("standard input can be read once only") }
@@ -50,7 +51,7 @@ extension ScenarioFiles {
         return paths.count == named.count ? files : [File(path: "-", id: "-")] + files
     }
 
-    /// The bytes of a script, or those of standard input.
+    /// Returns the bytes of a script, or those of standard input.
     static func content(of file: File) throws(PathError) -> [UInt8] {
         guard file.path == "-" else { return try read(file) }
         let bytes: [UInt8]

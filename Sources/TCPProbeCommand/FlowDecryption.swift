@@ -5,22 +5,22 @@ import ProbeInspect
 import ProbeSystem
 import ProbeWire
 
-/// Has tshark decrypt the TLS of a flow.
+/// Decrypts the TLS of a flow with tshark.
 struct FlowDecryption {
     let path: String
     let flow: Int
     let keyLog: String?
-    /// The capture can be read again.
+    /// Whether the capture can be read again.
     let isRegular: Bool
     let client: SocketEndpoint
     let server: SocketEndpoint
 
     private static let largestKeyLog = 64 << 20
 
-    /// What was said before TLS and in it.
+    /// Returns the bytes sent before TLS and inside it.
     ///
-    /// - Parameter keysInCapture: lines of a key log that the capture itself holds.
-    /// - Throws: the exit code, after the reason was printed.
+    /// - Parameter keysInCapture: lines of a key log that the capture itself contains.
+    /// - Throws: the exit code, after printing the reason.
     func decrypted(_ recorder: FlowRecorder, keysInCapture: [UInt8], limit: Int) throws -> RecordedConversation {
         guard let first = recorder.conversation.firstOfTLS else { return recorder.conversation }
         guard let tshark = Tshark() else {
@@ -35,7 +35,7 @@ struct FlowDecryption {
         guard let stream = tshark.stream(ofFrame: recorder.firstFrame, arguments) else {
             throw fail("the flow speaks TLS, and tshark can't read the file")
         }
-        // Where segments cut the first record, it must be told that the port is one of TLS.
+        // If the first record is divided among segments, tshark must be told that the port uses TLS.
         let ways = [[], ["-d", "tcp.port==\(server.port),tls"]]
         var parts: [TsharkDataReader.Part] = []
         var records = TsharkRecordReader(client: client, server: server)
@@ -60,7 +60,7 @@ struct FlowDecryption {
         return conversation
     }
 
-    /// What was decrypted, up to a little more than the limit.
+    /// Returns the decrypted data, up to a little more than the limit.
     private func data(
         of stream: Int, by tshark: Tshark, _ arguments: [String], limit: Int
     ) throws -> [TsharkDataReader.Part] {
@@ -79,7 +79,7 @@ struct FlowDecryption {
         return parts
     }
 
-    // MARK: What keeps it from being decrypted
+    // MARK: Obstacles to decryption
 
     private func requireSecrets(of conversation: RecordedConversation, keysInCapture: [UInt8]) throws {
         var keys = keysInCapture
@@ -102,7 +102,7 @@ struct FlowDecryption {
             let place = keyLog.map { "neither the file nor \(Escaped.text($0)) holds" } ?? "the file holds no"
             throw fail("the flow speaks TLS, and \(place) TLS secrets: \(advice)")
         }
-        // Secrets of an RSA key exchange are told by something else.
+        // Secrets of an RSA key exchange are not identified by the client random.
         guard let random = conversation.clientRandom, !lines.contains(where: { $0.starts(with: Array("RSA ".utf8)) })
         else { return }
         let wanted = Array(random.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined().utf8)
@@ -115,7 +115,7 @@ struct FlowDecryption {
         }
     }
 
-    /// A label, a random value and a secret: what NSS calls a key log.
+    /// Returns whether a line has the format of an NSS key log: a label, a random value and a secret.
     private static func isSecret(_ line: ArraySlice<UInt8>) -> Bool {
         let words = line.split(separator: 0x20)
         return words.count == 3 && line.first != 0x23
@@ -148,7 +148,8 @@ struct FlowDecryption {
 
     // MARK: The order
 
-    /// Data, close_notify and FIN by their packets. An end that came before its data, in an order that the network changed, stands behind them.
+    /// Adds data, close_notify and FIN in packet order. An end that was captured before its data, because the network
+    /// reordered packets, is added after it.
     private func add(
         _ parts: [TsharkDataReader.Part], _ alerts: [TsharkRecordReader.Alert], _ recorder: FlowRecorder,
         to conversation: inout RecordedConversation
@@ -174,7 +175,7 @@ struct FlowDecryption {
             let notify = own.first { $0.number == 0 }.map { ($0, max($0.frame, lastData)) }
             let fin = end.map { max($0.frame, lastData) }
             if let (alert, frame) = notify {
-                // They are one end if the other side did nothing between them.
+                // They are a single end if the other side did nothing between them.
                 let isOne = end?.event == .fin && !spoke(side.opposite, between: frame, and: fin ?? frame)
                 entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
                 if isOne { continue }
@@ -185,7 +186,7 @@ struct FlowDecryption {
             }
         }
         var now = conversation.turns.last?.time ?? .zero
-        // Of one packet they stay in their order.
+        // Entries of the same packet keep their order.
         for (_, entry) in entries.enumerated().sorted(by: {
             ($0.element.frame, $0.element.rank, $0.offset) < ($1.element.frame, $1.element.rank, $1.offset)
         }) {
@@ -194,6 +195,6 @@ struct FlowDecryption {
         }
     }
 
-    /// It only announces a close_notify (RFC 8446, 6.1).
+    /// `user_canceled`, which only announces a close_notify (RFC 8446, 6.1).
     private static let userCanceled: UInt8 = 90
 }

@@ -4,18 +4,20 @@ import ProbeExplore
 import ProbeInspect
 import ProbeWire
 
-/// What was said on one flow of a capture.
+/// The recording of one flow of a capture.
 struct FlowRecording {
     let conversation: RecordedConversation
-    /// Its address, as a script says it.
+    /// The address of the server, in the script's notation.
     let server: String
 
+    /// Records a flow.
+    ///
     /// - Parameters:
-    ///   - keyLog: a file with TLS secrets, beside those of the capture.
-    ///   - limit: the most that is kept; see ``RecordedConversation``.
-    /// - Throws: the exit code, after the reason was printed.
+    ///   - keyLog: a file with TLS secrets, in addition to those in the capture.
+    ///   - limit: the maximum amount that is kept; see ``RecordedConversation``.
+    /// - Throws: the exit code, after printing the reason.
     static func of(_ flow: Int, in path: String, keyLog: String?, limit: Int) throws -> FlowRecording {
-        // A ClientHello that begins at the limit is one, too.
+        // A ClientHello that begins right at the limit must still be recognized.
         let observer = FlowRecorder(limit: limit + 1024)
         let inspection: Inspection
         let isRegular: Bool
@@ -62,7 +64,7 @@ struct FlowRecording {
 }
 
 extension FlowRecording {
-    /// Every byte from the SYN on is there.
+    /// Checks that every byte from the SYN on was captured.
     private static func requireWhole(_ conversation: Conversation, _ name: String) throws {
         for (half, side) in [(conversation.fromClient, "client"), (conversation.fromServer, "server")] {
             let isSilent = conversation.fromClient.segmentCount + conversation.fromServer.segmentCount == 0
@@ -80,30 +82,30 @@ extension FlowRecording {
     }
 }
 
-/// Collects the turns of a flow. A FIN counts behind the bytes of its packet.
+/// Collects the turns of a flow. A FIN is recorded after the bytes of its packet.
 final class FlowRecorder: InspectionObserver {
     struct End {
         var event: RecordedConversation.Event
         var side: ConversationSide
-        /// Of its packet, from 1.
+        /// The number of its packet, from 1.
         var frame: Int
-        /// Nanoseconds since 1970.
+        /// The time in nanoseconds since 1970.
         var time: UInt64
     }
 
     private(set) var conversation: RecordedConversation
     /// The first FIN or RST of each side.
     private(set) var ends: [End] = []
-    /// The flow's first packet, from 1.
+    /// The number of the flow's first packet, from 1.
     private(set) var firstFrame = 1
-    /// Of the flow's first packet.
+    /// The time of the flow's first packet.
     private(set) var start: UInt64?
     private var now = Duration.zero
     private var pending: [End] = []
 
     init(limit: Int) { conversation = RecordedConversation(limit: limit) }
 
-    /// From the beginning of the flow.
+    /// Returns the time since the beginning of the flow.
     func time(at moment: UInt64) -> Duration {
         .nanoseconds(Int64(clamping: moment - min(moment, start ?? moment)))
     }
@@ -122,7 +124,7 @@ final class FlowRecorder: InspectionObserver {
     }
 
     func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-        // A gap is told by the flow itself.
+        // Gaps are reported by the flow itself.
         guard case .bytes(let bytes) = part.content else { return }
         self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)
     }

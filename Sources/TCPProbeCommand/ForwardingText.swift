@@ -2,13 +2,15 @@ import ProbeBase
 import ProbeNetwork
 import ProbeScenario
 
-/// What `--to-client` and `--to-server` say, in the words of the step `forward`.
+/// The values of `--to-client` and `--to-server`, which are written like the step `forward`.
 enum ForwardingText {
-    /// - Parameter option: for messages.
-    /// - Returns: nil where nothing is said.
+    /// Parses a forwarding style.
+    ///
+    /// - Parameter option: the option's name, for messages.
+    /// - Returns: the style; `nil` if the option was not given.
     static func style(_ text: String?, of option: String) throws -> ForwardStyle<Resolved>? {
         guard let text else { return nil }
-        // It is read as the step that it is the end of, so that there is one grammar and one set of messages.
+        // It is parsed as the end of that step, so that there is one grammar and one set of messages.
         let script = "scenario \"\(option)\"\nserver S\nproxy X -> S\nX forward to client \(text)\n"
         let result = ScenarioCompiler.compile(path: option, bytes: Array(script.utf8)) {
             (_: ScriptFile) throws(LoadError) in throw .notFound

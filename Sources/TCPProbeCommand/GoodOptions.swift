@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options of `explore` and `shrink` that name a program which is known to be right.
+/// The options of `explore` and `shrink` that specify a program which is known to be right.
 struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good"), parsing: .unconditional,
@@ -34,7 +34,7 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// Whether a correct program is named.
+    /// Whether a correct program is specified.
     var isGiven: Bool { command != nil || !assignments.isEmpty }
 
     /// The options for the command that explores a case again.
@@ -42,7 +42,7 @@ struct GoodOptions: ParsableArguments {
         (command.map { ["--good", $0] } ?? []) + assignments.flatMap { ["--good-set", $0] }
     }
 
-    /// The arguments with `--good --set x=1` as the one option that it means: `--good-set x=1`.
+    /// Returns the arguments with `--good --set x=1` replaced by the single option that it means: `--good-set x=1`.
     static func joined(_ arguments: [String]) -> [String] {
         var result: [String] = []
         for argument in arguments {
@@ -56,7 +56,8 @@ struct GoodOptions: ParsableArguments {
         return result
     }
 
-    /// The adapter that `--good` names, if it is one: a scenario with a subject has no process that it could mean.
+    /// Returns the adapter that `--good` specifies, if it is one. A scenario with a subject has no process that the
+    /// command could replace.
     func adapter(for jobs: [RunJob]) throws -> AdapterSource? {
         guard let command, jobs.contains(where: { $0.plan.scenario.processes.isEmpty && $0.plan.scenario.needsSubject })
         else { return nil }
@@ -67,12 +68,13 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// The case with the program that is known to be right.
+    /// Returns the case with the program that is known to be right.
     ///
     /// - Parameters:
     ///   - adapter: see ``adapter(for:)``.
-    ///   - settings: of `--set`.
-    ///   - isOfCommand: what is explored is a command that connects to a server: `{port}` is the port of the proxy, as in that command.
+    ///   - settings: the values of `--set`.
+    ///   - isOfCommand: whether a command that connects to a server is explored: `{port}` is then the proxy's port, as in
+    ///     that command.
     func twin(
         of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
         isOfCommand: Bool
@@ -107,7 +109,7 @@ struct GoodOptions: ParsableArguments {
         return GoodTwin(good)
     }
 
-    /// The process that a command is for, and the command without its name.
+    /// Returns the process that a command is meant for, and the command without the process's name.
     private func chosen(
         _ command: String, of processes: [String: ProcessCommand], _ job: RunJob
     ) throws -> (name: String, command: String) {
@@ -123,8 +125,8 @@ struct GoodOptions: ParsableArguments {
         )
     }
 
-    /// The command with the files of the current folder named from everywhere, because a process runs in a private folder. Words with a
-    /// quote, a backslash or a variable stay as they are.
+    /// Returns the command with paths relative to the current folder made absolute, because a process runs in a private
+    /// folder. Words with a quote, a backslash or a variable are unchanged.
     private static func fromHere(_ command: String) -> String {
         let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
         let words = command.split(separator: " ", omittingEmptySubsequences: false)
@@ -145,7 +147,7 @@ struct GoodOptions: ParsableArguments {
 }
 
 extension Scenario {
-    /// The commands of its processes, by name.
+    /// The commands of the scenario's processes, by name.
     fileprivate var processes: [String: ProcessCommand] {
         actors.reduce(into: [:]) { found, actor in
             if case .process(let command) = actor.kind { found[actor.name.value] = command }

@@ -171,13 +171,14 @@ struct InspectCommand: ParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// The exit code of two files: wrong use outranks a failure, and a failure outranks an unknown result.
+    /// Returns the exit code of two files: invalid usage outranks a failure, and a failure outranks an unknown result.
     private func worse(_ left: Int32, _ right: Int32) -> Int32 {
         let order: [Int32] = [0, 3, 1, 2]
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
     }
 
-    /// A file that can't be read is reported before the statements: the actors that they name are in its notes.
+    /// Returns the notes in a file. A file that can't be read is reported before any problem in the statements, because
+    /// its notes contain the actors that they name.
     private func notes(_ file: String) throws -> RunNotes {
         do throws(CaptureSourceError) {
             return try RunNotes(path: file)
@@ -188,7 +189,7 @@ struct InspectCommand: ParsableCommand {
         }
     }
 
-    /// The statements for each file, as its notes let them be read.
+    /// Returns the statements for each file, parsed with the actors from its notes.
     private func statements(_ notes: [RunNotes]) throws -> [[WireCheckList]] {
         var texts = check.map { (path: "--check", bytes: Array($0.utf8)) }
         for path in checks {
@@ -229,9 +230,9 @@ struct InspectCommand: ParsableCommand {
 }
 
 extension Framing: ExpressibleByArgument {
-    /// What the help names.
+    /// The values that the help lists.
     public static var allValueStrings: [String] { allCases.map(\.rawValue) + ["'\"DELIMITER\"'"] }
 
-    /// Nil if the framing is unknown.
+    /// Creates a framing from its name; `nil` if the name is unknown.
     public init?(argument: String) { self.init(rawValue: argument) }
 }

@@ -5,7 +5,7 @@ import ProbeEvents
 import ProbeInspect
 import ProbeWire
 
-/// Which packets and flows are shown. `watch` shares the packet filter.
+/// The options that select packets and flows. `watch` shares the packet filter.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only flows with this address at one end; may be repeated.", valueName: "address"))
     var host: [String] = []
@@ -51,7 +51,7 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// Which view of a run's capture is shown or judged.
+/// The option that selects which end of a link in a run's capture is shown or judged.
 struct SideOptions: ParsableArguments {
     enum Side: String, ExpressibleByArgument, CaseIterable { case left, right, both }
 
@@ -67,7 +67,7 @@ struct SideOptions: ParsableArguments {
     )
     var whole = false
 
-    /// Nil for the default.
+    /// The views to show; `nil` is the default view.
     var views: [LinkView?] {
         switch side {
         case nil: [nil]
@@ -87,7 +87,7 @@ struct SideOptions: ParsableArguments {
     }
 }
 
-/// What `--follow` and `--html` do with TLS.
+/// The options that make `--follow` and `--html` decrypt TLS.
 struct DecryptionOptions: ParsableArguments {
     @Flag(
         help:
@@ -108,7 +108,7 @@ struct DecryptionOptions: ParsableArguments {
     }
 }
 
-/// A packet filter, for files and live.
+/// A packet filter, for files and live captures.
 struct PacketFilterOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -116,7 +116,9 @@ struct PacketFilterOption: ParsableArguments {
             valueName: "filter"))
     var bpf: String?
 
-    /// - Throws: the exit code of wrong use, after the message was printed.
+    /// Compiles the filter.
+    ///
+    /// - Throws: the exit code of invalid usage, after printing the message.
     func filter() throws -> PacketFilter? {
         guard let bpf else { return nil }
         do throws(CaptureError) {
@@ -129,7 +131,7 @@ struct PacketFilterOption: ParsableArguments {
     }
 }
 
-/// How flows are shown.
+/// The options that control how flows are shown.
 struct ShowOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -191,7 +193,7 @@ struct ShowOptions: ParsableArguments {
 extension ConnectionOrder: ExpressibleByArgument {}
 
 extension ConnectionTrait: ExpressibleByArgument {
-    /// Also in the singular and in capitals: `RST`, `retransmission`.
+    /// Creates a trait from its name, also in the singular and in capitals: `RST`, `retransmission`.
     package init?(argument: String) {
         let word = argument.lowercased()
         guard let trait = ConnectionTrait(rawValue: word) ?? ConnectionTrait(rawValue: word + "s") else { return nil }

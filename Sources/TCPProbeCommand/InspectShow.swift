@@ -34,7 +34,7 @@ struct InspectShow {
     let criteria: ConnectionCriteria
     let packetFilter: PacketFilter?
     let output: OutputBuffer
-    /// The width that was asked for, or of the terminal; nil if the output is none.
+    /// The requested width, or the terminal's; `nil` if the output is not a terminal.
     let width: Int?
     let paint: Paint
     let options: ShowOptions
@@ -43,22 +43,22 @@ struct InspectShow {
     let hasHeading: Bool
     /// Whether this is the last file.
     let isLast: Bool
-    /// The end of a link that was asked for; nil for the default.
+    /// The selected end of a link; `nil` for the default.
     let chosenView: LinkView?
-    /// The file is shown once for each side.
+    /// Whether the file is shown once for each side.
     let isSideShown: Bool
 
-    /// What is shown of links.
+    /// The view of links that is shown.
     var view: LinkView { chosenView ?? .received }
 
     var tunnels: TunnelReading { options.noTunnels ? .named : .opened }
 
-    /// Whether the table shows or is sorted by what takes a look at every packet.
+    /// Whether the table shows, or is sorted by, values that require examining every packet.
     var measures: Bool { columns.contains(where: \.isTiming) || options.sort?.isTiming == true }
 
     var isJSON: Bool { options.json }
 
-    /// The packets that are read; nil for all.
+    /// The filter for the packets that are read; `nil` to read all.
     var accepts: PacketPredicate? {
         packetFilter.map { filter in
             { record, bytes in
@@ -74,7 +74,7 @@ struct InspectShow {
             let side = if isSideShown, case .at(let end)? = chosenView { ", \(end.rawValue) side" } else { "" }
             output.write("\(name)\(side):\n")
         }
-        // What an observer sees packet by packet must be chosen before: the file is read once more.
+        // An observer processes packet by packet, so its flows must be selected in advance: the file is read twice.
         if !criteria.isOpen, mode.isObserved {
             var chosen = self
             do throws(CaptureSourceError) {
@@ -242,7 +242,7 @@ struct InspectShow {
 
     // MARK: The end
 
-    /// Says that no flow was found, or prints the remarks on the flows that were shown.
+    /// Reports that no flow was found, or prints the remarks on the flows that were shown.
     func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
         -> Int32
     {
@@ -287,7 +287,7 @@ extension InspectShow {
         "the file holds no TLS secrets: `--key-log FILE` names those that the programs wrote (SSLKEYLOGFILE); a run's "
         + "captures hold them unless `--no-secrets` was given"
 
-    /// Shows the plain text of a flow, and what tshark decrypts of it.
+    /// Shows the plain text of a flow, and the data that tshark decrypts.
     func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
         guard let tshark = Tshark() else {
             return fail("--decrypt \(Tshark.advice)", code: 3)
@@ -306,22 +306,22 @@ extension InspectShow {
         return fail(failure, code: 3)
     }
 
-    /// The exit code if there is no such file with secrets.
+    /// Returns the exit code if a key log does not exist.
     func missing(keyLog: String?) -> Int32? {
         guard let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) else { return nil }
         return fail("--key-log \(Escaped.text(keyLog)): there is no such file", code: 2)
     }
 
-    /// Shows what tshark decrypts of a flow behind what the observer has seen of it.
+    /// Shows what tshark decrypts of a flow, after what the observer has seen of it.
     ///
-    /// - Returns: why nothing was decrypted.
+    /// - Returns: the reason why nothing was decrypted; `nil` if something was.
     func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
         guard let conversation = observer.conversation, let packet = observer.firstPacket, observer.hasTLS else {
             return "the flow has no TLS in it"
         }
         let common = Tshark.arguments(file, keyLog: keyLog)
         guard let number = tshark.stream(ofFrame: packet + 1, common) else { return "tshark can't read the file" }
-        // Where segments cut the first record, it must be told that the port is one of TLS.
+        // If the first record is divided among segments, tshark must be told that the port uses TLS.
         for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
             var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)
             var isAny = false
@@ -338,7 +338,7 @@ extension InspectShow {
             "nothing of the flow could be decrypted: its secrets are not there, its handshake is not in the capture, or it carried no data"
     }
 
-    /// Prints what is wrong with the file.
+    /// Prints an error about the file, and returns the exit code.
     func fail(_ text: String, code: Int32) -> Int32 {
         output.flush()
         Console.standardError.write("error: \(Escaped.text(file)): \(text)\n")
@@ -346,20 +346,21 @@ extension InspectShow {
     }
 }
 
-/// That a page shows what TLS has encrypted, and with which secrets.
+/// The secrets with which the TLS in a page is decrypted.
 struct PageDecryption {
-    /// The path of a key log; nil for the secrets in the capture.
+    /// The path of a key log; `nil` to use the secrets in the capture.
     var keyLog: String?
 }
 
 extension InspectShow {
     /// Writes the page of `--html`.
     ///
-    /// A file is read once for all flows, and once more for those that are shown in full. A pipe can be read once only: then the
-    /// first flows of the capture are shown in full, in whatever order the table is.
+    /// A file is read once for all flows, and a second time for those that are shown in full. A pipe can be read only
+    /// once, so the first flows of the capture are shown in full, whatever the table's order.
     func page(_ source: consuming CaptureSource, to path: String, decryption: PageDecryption?) -> Int32 {
         if let code = refusal(of: path, source.isRegular, decryption) { return code }
-        // Told before a large file is read. A pipe is opened once only: its reader would take the first close for the end.
+        // Report an error before reading a large file. A pipe must be opened only once, because its reader would take
+        // the first close for the end.
         let isOrdinary =
             path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
         if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); another path", code: 2) }
@@ -403,7 +404,7 @@ extension InspectShow {
         return max(code, end(inspection))
     }
 
-    /// The exit code if the options don't fit the files.
+    /// Returns the exit code if the options don't fit the files.
     private func refusal(of path: String, _ isRegular: Bool, _ decryption: PageDecryption?) -> Int32? {
         if let target = FileStatus(at: path)?.identity, target == FileStatus(at: file)?.identity, path != "-", isRegular
         {
@@ -423,7 +424,7 @@ extension InspectShow {
         return missing(keyLog: decryption.keyLog)
     }
 
-    /// Gathers what is shown of the first flows of the page.
+    /// Collects the details of the page's first flows.
     ///
     /// - Returns: the exit code if the file could not be opened again.
     private func readAgain(_ inspection: Inspection, _ filter: ConnectionFilter, _ observer: FlowsPageObserver)
@@ -445,13 +446,13 @@ extension InspectShow {
     }
 
     private struct DecryptionEnd {
-        /// By the number of the flow, why nothing of it was decrypted.
+        /// Why nothing of a flow was decrypted, by the number of the flow.
         var remarks: [Int: String] = [:]
         var failure: String?
         var wrongUse: String?
     }
 
-    /// Adds what tshark decrypts of the flows that have TLS.
+    /// Adds what tshark decrypts of the flows that use TLS.
     private func decrypt(
         _ observer: FlowsPageObserver, _ inspection: Inspection, _ decryption: PageDecryption
     ) -> DecryptionEnd {
@@ -470,14 +471,14 @@ extension InspectShow {
             }
         }
         if end.remarks.count == encrypted.count {
-            // With a NULL cipher none are needed.
+            // With a NULL cipher, no secrets are needed.
             if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.wrongUse = Self.noSecrets }
             end.failure = end.remarks.values.min()
         }
         return end
     }
 
-    /// Opens the page's file. What is at the path stays until the page is complete.
+    /// Opens the file for the page. An existing file at the path is kept until the page is complete.
     private func open(_ path: String) -> (report: ReportFile?, failure: ReportFileError?) {
         do throws(ReportFileError) {
             return (try ReportFile(path, keepsOld: true, isReadByRunner: Console.isReadByRunner), nil)
@@ -486,9 +487,10 @@ extension InspectShow {
         }
     }
 
-    /// The temporary file is there for a moment only, so that nothing stays of an inspection that is interrupted.
+    /// Writes the page. The temporary file exists only for a moment, so that an interrupted inspection leaves nothing
+    /// behind.
     ///
-    /// - Returns: the exit code if it could not be written.
+    /// - Returns: the exit code if the page could not be written.
     private func write(_ page: FlowsPage, to path: String) -> Int32? {
         let bytes = Array(page.text.utf8)
         if path == "-" {
@@ -518,7 +520,7 @@ extension InspectShow {
     }
 }
 
-/// The notes that a run left in its capture, from the beginning of the file.
+/// The notes that a run has left in its capture, at the beginning of the file.
 struct RunNotes {
     private(set) var notes = CaptureNotes()
     /// The numbers of the interfaces that are ends of links.
@@ -526,7 +528,9 @@ struct RunNotes {
 
     var hasLinks: Bool { !linkEnds.isEmpty }
 
-    /// - Parameter path: of a file; what can't be read twice has no notes.
+    /// Reads the notes.
+    ///
+    /// - Parameter path: the path of a file; a source that can't be read twice has no notes.
     init(path: String) throws(CaptureSourceError) {
         var source = try CaptureSource(path: path)
         guard source.isRegular else { return }
@@ -537,7 +541,7 @@ struct RunNotes {
         }
     }
 
-    /// Reads up to the first packet.
+    /// Reads the file up to the first packet.
     private static func head(of source: inout CaptureSource) -> Result<CaptureFileReader, CaptureSourceError> {
         var reader = CaptureFileReader()
         do throws(CaptureFileError) {
@@ -550,7 +554,7 @@ struct RunNotes {
                 }
             }
         } catch {
-            // A damaged file: what was read before the damage is valid, and reading the packets reports the rest.
+            // The file is damaged. What precedes the damage is valid, and reading the packets reports the rest.
             return .success(reader)
         }
         return .success(reader)
@@ -562,7 +566,7 @@ extension InspectShow {
     func judge(_ lists: [WireCheckList], _ notes: RunNotes, isOnWhole: Bool) -> Int32 {
         let run = RunCheck(notes: notes.notes, view: chosenView, isOnWhole: isOnWhole)
         let checks = lists.flatMap(\.checks)
-        // One analysis for each scope, with what all its judgements need.
+        // One analysis per scope, with everything that its judgements need.
         var assertions: [RunCheck.Scope: [WireAssertion]] = [:]
         var scopes: [RunCheck.Scope] = []
         func need(_ scope: RunCheck.Scope, _ assertion: WireAssertion) {
@@ -625,14 +629,14 @@ extension InspectShow {
         return "judged as the run did at \(shown)\(more): on the packets that it had seen by then (`--whole`: on all)"
     }
 
-    /// The packets of a scope that arrived over links; nil without links, or for one end of them.
+    /// Returns the packets of a scope that arrived over links; `nil` without links, or for a single end of them.
     private func arrivals(of scope: RunCheck.Scope, _ notes: RunNotes) throws(CaptureSourceError) -> Inspection? {
         guard chosenView == nil, scope.view == .sent, !notes.linkEnds.isEmpty else { return nil }
         return Inspection.of(
             try CaptureSource(path: file), limits: .live, accepts: accepts(scope, notes), view: .received)
     }
 
-    /// The packets of a scope; nil for all.
+    /// Returns the filter for the packets of a scope; `nil` to read all.
     private func accepts(_ scope: RunCheck.Scope, _ notes: RunNotes) -> PacketPredicate? {
         guard let last = scope.last else { return accepts }
         let (own, ends) = (accepts, notes.linkEnds)

@@ -2,19 +2,20 @@ import ProbeBase
 import ProbeEngine
 import ProbeScenario
 
-/// Why a run that may not capture gets no network namespace of its own by itself: it may need what is outside.
+/// Why a run without the permission to capture does not enter its own network namespace by default: it may need
+/// something outside.
 struct IsolationObstacle {
     /// A script that names an address.
     private struct Script {
         var path: String
-        /// `redis.scn:3`
+        /// The place of the address, such as `redis.scn:3`.
         var place: String
     }
 
-    /// For the run's notes.
+    /// The text for the run's notes.
     let text: String
 
-    /// Nil where nothing speaks against a namespace.
+    /// Looks for an obstacle; `nil` if a namespace can be entered.
     init?(_ jobs: [RunJob], allowedTargets: [String]) {
         if let target = allowedTargets.first {
             text =

@@ -21,11 +21,11 @@ struct LSPCommand: ParsableCommand {
 
     @OptionGroup var targets: TargetOptions
 
-    /// Many clients add it to every server.
+    /// Accepted because many clients add it to every server.
     @Flag(help: "Speak over standard input and output: what is done anyway.")
     var stdio = false
 
-    /// Reads so many times before it answers, while the client goes on writing.
+    /// The maximum number of reads before answering while the client keeps writing.
     private static let mostReads = 32
 
     func run() throws {
@@ -47,7 +47,7 @@ struct LSPCommand: ParsableCommand {
                 throw Failure.wrongUse("what came on standard input is not the Language Server Protocol: \(error.text)")
             }
             reads += 1
-            // Several messages at once: what a later one makes needless is not computed.
+            // Several messages are handled together, so that results superseded by a later message are not computed.
             if reads < Self.mostReads, server.pendingCount < EditorServer.mostPending, Self.hasMoreInput { continue }
             reads = 0
             try Self.write(server.settle())
@@ -68,7 +68,7 @@ struct LSPCommand: ParsableCommand {
         return poll(&input, 1, 0) == 1
     }
 
-    /// The number of bytes; 0 at the end of the input.
+    /// Returns the number of bytes read; 0 at the end of the input.
     private static func read(into buffer: inout [UInt8]) throws -> Int {
         while true {
             let count = Glibc.read(0, &buffer, buffer.count)
@@ -84,7 +84,7 @@ struct LSPCommand: ParsableCommand {
         }
     }
 
-    /// Not by the console: it changes what a runner of CI would take for a command.
+    /// Writes directly to standard output, because the console changes text that a CI runner would take for a command.
     private static func write(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

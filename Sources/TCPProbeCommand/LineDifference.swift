@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeEvents
 
-/// The difference of two texts in the format of `diff -u`.
+/// The difference between two texts in the format of `diff -u`.
 enum LineDifference {
     private enum Line {
         case same(String)
@@ -21,7 +21,7 @@ enum LineDifference {
             guard case .same = merged[index] else {
                 let end = hunkEnd(merged, from: index)
                 let start = max(0, index - context)
-                // The unchanged lines before the change are counted already.
+                // The unchanged lines before the change have already been counted.
                 let before = index - start
                 text += hunk(merged[start..<end], oldLine: oldLine - before, newLine: newLine - before)
                 for line in merged[index..<end] { advance(line, &oldLine, &newLine) }
@@ -68,7 +68,7 @@ enum LineDifference {
         return merged
     }
 
-    /// The end of the hunk: behind the context of the last change that is near enough to share it.
+    /// Returns the end of the hunk: after the context of the last change that is close enough to share it.
     private static func hunkEnd(_ lines: [Line], from start: Int) -> Int {
         var last = start
         var index = start

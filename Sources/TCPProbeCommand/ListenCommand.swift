@@ -46,7 +46,7 @@ struct ListenCommand: ParsableCommand {
         if let cert {
             own.append("cert \(SessionScript.literal(cert))" + (key.map { " key \(SessionScript.literal($0))" } ?? ""))
         }
-        // Without a port a free one is taken.
+        // Without a port, a free one is used.
         let text = place.port == 0 ? String("\(place)".dropLast(2)) : "\(place)"
         try options.run(
             .server(address: text, options: options.tlsOptions(own, implied: !own.isEmpty)),

@@ -52,7 +52,7 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before any text of a file can be printed.
+        // Must precede any output that contains text of a file.
         if files.github { Console.standardOutput.stopCommands() }
         try FilesRead(paths, are: "one of the files that are put together").requireApart(targets)
         var read: [ResultsFile] = []
@@ -97,21 +97,21 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension ResultsFile {
-    /// More than the results of a million cases.
+    /// The size limit of a file, in bytes: more than the results of a million cases.
     private static let largest = 4 << 30
-    /// Of a pipe or a device, which may have no end.
+    /// The size limit of a pipe or a device, which may never end, in bytes.
     private static let largestStream = 1 << 30
 
     /// Reads a file that the command line names.
     ///
-    /// - Parameter prefix: what a message begins with.
-    /// - Throws: the exit code of wrong use, after the message was printed.
+    /// - Parameter prefix: the beginning of a message.
+    /// - Throws: the exit code of invalid usage, after printing the message.
     static func read(_ path: String, for prefix: String) throws -> ResultsFile {
         let isOrdinary = FileStatus(at: path)?.isRegular ?? true
         let limit = isOrdinary ? largest : largestStream
         let bytes: [UInt8]
         do throws(SystemError) {
-            // Of what can be no results the beginning is enough to say so.
+            // If the beginning shows that the contents can't be results, the rest need not be read.
             bytes = try InputFile.contents(of: path, limit: limit + 1) { start in
                 (start.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } ?? UInt8(ascii: "{")) == UInt8(ascii: "{")
             }

@@ -12,7 +12,7 @@ final class OutputBuffer {
         if bytes.count >= Self.size { flush() }
     }
 
-    /// UTF-8.
+    /// Appends UTF-8 text.
     func write(_ text: [UInt8]) {
         // A large text is written directly: copying it would save nothing.
         if text.count >= Self.size {
@@ -30,8 +30,10 @@ final class OutputBuffer {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Reports if standard output could not be written, for example to a full disk. A reader that closed its end is no
-    /// failure.
+    /// Reports an error if standard output could not be written, for example to a full disk. A reader that has closed
+    /// its end is not a failure.
+    ///
+    /// - Returns: whether output was lost.
     func reportFailure() -> Bool {
         guard let code = Console.standardOutput.failure else { return false }
         Console.standardError.write("error: standard output can't be written: \(String(cString: strerror(code)))\n")

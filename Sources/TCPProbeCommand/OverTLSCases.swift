@@ -6,7 +6,7 @@ import ProbeScenario
 /// The cases of `--over-tls`.
 struct OverTLSCases {
     private(set) var jobs: [RunJob] = []
-    /// What is not run, in one line.
+    /// A one-line note about what is not run.
     private(set) var note = ""
 
     init(_ all: [RunJob]) throws {
@@ -37,7 +37,7 @@ struct OverTLSCases {
         if jobs.isEmpty { throw Failure.wrongUse("no case can be run over TLS; \(note)") }
     }
 
-    /// Without the names of a script.
+    /// Returns an obstacle without the names of a script, to group obstacles of the same kind.
     private static func kind(of obstacle: String) -> String {
         obstacle.hasPrefix("`") ? "the subject connects to no server of the script" : obstacle
     }

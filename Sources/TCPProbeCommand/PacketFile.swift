@@ -5,9 +5,9 @@ import ProbeEvents
 import ProbeSystem
 import ProbeWire
 
-/// A pcapng file to which packets are added, and which is valid after each call.
+/// A pcapng file to which packets are appended, and which is valid after each call.
 ///
-/// It replaces the file at its path as soon as its header is written. A pipe is written to directly.
+/// It replaces the file at its path as soon as its header has been written. A pipe is written to directly.
 final class PacketFile {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -19,7 +19,9 @@ final class PacketFile {
     private let writer: PcapNGWriter
     private var isBroken = false
 
-    /// - Throws: the exit code, after the reason was printed.
+    /// Opens the file.
+    ///
+    /// - Throws: the exit code, after printing the reason.
     init(path: String, interface: String, linkType: LinkType) throws {
         self.path = Escaped.text(path)
         writer = PcapNGWriter(interface: .init(name: interface, linkType: linkType, snapLength: 262_144))
@@ -46,7 +48,9 @@ final class PacketFile {
         }
     }
 
-    /// - Returns: why it could not be written; only the first time.
+    /// Appends packets.
+    ///
+    /// - Returns: why the file could not be written, on the first failure only.
     func append(_ packets: [CapturedPacket]) -> String? {
         var bytes: [UInt8] = []
         for packet in packets { bytes += writer.packet(packet) }

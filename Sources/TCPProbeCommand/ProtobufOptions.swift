@@ -3,7 +3,7 @@ import ProbeBase
 import ProbeInspect
 import ProbeSystem
 
-/// What `--framing` does with messages of protobuf.
+/// The options that make `--framing` show messages as protobuf.
 struct ProtobufOptions: ParsableArguments {
     @Flag(
         name: .customLong("protobuf"),
@@ -20,7 +20,9 @@ struct ProtobufOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --proto, the message's name, such as demo.Point.", valueName: "name"))
     var message: String?
 
-    /// - Parameter modes: the other options that say what is shown.
+    /// Checks the options.
+    ///
+    /// - Parameter modes: the other options that select what is shown.
     func validate(framing: Framing?, modes: [String]) throws {
         guard isOn || proto != nil || message != nil else { return }
         let option = isOn ? "--protobuf" : proto != nil ? "--proto" : "--message"
@@ -39,7 +41,7 @@ struct ProtobufOptions: ParsableArguments {
         }
     }
 
-    /// How messages are shown; nil: not as protobuf.
+    /// Returns how messages are shown; `nil` if not as protobuf.
     func text() throws -> ProtobufText? {
         guard isOn else { return nil }
         guard let proto, let message else { return ProtobufText() }
@@ -65,6 +67,6 @@ struct ProtobufOptions: ParsableArguments {
         return ProtobufText(schema: schema, name: name)
     }
 
-    /// A descriptor set is a few KiB; the largest ones some MiB.
+    /// The size limit of a descriptor set, in bytes. Most are a few KiB; the largest are some MiB.
     private static let largestSet = 64 << 20
 }

@@ -47,7 +47,7 @@ struct ProxyCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "No line for each connection.")
     var quiet = false
 
-    /// Of a further process of one proxy: which it is, from 1.
+    /// The number, from 1, of an additional process of a proxy.
     @Option(help: .hidden)
     var worker: Int?
 
@@ -95,7 +95,7 @@ struct ProxyCommand: ParsableCommand {
     }
 }
 
-/// The proxy while it runs.
+/// A running proxy.
 private final class ProxySession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
@@ -103,7 +103,7 @@ private final class ProxySession {
     private var totals = ProxyWorker.Totals()
     /// The next process of the proxy.
     private var worker: ProxyWorker?
-    /// Which process this one is; the proxy itself is 0.
+    /// The number of this process; the proxy itself is 0.
     private let number: Int
 
     var address: SocketAddress { proxy.address }
@@ -126,20 +126,22 @@ private final class ProxySession {
             for (side, style) in styles { connection.forward(style, count: nil, to: side) }
         }
         proxy.onOver = { [unowned self] in note($0, isQuiet) }
-        // Whose packets are to be stored is known to one process alone.
+        // Only a single process knows which connections' packets to store.
         if record == nil, let capacity = ProxyWorker.capacity {
             proxy.limit(to: capacity) { [unowned self] in startWorker() }
         }
         proxy.onFailure = { [unowned self] error in
             totals.failures += 1
-            // A machine out of descriptors says so for each connection that waits.
+            // A machine without free descriptors reports an error for each waiting connection.
             if totals.failures <= 10 {
                 Console.standardError.write("error: a connection was not taken: \(error.reason)\n")
             }
         }
     }
 
-    /// - Returns: whether another process takes what comes now.
+    /// Starts another process if there is none.
+    ///
+    /// - Returns: whether another process accepts further connections.
     private func startWorker() -> Bool {
         if worker != nil { return true }
         do throws(SystemError) {
@@ -149,7 +151,7 @@ private final class ProxySession {
             worker = started
             return true
         } catch {
-            // It is told once; then connections are taken as long as there are descriptors.
+            // Reported once. From then on, connections are accepted as long as there are descriptors.
             proxy.limit(to: .max) { false }
             Console.standardError.write(
                 "error: no further process could be started for more connections: \(error); those that wait are taken when others have ended\n"
@@ -158,7 +160,7 @@ private final class ProxySession {
         }
     }
 
-    /// A further process has ended by itself.
+    /// Handles an additional process that has ended by itself.
     private func noteEnd() {
         guard let ended = worker else { return }
         reactor.unregister(ended.descriptor)
@@ -188,7 +190,9 @@ private final class ProxySession {
         }
     }
 
-    /// - Returns: the signal that ended it.
+    /// Runs the proxy until a signal arrives.
+    ///
+    /// - Returns: the signal.
     func run(until interrupts: Int32) -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {
@@ -213,7 +217,7 @@ private final class ProxySession {
         }
     }
 
-    /// A further process of a proxy: it ends with the one that started it.
+    /// Runs an additional process of a proxy, which ends with the process that started it.
     func runAsWorker() {
         do throws(SystemError) {
             try reactor.register(ProxyWorker.control, for: .read) { [reactor] _ in reactor.stop() }
@@ -241,7 +245,9 @@ private final class ProxySession {
         return totals
     }
 
-    /// - Returns: whether all that was to be written is.
+    /// Ends the proxy and prints the totals.
+    ///
+    /// - Returns: whether everything was written.
     func end() -> Bool {
         let totals = endAll()
         let isComplete = record?.finish() ?? true

@@ -6,7 +6,7 @@ import ProbeCapture
 import ProbeSystem
 import ProbeWire
 
-/// The packets of a proxy's connections, in a file.
+/// Writes the packets of a proxy's connections to a file.
 final class ProxyRecord {
     private let capture: Capture
     private let subscription: PortSubscription
@@ -15,7 +15,9 @@ final class ProxyRecord {
     private var count = 0
     private var failure: String?
 
-    /// - Throws: what keeps it from capturing or from writing, with its exit code.
+    /// Opens the capture and the file.
+    ///
+    /// - Throws: the exit code, after printing why capturing or writing is impossible.
     init(path: String, executable: String, listener: SocketAddress, target: SocketAddress) throws {
         guard let ends = listener.endpoint, target.isLoopback, listener.isLoopback else {
             throw Failure.wrongUse("--write: only packets of the loopback interface can be captured")
@@ -36,7 +38,7 @@ final class ProxyRecord {
         if !waiter.wait() { failure = "the capture does not deliver packets" }
     }
 
-    /// A connection onwards, before it is made.
+    /// Adds an outgoing connection before it is established.
     func add(_ local: SocketAddress, _ target: SocketAddress) {
         guard let local = local.endpoint, let target = target.endpoint else { return }
         do throws(CaptureError) {
@@ -46,7 +48,7 @@ final class ProxyRecord {
         }
     }
 
-    /// Writes what has come.
+    /// Writes the packets captured so far.
     func takePackets() {
         let packets = subscription.take()
         count += packets.count
@@ -58,6 +60,8 @@ final class ProxyRecord {
         if failure == nil { failure = text }
     }
 
+    /// Completes the file.
+    ///
     /// - Returns: whether the file is complete.
     func finish() -> Bool {
         let waiter = FenceWaiter()

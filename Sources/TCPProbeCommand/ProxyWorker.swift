@@ -2,12 +2,13 @@ import CShims
 import Glibc
 import ProbeSystem
 
-/// A further process of `tcpprobe proxy`, for connections beyond the descriptors that one process may have.
+/// An additional process of `tcpprobe proxy`, for connections beyond the number of descriptors that one process may
+/// have.
 ///
-/// It has the same arguments and the socket on which the proxy listens, takes connections from it too, and ends when the process that
-/// started it closes its end of a socket pair, or has ended.
+/// It has the same arguments, inherits the listening socket and accepts connections from it too. It ends when the
+/// process that started it closes its end of a socket pair, or exits.
 final class ProxyWorker {
-    /// What connections have carried.
+    /// The totals of a process's connections.
     struct Totals {
         var connections = 0
         var toServer = 0
@@ -21,30 +22,30 @@ final class ProxyWorker {
             left.failures += right.failures
         }
 
-        /// Tells them to the process that started this one.
+        /// Sends the totals to the process that started this one.
         func send() {
             let words = [connections, toServer, toClient, failures].map(String.init).joined(separator: " ")
             _ = SmallFile.writeAll(Array(words.utf8), to: ProxyWorker.control)
         }
     }
 
-    /// Descriptors that a further process begins with.
+    /// The descriptors that an additional process inherits.
     static let listener: Int32 = 3
     static let control: Int32 = 4
-    /// The numbers of a process's connections begin behind so many of each process before it.
+    /// The size of each process's range of connection numbers.
     static let numbers = 1_000_000
-    /// Descriptors that are left for what is not a connection.
+    /// The number of descriptors reserved for anything but connections.
     private static let reserve = 24
 
-    /// How long it may take to end.
+    /// The time that it may take to end, in milliseconds.
     private static let patience: Int32 = 5_000
 
     private let pair: OwnedDescriptor
-    /// Readable when it has ended.
+    /// A descriptor that becomes readable when the process has ended.
     var descriptor: Int32 { pair.raw }
     private let process: pid_t
 
-    /// How many connections this process may have, of two descriptors each; nil where nothing bounds them.
+    /// The number of connections that this process may have, at two descriptors each; `nil` if there is no limit.
     static var capacity: Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
@@ -54,7 +55,9 @@ final class ProxyWorker {
         return max(1, (Int(clamping: limit.rlim_cur) - used - reserve) / 2)
     }
 
-    /// - Parameter number: which process of the proxy it is.
+    /// Starts the process.
+    ///
+    /// - Parameter number: the process's number within the proxy.
     init(number: Int, listener: consuming OwnedDescriptor) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         if socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) < 0 {
@@ -72,7 +75,7 @@ final class ProxyWorker {
         posix_spawn_file_actions_adddup2(&actions, given.raw, Self.control)
         var words = ProgramArguments.words
         if let place = words.firstIndex(of: "--worker") { words.removeSubrange(place...(place + 1)) }
-        // Right behind the subcommand: behind a `--` it would be no option.
+        // Right after the subcommand: after `--` it would not be an option.
         words.insert(contentsOf: ["--worker", "\(number)"], at: min(2, words.count))
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
@@ -82,9 +85,9 @@ final class ProxyWorker {
         process = pid
     }
 
-    /// Ends it.
+    /// Ends the process.
     ///
-    /// - Returns: what its connections have carried; nil where it has not told.
+    /// - Returns: the totals of its connections; `nil` if it has not sent them.
     func end() -> Totals? {
         shutdown(pair.raw, Int32(SHUT_WR))
         var text: [UInt8] = []

@@ -1,6 +1,6 @@
-/// Times and sizes of a command line.
+/// Durations and sizes on a command line.
 enum QuantityArgument {
-    /// `500ms`, `5s`, `1.5m`; nil if it is none, or not above 0.
+    /// Parses a duration such as `500ms`, `5s` or `1.5m`; `nil` if the text is invalid, or the duration is not above 0.
     static func time(_ text: String) -> Duration? {
         let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
         for (unit, seconds) in units where text.hasSuffix(unit) {
@@ -12,7 +12,8 @@ enum QuantityArgument {
         return nil
     }
 
-    /// `512B`, `64KiB`, `16MiB`, `1MB`; nil if it is none, or not above 0.
+    /// Parses a size such as `512B`, `64KiB`, `16MiB` or `1MB`; `nil` if the text is invalid, or the size is not above
+    /// 0.
     static func size(_ text: String) -> Int? {
         let units = [
             ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("kB", 1000), ("MB", 1_000_000),
@@ -22,7 +23,7 @@ enum QuantityArgument {
             let number = Int(text.dropLast(unit.count)), number > 0
         else { return nil }
         let (size, overflow) = number.multipliedReportingOverflow(by: bytes)
-        // Sums with it do not overflow.
+        // Small enough that sums don't overflow.
         return overflow || size > Int.max / 2 ? nil : size
     }
 }

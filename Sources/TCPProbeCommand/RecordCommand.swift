@@ -146,7 +146,7 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
-/// Where a scenario is written, with its payloads beside it.
+/// The destination of a scenario, with its payload files next to it.
 private struct RecordedFile: Sendable {
     private let folder: Folder
     private let path: String
@@ -176,10 +176,12 @@ private struct RecordedFile: Sendable {
         takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])
     }
 
-    /// Files that are there and may not be replaced.
+    /// The names of existing files that must not be replaced.
     let takenNames: Set<String>
 
-    /// - Returns: the exit code: 3 also for a recording that is not whole.
+    /// Writes the scenario.
+    ///
+    /// - Returns: the exit code, which is 3 also if the recording is incomplete.
     func write(_ conversations: [RecordedConversation], _ options: RecordedScript.Options) -> Int32 {
         let script: RecordedScript
         do throws(RecordedScript.Obstacle) {

@@ -7,29 +7,29 @@ import ProbeNetwork
 import ProbeSystem
 import Synchronization
 
-/// A proxy that records what passes, until so many connections have ended, and lets the others end then.
+/// A proxy that records traffic until N connections have ended, then lets the others finish.
 final class RecordingSession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
     private let interrupts: Int32
     private let count: Int
-    /// The most that is kept of a connection.
+    /// The maximum amount that is kept of a connection.
     private let limit: Int
-    /// How long connections that are not recorded may go on behind the end of the recorded ones.
+    /// The time for which unrecorded connections may continue after the end of the recorded ones.
     private let patience: Duration
     private var recordings: [Recording] = []
     private var isRecorded = false
     private var isEnding = false
-    /// Writes while connections go on.
+    /// Writes the scenario while connections continue.
     private var writer: WorkerThread?
     private let written = Written()
 
-    /// The exit code of what was written.
+    /// The exit code of writing the scenario.
     private final class Written: Sendable {
         let code = Mutex<Int32?>(nil)
     }
 
-    /// One connection.
+    /// The recording of one connection.
     private final class Recording {
         var conversation: RecordedConversation
         var isOver = false
@@ -39,13 +39,13 @@ final class RecordingSession {
 
     var address: SocketAddress { proxy.address }
 
-    /// Called once, when there is no more to be recorded: the recorded connections have ended or reached the limit, or at Ctrl-C.
-    /// It runs on a thread of its own. Returns an exit code.
+    /// Called once, when recording is over: the recorded connections have ended or reached the limit, or Ctrl-C was
+    /// pressed. Runs on a separate thread, and returns an exit code.
     var write: @Sendable ([RecordedConversation]) -> Int32 = { _ in 0 }
 
     init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
         (self.count, self.limit, self.patience) = (count, limit, patience)
-        // Before it says that it listens: from then on somebody may press Ctrl-C.
+        // Before announcing that it listens: from then on, Ctrl-C may be pressed.
         interrupts = probe_interrupt_descriptor()
         do throws(SystemError) {
             reactor = try Reactor()
@@ -65,7 +65,7 @@ final class RecordingSession {
     }
 
     private func record(_ connection: ProxiedConnection) {
-        // Others go through, and are not recorded.
+        // Further connections are forwarded but not recorded.
         guard recordings.count < count, !isRecorded else { return }
         let recording = Recording(limit: limit)
         recordings.append(recording)
@@ -92,7 +92,7 @@ final class RecordingSession {
         Console.standardError.write(
             "note: \(ByteText.count(limit, "byte")) were recorded, which is the limit: what follows on the connection goes on to the other side and is not recorded. --limit takes another limit\n"
         )
-        // Not between a piece's arrival and its way on.
+        // Not between the arrival of a piece and its forwarding.
         reactor.schedule(at: .now) { [weak self] in self?.finishIfComplete() }
     }
 
@@ -109,7 +109,7 @@ final class RecordingSession {
         let recorded = heard.isEmpty ? conversations : heard
         for recording in recordings { recording.conversation.cut() }
         do throws(SystemError) {
-            // With the stack of a main thread: scripts are parsed on it.
+            // With the stack size of a main thread, because scripts are parsed on this thread.
             writer = try WorkerThread("write", signals: .blocked, stack: 8 << 20) { [write, written] in
                 let code = write(recorded)
                 written.code.withLock { $0 = code }
@@ -128,9 +128,10 @@ final class RecordingSession {
         }
     }
 
-    // MARK: Connections that go on
+    // MARK: Connections that continue
 
-    /// Ends when every connection is over. One that was recorded up to the limit may take its time.
+    /// Ends the session when every connection is over. A connection that was recorded up to the limit may take as long
+    /// as it needs.
     private func endIfOver() {
         guard written.code.withLock({ $0 }) != nil, recordings.allSatisfy(\.isOver) else { return }
         proxy.stopListening()
@@ -152,7 +153,10 @@ final class RecordingSession {
         }
     }
 
-    /// - Returns: the exit code: that of what was written, or that of a signal which ended the recording before it was complete.
+    /// Runs the session.
+    ///
+    /// - Returns: the exit code of writing the scenario, or that of a signal which ended the recording before it was
+    ///   complete.
     func run() throws -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {

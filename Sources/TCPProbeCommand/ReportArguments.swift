@@ -9,7 +9,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The reports that a run writes besides the console's, and the expectations that it compares with.
+/// The options for reports other than the console's, and for the expectations that results are compared with.
 struct ReportArguments: ParsableArguments {
     @OptionGroup var files: ReportFiles
 
@@ -34,11 +34,12 @@ struct ReportArguments: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var results: String?
 
-    /// Removes the results of an earlier run that are at the path of `--results`, before anything else can go wrong: what is left there would
-    /// be merged as those of this run. A file that is no results stays.
+    /// Removes the results of an earlier run at the path of `--results`, before anything else can fail: otherwise,
+    /// `merge` would take them for the results of this run. A file that does not contain results is kept.
     ///
     /// - Parameter timings: the files of `--timings`.
-    /// - Throws: the exit code of wrong use, after the message was printed, if the results would take the place of one of those.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the results would replace one of those
+    ///   files.
     func removeEarlierResults(apartFrom timings: [String]) throws {
         guard let results, results != "-" else { return }
         if let target = ReportTarget("--results", results) {
@@ -61,13 +62,13 @@ struct ReportArguments: ParsableArguments {
             + (results == "-" ? ["--results"] : [])
     }
 
-    /// Whether a report, or one that `merge` may write from the results, draws what happened in cases that passed.
+    /// Whether a report, or one that `merge` may write from the results, shows what happened in cases that passed.
     var drawsPassedCases: Bool { files.html != nil || results != nil }
 
-    /// Where the report for people goes: standard error if another one goes to standard output.
+    /// The console for the human-readable report: standard error if another report is written to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
-    /// Of all reports, without the expectations that are written.
+    /// The targets of all reports, without the expectations file.
     private var targets: [ReportTarget] { files.targets + [ReportTarget("--results", results)].compactMap(\.self) }
 
     private var allTargets: [ReportTarget] {
@@ -79,13 +80,13 @@ struct ReportArguments: ParsableArguments {
         for target in allTargets { try target.validate() }
     }
 
-    /// To be called before any report is opened.
+    /// Checks that no report would replace a file that the run reads. Must be called before any report is opened.
     ///
-    /// - Parameter read: what the run reads besides the expectations.
-    /// - Throws: the exit code of wrong use, after the message was printed, if a report would take the place of a file that is read.
+    /// - Parameter read: the files that the run reads, without the expectations.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(from read: FilesRead) throws {
         try read.requireApart(allTargets)
-        // The file of --write-expectations may be one of --expect: it keeps what is there.
+        // The file of --write-expectations may be one of --expect, because its lines are kept.
         try FilesRead(expect, are: "a file of --expect").requireApart(targets)
     }
 
@@ -101,13 +102,13 @@ struct ReportArguments: ParsableArguments {
         /// The file that `--write-expectations` will replace.
         var old: ExpectationsFile?
 
-        /// If two files have a line for the same result, the later file counts.
+        /// The combined expectations. If two files have a line for the same result, the later file counts.
         var expectations: Expectations { Expectations(files.flatMap { $0.lines.map(\.expected) }) }
     }
 
     /// Reads all expectations.
     ///
-    /// - Throws: the exit code of wrong use, after the messages were printed.
+    /// - Throws: the exit code of invalid usage, after printing the messages.
     func readExpectations() throws -> Expected {
         var expected = Expected()
         for path in expect {
@@ -149,20 +150,20 @@ struct ReportArguments: ParsableArguments {
         return file
     }
 
-    /// All recorders of the run.
+    /// Creates all recorders of the run.
     ///
     /// - Parameters:
-    ///   - division: the cases, and the shard that they are of.
-    /// - filteredAway: ids of cases that `--filter` or `--tag` excluded.
-    ///   - head: what `--results` says before the cases; nil without it.
+    ///   - division: the cases, and the shard that they belong to.
+    ///   - filteredAway: the ids of cases that `--filter` or `--tag` excluded.
+    ///   - head: the head of the `--results` file; `nil` without that option.
     ///   - rerun: returns the command that runs one case again.
-    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     func recorders(
         _ division: RunDivision, filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         head: ResultsHead?, rerun: (RunJob) -> String
     ) throws -> RecorderSet {
         let planned = division.jobs.map { PlannedCase($0, rerun: rerun($0)) }
-        // What is said of a case in another shard is not stale.
+        // An expectation for a case in another shard is not stale.
         let whole = division.share.isWhole ? planned : division.whole.map { PlannedCase($0, rerun: "") }
         let notes = StaleExpectations.notes(expected.files, planned: whole, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
@@ -178,7 +179,7 @@ struct ReportArguments: ParsableArguments {
             }
             if let path = writeExpectations {
                 let own = Set(planned.map(\.key))
-                // Lines of cases in other shards stay.
+                // Lines for cases in other shards are kept.
                 let elsewhere = whole.filter { !own.contains($0.key) }.map(\.id)
                 let recorder = ExpectationsRecorder(
                     planned: planned, options: options, old: expected.old,

@@ -6,7 +6,7 @@ import ProbeReport
 import ProbeScenario
 import ProbeTransport
 
-/// The reports for other programs, which `run`, `explore` and `shrink` write.
+/// The machine-readable reports that `run`, `explore` and `shrink` write.
 struct ReportFiles: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -43,13 +43,13 @@ struct ReportFiles: ParsableArguments {
         [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].filter { $0.1 == "-" }.map(\.0)
     }
 
-    /// The files that are asked for.
+    /// The requested files.
     var targets: [ReportTarget] {
         [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].compactMap(ReportTarget.init)
             + matrix.compactMap { ReportTarget("--matrix", $0) }
     }
 
-    /// Where the report for people goes: standard error if another one goes to standard output.
+    /// The console for the human-readable report: standard error if another report is written to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
     func validate() throws {
@@ -65,7 +65,9 @@ struct ReportFiles: ParsableArguments {
         }
     }
 
-    /// - Parameter options: those that write to standard output.
+    /// Checks that at most one option writes to standard output.
+    ///
+    /// - Parameter options: the options that write to standard output.
     func requireOneOutput(_ options: [String]) throws {
         if options.count > 1 {
             throw ValidationError(
@@ -77,9 +79,9 @@ struct ReportFiles: ParsableArguments {
         }
     }
 
-    /// Attaches the recorders that were asked for.
+    /// Attaches the requested recorders.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a file can't be written.
     func attach(to set: inout RecorderSet, planned: [PlannedCase], options: ReportOptions) throws {
         if github {
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
@@ -115,6 +117,8 @@ struct ReportFiles: ParsableArguments {
 }
 
 extension PlannedCase {
+    /// Creates the planned case of a job.
+    ///
     /// - Parameter rerun: the command that runs it again.
     init(_ job: RunJob, rerun: String) {
         let scenario = job.plan.scenario

@@ -2,21 +2,23 @@ import ArgumentParser
 import ProbeBase
 import ProbeSystem
 
-/// A file that an option asks for.
+/// A file that an option writes.
 struct ReportTarget {
-    /// `--junit`.
+    /// The option, such as `--junit`.
     let option: String
-    /// As the user wrote it; `-` is standard output.
+    /// The path as given by the user; `-` is standard output.
     let path: String
 
-    /// - Parameter path: nil if the option was not given; then there is no target.
+    /// Creates the target of an option; `nil` if the option was not given.
     init?(_ option: String, _ path: String?) {
         guard let path else { return nil }
         self.option = option
         self.path = path
     }
 
-    /// - Throws: if the path can be no file's.
+    /// Checks the path.
+    ///
+    /// - Throws: an error if the path can't name a file.
     func validate() throws {
         if path.isEmpty { throw ValidationError("\(option): the file's name is empty") }
         if path.hasSuffix("/") {
@@ -25,15 +27,17 @@ struct ReportTarget {
     }
 }
 
-/// The files that a command reads. A report would destroy one of them if it took its place.
+/// The files that a command reads. A report would destroy one of them if it replaced it.
 struct FilesRead {
-    /// What each of them is, by whatever name it is known.
+    /// A description of each file, by its identity rather than its name.
     private var kinds: [FileStatus.Identity: String] = [:]
 
-    /// - Parameter kind: what the files are: `a script of the run`.
+    /// Creates a set of files.
+    ///
+    /// - Parameter kind: a description of the files, such as `a script of the run`.
     init(_ paths: some Sequence<String>, are kind: String) { add(paths, are: kind) }
 
-    /// Adds files. What is no ordinary file is left out: a report to a device or a pipe destroys nothing.
+    /// Adds files, except those that are not regular: a report to a device or a pipe destroys nothing.
     mutating func add(_ paths: some Sequence<String>, are kind: String) {
         for path in paths where path != "-" {
             guard let status = FileStatus(at: path), status.isRegular else { continue }
@@ -41,9 +45,10 @@ struct FilesRead {
         }
     }
 
-    /// To be called before any report is opened, because opening one removes what is in its place.
+    /// Checks that no report would replace a file that is read. Must be called before any report is opened, because
+    /// opening one removes the existing file.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed, if a report would take the place of a file that is read.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a report would replace such a file.
     func requireApart(_ targets: [ReportTarget]) throws {
         for target in targets where target.path != "-" {
             guard let status = FileStatus(at: target.path), let kind = kinds[status.identity] else { continue }

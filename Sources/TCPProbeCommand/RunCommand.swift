@@ -35,7 +35,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    // A value that begins with a minus sign is refused with its reason, not taken for an option.
+    // A value that begins with a minus sign is rejected with a reason, rather than parsed as an option.
     @Option(
         name: .customLong("repeat"), parsing: .unconditional,
         help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
@@ -112,7 +112,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before any text of a script can be printed.
+        // Must precede any output that contains text of a script.
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -135,8 +135,9 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         let interrupts = probe_interrupt_descriptor()
-        // A namespace is entered while the process has one thread, so before the capture is opened. The scripts must be
-        // read before, because they decide whether a namespace may be entered without `--isolate`.
+        // A namespace must be entered while the process has a single thread, and therefore before the capture is
+        // opened. The scripts must be read even earlier, because they determine whether a namespace may be entered
+        // without `--isolate`.
         var read: SelectionOptions.Selection?
         var obstacle: IsolationObstacle?
         let mayDoAll = Isolation.mayCapture && NetworkNamespace.missingPrivilege == nil
@@ -148,7 +149,7 @@ struct RunCommand: ParsableCommand {
                 obstacle = try enterNamespace(selection.jobs, notes)
             }
         }
-        // A dispatch queue that gets no thread would wait for ever.
+        // A dispatch queue that gets no thread would wait indefinitely.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
             Console.standardError.write(
                 "error: the run can't begin: \(2 + 2 * jobs) threads can't be started; `ulimit -u` (or the container's limit of "
@@ -156,7 +157,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         let ports = PortAllocator(seed: getpid())
-        // Opening the capture takes some milliseconds of waiting, in which the scripts are read.
+        // Opening the capture takes some milliseconds, during which the scripts are read.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
         let opening = CaptureOpening(
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
@@ -204,7 +205,7 @@ struct RunCommand: ParsableCommand {
         throw ExitCode(summary?.exitCode ?? 3)
     }
 
-    /// The configuration that the arguments mean.
+    /// Returns the configuration that the arguments specify.
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
     ) throws -> RunConfiguration {
@@ -229,17 +230,17 @@ struct RunCommand: ParsableCommand {
 
     // MARK: Preparation
 
-    /// Where the report for people goes.
+    /// The console for the human-readable report.
     var console: Console { reports.console }
 
-    /// Until a case runs there is nothing to clean up, so Ctrl-C may end the process at once.
+    /// Reads the scripts. Until a case runs there is nothing to clean up, so Ctrl-C may end the process immediately.
     private func readScripts(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
         return try chosen(notes)
     }
 
-    /// The cases that the arguments choose, over TLS if that is asked for.
+    /// Returns the selected cases, over TLS if requested.
     private func chosen(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         var selection = try selection.select(allowing: targets.targets())
         var read = FilesRead(selection.scripts, are: "a script of the run")
@@ -253,9 +254,11 @@ struct RunCommand: ParsableCommand {
         return selection
     }
 
-    /// The folder is opened once, so that captures are written to it even if the path changes during the run.
+    /// Creates the folder for captures. It is opened once, so that captures are written to it even if the path changes
+    /// during the run.
     ///
-    /// - Parameter isShared: other shards of the run write to it as well, so captures that are there may be theirs.
+    /// - Parameter isShared: whether other shards of the run write to the folder as well, so that existing captures may
+    ///   be theirs.
     private func makeOutputFolder(isShared: Bool) throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
@@ -278,7 +281,8 @@ struct RunCommand: ParsableCommand {
 
     // MARK: The run
 
-    /// What `--dry-run` shows. The cases of a shard depend on the names of the subjects, so these introduce themselves.
+    /// Prints the cases for `--dry-run`. Which cases a shard has depends on the names of the subjects, so the subjects
+    /// are introduced first.
     private func showCases(
         _ jobs: [RunJob], _ shard: ShardOptions.Choice?, of sources: [any SubjectSource], _ notes: HeldNotes
     ) throws {
@@ -293,7 +297,7 @@ struct RunCommand: ParsableCommand {
         CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)
     }
 
-    /// Ends the processes and removes the folders that cases have left; reports the folders that can't be removed.
+    /// Ends the processes and removes the folders that cases have left behind; reports folders that can't be removed.
     private func endResources() {
         for (folder, reason) in ResourceTracker.endAll() {
             Console.standardError.write(
@@ -337,13 +341,15 @@ struct RunCommand: ParsableCommand {
 extension RunConfiguration.Keep: ExpressibleByArgument {}
 
 extension RunCommand {
-    /// - Returns: why the run stays where it is.
+    /// Enters a network namespace if one is requested or needed.
+    ///
+    /// - Returns: the obstacle that keeps the run outside; `nil` if there is none.
     func enterNamespace(_ jobs: [RunJob], _ notes: HeldNotes) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
             throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
         }
-        // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
+        // A server that was started before the run is outside the namespace, even if its address is 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
         let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
         do {
@@ -369,10 +375,10 @@ extension RunCommand {
 }
 
 extension RunCommand {
-    /// The command that runs one case again, with every option that the case depends on.
+    /// Returns the command that runs one case again, with every option that the case depends on.
     func rerun(_ job: RunJob) -> String {
         var words = ["tcpprobe", "run"]
-        // What --expect says of the case is found by the id that it has below the given folder. Without it the script alone is enough, and
+        // `--expect` finds a case by its id below the given folder. Without `--expect`, the script alone is enough, and
         // the id is that of the script alone.
         let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
         if job.id != ownID, !reports.expect.isEmpty {
@@ -388,12 +394,12 @@ extension RunCommand {
         for target in targets.allowed { words += ["--allow-target", target] }
         if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
         if forbidsProcesses { words.append("--no-process") }
-        // It changes the environment of programs.
+        // This option changes the environment of programs.
         if omitsSecrets { words.append("--no-secrets") }
         for path in reports.expect { words += ["--expect", path] }
         if strict { words.append("--strict") }
         if isOverTLS { words.append("--over-tls") }
-        // It was read when the run began: what can't be read has ended the run there.
+        // The share was already parsed when the run began; an error would have ended the run there.
         if let share = try? crowds.choice()?.share { words += ["--crowd-share", "\(share)"] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
@@ -401,9 +407,9 @@ extension RunCommand {
 }
 
 extension RunCommand {
-    /// The cases that are run here, of all cases of the plan.
+    /// Returns the cases that are run here, out of all cases of the plan.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed, if a file of `--timings` can't be used.
+    /// - Throws: the exit code of invalid usage, after printing the message, if a file of `--timings` can't be used.
     func division(_ whole: [RunJob], _ shard: ShardOptions.Choice?) throws -> RunDivision {
         if shards.timings.isEmpty { return RunDivision(whole, shard) }
         var times = CaseTimes()
@@ -413,9 +419,10 @@ extension RunCommand {
         return RunDivision(whole, shard, times: times)
     }
 
-    /// What `--results` says before the cases; nil without it.
+    /// Returns the head of the `--results` file; `nil` without that option.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed, if the environment's number of the try can't be read.
+    /// - Throws: the exit code of invalid usage, after printing the message, if the environment's attempt number can't
+    ///   be parsed.
     func resultsHead(_ division: RunDivision, _ options: ReportOptions) throws -> ResultsHead? {
         guard reports.results != nil else { return nil }
         var head = ResultsHead(
@@ -435,7 +442,7 @@ extension RunCommand {
         return head
     }
 
-    /// Of all on which the verdicts depend, as far as the tool knows it.
+    /// Returns a digest of everything that verdicts depend on, as far as the tool knows it.
     private func digest(_ division: RunDivision, _ rules: RunRules) -> String {
         var digest = PlanDigest()
         for assignment in selection.assignments { digest.add(option: "set", assignment) }

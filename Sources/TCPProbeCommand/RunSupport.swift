@@ -14,6 +14,8 @@ final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureOpeningError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
+    /// Starts opening the capture.
+    ///
     /// - Parameter bufferSize: the size of the kernel's ring buffer, in bytes.
     init(ports: ClosedRange<UInt16>, bufferSize: Int) {
         DispatchQueue.global().async { [self] in
@@ -24,9 +26,9 @@ final class CaptureOpening: Sendable {
         }
     }
 
-    /// Waits until the capture is open and a first fence was reached; no later packet is missed.
+    /// Waits until the capture is open and a first fence has been reached, so that no later packet is missed.
     ///
-    /// - Returns: the capture, or why there is none.
+    /// - Returns: the capture, or the reason why there is none.
     func wait(executable: String) -> (Capture?, String?) {
         done.wait()
         switch result.withLock({ $0 }) {
@@ -43,7 +45,7 @@ final class CaptureOpening: Sendable {
     }
 }
 
-/// The recorders of a run. They take events from any thread, one at a time.
+/// The recorders of a run. They accept events from any thread, one at a time.
 final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
     private let start = MonotonicTime.now
@@ -55,10 +57,10 @@ final class RunOutput: Sendable {
         recorders.withLock { $0.record(event, at: time) }
     }
 
-    /// Since the run began, in nanoseconds.
+    /// The time since the run began, in nanoseconds.
     var elapsed: Int64 { (MonotonicTime.now - start).nanoseconds }
 
-    /// Updates what is shown live, ten times a second for as long as the reactor runs.
+    /// Updates live output ten times a second, as long as the reactor runs.
     func tick(on reactor: Reactor) {
         reactor.schedule(at: .now + .milliseconds(100)) { [self] in
             let time = (MonotonicTime.now - start).nanoseconds
@@ -67,13 +69,13 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// Completes every report of a run that is aborted.
+    /// Completes all reports of an aborted run.
     func abort(by signal: Int32) {
         let time = (MonotonicTime.now - start).nanoseconds
         recorders.withLock { $0.abort(signal: signal, at: time) }
     }
 
-    /// The run's summary with the errors of writing reports, once the run has ended.
+    /// The run's summary, including errors in writing reports, once the run has ended.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 
@@ -101,6 +103,8 @@ final class FenceWaiter: Sendable {
         done.signal()
     }
 
+    /// Waits for the fence.
+    ///
     /// - Returns: whether the fence was reached.
     func wait() -> Bool {
         done.wait()
@@ -112,12 +116,13 @@ func executablePath() -> String {
     SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }
 
-/// Programs that belong to this tool. What they need is not linked into it, so that it starts faster.
+/// Programs that accompany this tool. Their dependencies are not linked into it, so that it starts faster.
 enum CompanionProgram {
-    /// What starts a worker of a crowd; nil if the program is not there.
+    /// The command that starts a crowd's worker; `nil` if the program is missing.
     static var crowd: [String]? { places(of: "tcpprobe-crowd").first { access($0, X_OK) == 0 }.map { [$0] } }
 
-    /// The folder of this program, as after a build, and `libexec/tcpprobe`, as after `make install`.
+    /// Returns the paths at which a program may be: in the folder of this program, as after a build, and in
+    /// `libexec/tcpprobe`, as after `make install`.
     static func places(of file: String) -> [String] {
         let tool = executablePath()
         let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."

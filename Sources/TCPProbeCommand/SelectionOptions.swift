@@ -4,7 +4,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeScenario
 
-/// The options that select cases: `run`, `run --dry-run` and `list` share them.
+/// The options that select cases, shared by `run`, `run --dry-run` and `list`.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
@@ -47,7 +47,7 @@ struct SelectionOptions: ParsableArguments {
     struct Selection {
         var jobs: [RunJob] = []
         var filteredAway: Set<String> = []
-        /// The paths of all scripts that were read, and of what they include.
+        /// The paths of all scripts that were read, and of the files that they include.
         fileprivate(set) var scripts: Set<String> = []
         /// The ids of all cases so far.
         fileprivate var taken: Set<String> = []
@@ -56,8 +56,8 @@ struct SelectionOptions: ParsableArguments {
     /// Compiles all scripts and selects the cases. If a script has errors, all errors are printed and no case is
     /// selected.
     ///
-    /// - Parameter targets: the addresses that scripts may use; nil: any, for who opens no connection.
-    /// - Throws: the exit code of wrong use, after the message was printed.
+    /// - Parameter targets: the addresses that scripts may use; `nil` allows any, for commands that open no connection.
+    /// - Throws: the exit code of invalid usage, after printing the message.
     func select(allowing targets: AllowedTargets?) throws -> Selection {
         let files = try ScenarioFiles.named(paths)
         var selection = Selection()
@@ -113,10 +113,11 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// Patterns over ids: `*` matches any text (also `/`), `?` one character. Every other character matches itself, also
-/// `[`, because ids contain it.
+/// Patterns for ids: `*` matches any text (including `/`), and `?` matches one character. Every other character matches
+/// itself, including `[`, because ids contain it.
 enum Glob {
-    /// Takes time linear in pattern times text, because only the last `*` is retried.
+    /// Returns whether the text matches. Takes time proportional to the product of the lengths, because only the last `*`
+    /// is retried.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.unicodeScalars)
         let text = Array(text.unicodeScalars)

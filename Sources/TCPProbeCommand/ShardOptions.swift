@@ -8,9 +8,9 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Which of the cases are run here: the options of `run`, and the variables of the engine that started it.
+/// The options of `run`, and the CI engine's variables, that determine which cases are run here.
 struct ShardOptions: ParsableArguments {
-    // A value that begins with a minus sign is refused with its reason.
+    // A value that begins with a minus sign is rejected with a reason.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
@@ -38,16 +38,19 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
-    /// The share of this run, and where it comes from.
+    /// The share of this run, and its origin.
     struct Choice {
         var share: Share
-        /// `--shard`, or the names of the variables.
+        /// The origin: `--shard`, or the names of the variables.
         var origin: String
     }
 
-    /// - Parameter dividesCrowds: each share has every case; the variables of the engine say which members of crowds.
-    /// - Returns: nil if the cases are not divided.
-    /// - Throws: the exit code of wrong use, after the message was printed.
+    /// Returns the share of this run.
+    ///
+    /// - Parameter dividesCrowds: whether each share has every case, and the engine's variables select members of
+    ///   crowds instead.
+    /// - Returns: the share; `nil` if the cases are not divided.
+    /// - Throws: the exit code of invalid usage, after printing the message.
     func choice(dividesCrowds: Bool = false) throws -> Choice? {
         if ignoresEngine { return nil }
         if let path = ShardEnvironment.statusFile(Self.variable) { try touch(path) }
@@ -60,9 +63,9 @@ struct ShardOptions: ParsableArguments {
         }
     }
 
-    /// What is odd about a choice; nil: nothing.
+    /// Returns a remark on a questionable choice; `nil` if there is none.
     ///
-    /// - Parameter writesResults: `--results` is given, which `merge` needs.
+    /// - Parameter writesResults: whether `--results`, which `merge` needs, is given.
     func remark(_ choice: Choice?, writesResults: Bool) -> String? {
         guard let choice else {
             return timings.isEmpty ? nil : "--timings divides shards, and this run is none: all cases are run"
@@ -72,10 +75,10 @@ struct ShardOptions: ParsableArguments {
             "only share \(choice.share.index) of \(choice.share.total) is run, by \(choice.origin); `--results FILE` and `merge` put shares together, `--no-shard` runs all cases"
     }
 
-    /// The value of a variable of the environment; nil if it is not set.
+    /// Returns the value of an environment variable; `nil` if it is not set.
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Bazel takes a test that does not touch this file for one that knows nothing of shards.
+    /// Touches a status file. Bazel assumes that a test that does not touch it does not support sharding.
     private func touch(_ path: String) throws {
         let raw = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
         guard raw >= 0 else {
@@ -89,23 +92,25 @@ struct ShardOptions: ParsableArguments {
     }
 }
 
-/// The cases of a run that is divided, or of one that is not.
+/// The cases of a run, whether it is divided or not.
 struct RunDivision {
-    /// Those of this shard, in the order of the plan.
+    /// The cases of this shard, in the order of the plan.
     private(set) var jobs: [RunJob] = []
-    /// The place of each of them in the whole plan, from 1.
+    /// The place of each case in the whole plan, from 1.
     private(set) var places: [Int] = []
     /// All cases of the plan.
     let whole: [RunJob]
     let share: Share
-    /// The first line of the report; nil if the run is not divided.
+    /// The first line of the report; `nil` if the run is not divided.
     private(set) var firstLine: String?
-    /// See ``ResultsHead/division``.
+    /// The division for the results; see ``ResultsHead/division``.
     private(set) var division = ResultsHead.whole
 
+    /// Divides the cases of a plan.
+    ///
     /// - Parameters:
-    ///   - whole: all cases of the plan, each with its subject, which must have introduced itself.
-    ///   - times: how long cases took before; nil: not known.
+    ///   - whole: all cases of the plan, each with its subject, which must have been introduced.
+    ///   - times: how long cases took before; `nil` if that is not known.
     init(_ whole: [RunJob], _ choice: ShardOptions.Choice?, times: CaseTimes? = nil) {
         self.whole = whole
         guard let choice else {
@@ -135,10 +140,10 @@ extension RunJob {
     var key: CaseKey { CaseKey(id: id, subject: plan.scenario.hasSubject ? subject?.name : nil) }
 }
 
-/// Text for people that waits until the first line of the report is known.
+/// Human-readable text that is held until the first line of the report is known.
 final class HeldNotes {
     private let console: Console
-    /// Nil: nothing waits.
+    /// The held text; `nil` if text is no longer held.
     private var held: String?
 
     init(_ console: Console, waits: Bool) {
@@ -150,7 +155,7 @@ final class HeldNotes {
         if held == nil { console.write(text) } else { held? += text }
     }
 
-    /// Writes what was held, behind the first line if there is one. Later text does not wait.
+    /// Writes the held text, after the first line if there is one. Later text is not held.
     func release(behind first: String? = nil) {
         console.write((first.map { $0 + "\n" } ?? "") + (held ?? ""))
         held = nil

@@ -5,8 +5,8 @@ import ProbeCapture
 import ProbeSystem
 import ProbeWire
 
-/// Which connections of loopback belong to a user: those with a socket of that user at either end, according to the
-/// kernel's tables.
+/// Determines which loopback connections belong to a user: those with a socket of that user at either end, according to
+/// the kernel's tables.
 struct SocketOwners {
     private struct Pair: Hashable {
         var local: SocketEndpoint
@@ -17,7 +17,7 @@ struct SocketOwners {
     /// The connections in the tables, and whether one of the two ends belongs to the user.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
-    /// What was found at a connection's SYN or later; valid until the next SYN of the same addresses and ports.
+    /// The result found at a connection's SYN or later; valid until the next SYN with the same addresses and ports.
     private var known: [Pair: Bool] = [:]
     /// The number of packets that were not shown.
     private(set) var hidden = 0
@@ -26,13 +26,13 @@ struct SocketOwners {
 
     static var canBeRead: Bool { SmallFile.read("/proc/net/tcp") != nil }
 
-    /// Forgets the tables, and reads them.
+    /// Discards the tables and reads them again.
     mutating func refresh() {
         (connections, listeners) = ([:], [])
         readMore()
     }
 
-    /// Reads the tables again, for connections that have begun since.
+    /// Reads the tables again, to add connections that have begun since.
     mutating func readMore() {
         for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
             for line in (SmallFile.read(file) ?? []).split(separator: 10).dropFirst() {
@@ -51,7 +51,7 @@ struct SocketOwners {
             if owner == user { listeners.insert(local) }
             return
         }
-        // The kernel shows a socket without an owner as root's, for example one in TIME_WAIT.
+        // The kernel shows a socket without an owner, for example in TIME_WAIT, as root's.
         if fields[9].elementsEqual("0".utf8) && state != "0C" { return }
         let pair = Pair(local: local, remote: remote)
         let isOwn = owner == user
@@ -60,22 +60,23 @@ struct SocketOwners {
         connections[other] = isOwn || connections[other] == true
     }
 
-    /// Whether the user may see a segment. A segment whose owner is unknown is not shown.
+    /// Returns whether the user may see a segment. A segment with an unknown owner is not shown.
     mutating func mayShow(_ header: DecodedTCP) -> Bool {
         let pair = Pair(local: header.source.unmapped, remote: header.destination.unmapped)
         let other = Pair(local: pair.remote, remote: pair.local)
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
         if begins { (known[pair], known[other]) = (nil, nil) }
         var isOwn = connections[pair] ?? known[pair]
-        // A new connection to a port on which the user listens is the user's. An older one may belong to an earlier
-        // listener.
+        // A new connection to a port on which the user listens belongs to the user. An older one may belong to an
+        // earlier listener.
         if isOwn == nil, begins { isOwn = isListening(pair.remote) ? true : nil }
         if let isOwn { (known[pair], known[other]) = (isOwn, isOwn) }
         if isOwn != true { hidden += 1 }
         return isOwn == true
     }
 
-    /// A listener on `[::]` counts for IPv6 only: it may not accept IPv4.
+    /// Returns whether the user listens on an endpoint. A listener on `[::]` counts for IPv6 only, because it may not
+    /// accept IPv4.
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))

@@ -3,9 +3,9 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// The names of the subcommands, and what is said about words that are none.
+/// The names of the subcommands, and the messages about words that are not subcommands.
 enum Subcommands {
-    /// Those that `--help` lists, and `help` itself.
+    /// The subcommands that `--help` lists, and `help` itself.
     static let shown =
         TCPProbe.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map(name) + ["help"]
 
@@ -16,9 +16,10 @@ enum Subcommands {
         command.configuration.commandName ?? ""
     }
 
-    /// The message if the command line begins with a word that is no subcommand, or asks for help about one; otherwise nil.
+    /// Returns the message if the command line begins with a word that is not a subcommand, or asks for help about one;
+    /// otherwise `nil`.
     ///
-    /// - Parameter arguments: without the name of the program.
+    /// - Parameter arguments: the arguments without the name of the program.
     static func problem(_ arguments: [String]) -> String? {
         guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
         if !all.contains(first) { return problem(with: first, isHelp: false) }
@@ -40,7 +41,7 @@ enum Subcommands {
         return "\(start); there is: \(Subcommands.shown.joined(separator: ", ")); see `tcpprobe --help`"
     }
 
-    /// The subcommand for which a path was meant.
+    /// Returns the subcommand that was probably meant if the word is a path.
     private static func command(forFile word: String) -> String? {
         let captures = [".pcap", ".pcapng", ".cap"].flatMap { [$0, $0 + ".gz", $0 + ".zst"] }
         if captures.contains(where: word.hasSuffix) { return "inspect" }
@@ -52,7 +53,8 @@ enum Subcommands {
 
     // MARK: Completions
 
-    /// The completion script of the argument parser, which knows no words behind `help`, with them.
+    /// Returns the completion script of the argument parser, which completes no words after `help`, with these words
+    /// added.
     static func completed(_ script: String, shell: String) -> String {
         let words = shown.filter { $0 != "help" }
         var lines = script.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -8,7 +8,7 @@ import ProbeTransport
 
 /// The transports and adapters under test.
 struct SubjectArguments: ParsableArguments {
-    /// The default, which a command to run a case again need not contain.
+    /// The default, which a command that runs a case again need not contain.
     static let standard = ["--transport", "bsd"]
 
     @Option(
@@ -26,9 +26,9 @@ struct SubjectArguments: ParsableArguments {
             valueName: "command"))
     var adapters: [String] = []
 
-    /// The subjects in the order of the command line, transports before adapters.
+    /// Returns the subjects in the order of the command line, transports before adapters.
     ///
-    /// - Throws: the exit code of wrong use, after the message was printed.
+    /// - Throws: the exit code of invalid usage, after printing the message.
     func sources() throws -> [any SubjectSource] {
         let names = SubjectNames()
         var sources: [any SubjectSource] = []
@@ -45,7 +45,7 @@ struct SubjectArguments: ParsableArguments {
         return sources
     }
 
-    /// Each case with each subject. A case that has no subject is run once.
+    /// Returns each case with each subject. A case without a subject is run once.
     func multiply(_ jobs: [RunJob], by sources: [any SubjectSource]) -> [RunJob] {
         jobs.flatMap { job in
             return (job.plan.scenario.needsSubject ? sources : Array(sources.prefix(1))).map { source in
@@ -57,8 +57,8 @@ struct SubjectArguments: ParsableArguments {
     }
 }
 
-/// Lets the subjects of a run introduce themselves while the scripts are read: reports need their names from the first
-/// line on.
+/// Introduces the subjects of a run while the scripts are read: reports need the subjects' names from the first line
+/// on.
 final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
@@ -70,8 +70,8 @@ final class SubjectIntroductions: Sendable {
         }
     }
 
-    /// Waits for all subjects; each has a deadline. Returns early if the descriptor becomes readable: the run then
-    /// handles the signal.
+    /// Waits for all subjects; each has a deadline. Returns early if the descriptor becomes readable, in which case the
+    /// run handles the signal.
     func wait(orUntilReadable descriptor: Int32) {
         for _ in 0..<count {
             while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {

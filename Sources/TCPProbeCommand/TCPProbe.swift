@@ -6,7 +6,7 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-/// The command line: reads the arguments, calls a subcommand, and returns its exit code.
+/// The command line: parses the arguments, runs a subcommand, and returns its exit code.
 @main
 struct TCPProbe: ParsableCommand {
     static let version = ProductVersion.text
@@ -47,10 +47,10 @@ struct TCPProbe: ParsableCommand {
     )
 
     static func main() {
-        // If the reader of the output closes its end, the write fails with EPIPE; the signal would end the run.
+        // If the reader of the output closes its end, writing fails with EPIPE; the signal would end the run.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
-        // Threads inherit the removed capability. It is raised only while a capture is opened.
+        // Threads inherit the dropped capability. It is raised only while a capture is opened.
         _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
@@ -58,7 +58,7 @@ struct TCPProbe: ParsableCommand {
                 "error: the program does not get its arguments: /proc/self/cmdline is needed here\n")
             finish(3)
         }
-        // A CI job that forgets the subcommand must not succeed.
+        // A CI job that omits the subcommand must not succeed.
         if arguments.count == 1 {
             Console.standardError.write("\(helpMessage())\n\nerror: a subcommand is missing\n")
             finish(2)
@@ -73,7 +73,7 @@ struct TCPProbe: ParsableCommand {
         } catch let code as ExitCode {
             finish(code.rawValue)
         } catch {
-            // ArgumentParser exits with 64 on wrong use; this tool exits with 2.
+            // ArgumentParser exits with 64 on invalid usage; this tool exits with 2.
             let code = exitCode(for: error).rawValue
             let message = fullMessage(for: error)
             if code == 0 {
@@ -87,7 +87,7 @@ struct TCPProbe: ParsableCommand {
         finish(0)
     }
 
-    /// A completion script with the words behind `help`; every other text as it is.
+    /// Adds the words after `help` to a completion script; returns any other text unchanged.
     private static func completed(_ text: String, _ arguments: [String]) -> String {
         let option = "--generate-completion-script"
         guard let place = arguments.firstIndex(where: { $0.hasPrefix(option) }) else { return text }
@@ -96,7 +96,7 @@ struct TCPProbe: ParsableCommand {
             text, shell: joined.isEmpty ? arguments[(place + 1)...].first ?? "" : String(joined))
     }
 
-    /// Ends the process. If output was lost, the exit code is not that of success.
+    /// Ends the process. If output was lost, the exit code is not 0.
     private static func finish(_ code: Int32) -> Never {
         Console.standardOutput.resumeCommands()
         guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }

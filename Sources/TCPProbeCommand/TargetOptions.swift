@@ -1,7 +1,7 @@
 import ArgumentParser
 import ProbeBase
 
-/// `--allow-target`: `run` and `check` share it.
+/// The option `--allow-target`, shared by `run` and `check`.
 struct TargetOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-target"),
@@ -12,7 +12,7 @@ struct TargetOptions: ParsableArguments {
 
     func validate() throws { _ = try targets() }
 
-    /// The addresses that scripts may use.
+    /// Returns the addresses that scripts may use.
     func targets() throws -> AllowedTargets {
         do throws(AllowedTargets.Malformed) {
             return try AllowedTargets(allowed)

@@ -1,11 +1,11 @@
 import Glibc
 import ProbeSystem
 
-/// Wireshark's program for the command line, which knows the secrets' use of every TLS version.
+/// Wireshark's command-line program, which can decrypt every TLS version with its secrets.
 struct Tshark {
     private let path: String
 
-    /// nil where it is not installed.
+    /// Finds the program; `nil` if it is not installed.
     init?() {
         guard let path = ExecutableSearch.find("tshark") else { return nil }
         self.path = path
@@ -14,15 +14,15 @@ struct Tshark {
     static let advice =
         "needs tshark, which is not installed: `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
 
-    /// What it is told about a file in all runs.
+    /// Returns the arguments about a file that all runs share.
     static func arguments(_ path: String, keyLog: String?) -> [String] {
         ["-n", "-r", path] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
     }
 
-    /// tshark's own number of a flow, which may be another one.
+    /// Returns tshark's own number of a flow, which may differ from this tool's.
     ///
-    /// - Parameter frame: one of the flow's packets, from 1.
-    /// - Returns: nil if it can't read the file.
+    /// - Parameter frame: the number of one of the flow's packets, from 1.
+    /// - Returns: the number; `nil` if tshark can't read the file.
     func stream(ofFrame frame: Int, _ arguments: [String]) -> Int? {
         var number: Int?
         let found = run(arguments + ["-Y", "frame.number == \(frame)", "-T", "fields", "-e", "tcp.stream"]) {
@@ -31,11 +31,11 @@ struct Tshark {
         return found == 0 ? number : nil
     }
 
-    /// Runs it and hands out each line of its output, without its end.
+    /// Runs tshark and passes on each line of its output, without the line end.
     ///
-    /// - Returns: its exit status; nil if it could not be started or did not exit by itself.
+    /// - Returns: the exit status; `nil` if tshark could not be started or did not exit by itself.
     func run(_ arguments: [String], line: ([UInt8]) -> Void) -> Int32? {
-        // What it says of its own (who runs it, how many packets) is no part of the output.
+        // Its own remarks (who runs it, how many packets) are not part of the output.
         let command = ([path] + arguments).map(ShellWord.quoted).joined(separator: " ") + " 2>/dev/null </dev/null"
         guard let pipe = popen(command, "re") else { return nil }
         var buffer: UnsafeMutablePointer<CChar>?

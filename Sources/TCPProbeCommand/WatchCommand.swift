@@ -102,7 +102,7 @@ private struct Watch {
     private let capture: Capture
     private let subscription: PortSubscription
     private let file: PacketFile?
-    /// Nil if everybody's packets are shown.
+    /// The owners of connections; `nil` if everyone's packets are shown.
     private var owners: SocketOwners?
     private let output = OutputBuffer()
     private var pass: InspectionPass
@@ -115,7 +115,7 @@ private struct Watch {
     private let linkType: LinkType
     private let began = UInt64(clamping: probe_realtime_ns())
 
-    /// The longest delay before a packet is shown, in milliseconds: the kernel delivers its buffered packets at each
+    /// The maximum delay before a packet is shown, in milliseconds: the kernel delivers its buffered packets at each
     /// fence.
     private static let interval: Int32 = 100
 
@@ -141,6 +141,8 @@ private struct Watch {
         pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
     }
 
+    /// Runs the loop.
+    ///
     /// - Returns: the exit code.
     mutating func run(_ interrupts: Int32) -> Int32 {
         var code: Int32 = 0
@@ -158,12 +160,15 @@ private struct Watch {
         return finish() ? code : 3
     }
 
-    /// - Returns: why the loop can't continue; nil if it can.
+    /// Takes and shows the packets captured so far.
+    ///
+    /// - Returns: why the loop can't continue; `nil` if it can.
     private mutating func takePackets() -> String? {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
-        // Read before the packets are taken for a connection that ends meanwhile, and behind that for one that begins.
+        // The tables are read before the packets are taken, for connections that end meanwhile, and again afterwards,
+        // for connections that begin meanwhile.
         owners?.refresh()
         let taken = subscription.take()
         if !taken.isEmpty { owners?.readMore() }
@@ -186,11 +191,11 @@ private struct Watch {
         }
         output.flush()
         if let failure = file?.append(packets) { return failure }
-        // An overloaded machine delivers later; a capture that has ended never does.
+        // An overloaded machine delivers packets later; a capture that has ended never does.
         return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
     }
 
-    /// Nil for a packet without a complete TCP header.
+    /// Returns the segment of a packet; `nil` if the packet has no complete TCP header.
     private static func segment(of packet: CapturedPacket, _ linkType: LinkType) -> DecodedTCP? {
         do throws(PacketError) {
             guard case .tcp(let segment) = try packet.decoded(linkType: linkType) else { return nil }
@@ -206,6 +211,8 @@ private struct Watch {
         return !waiter.wait()
     }
 
+    /// Completes the output.
+    ///
     /// - Returns: whether the file is complete.
     private mutating func finish() -> Bool {
         pass.finish()

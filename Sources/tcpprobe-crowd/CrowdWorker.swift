@@ -6,15 +6,21 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// One process of a crowd: takes its order from stdin, runs its members, and tells how they stand on stdout.
+/// One process of a crowd: reads its order from stdin, runs its members, and reports their state on stdout.
 ///
-/// Lines of JSON. On stdin: the order; `{"do":"begin","at":N}`, N in nanoseconds of CLOCK_MONOTONIC; `{"do":"snapshot","latencies":true,"rests":true}`;
-/// `{"do":"stopListening"}`, which keeps the connections; `{"do":"stop"}`. Its end resets all members, and the process exits. On stdout: `{"ready":true,"port":N}` or `{"error":"…"}`, then an object
-/// for each snapshot, and `{"stopped":true}`.
+/// Both streams carry JSON lines. On stdin:
+/// - the order
+/// - `{"do":"begin","at":N}`, with N in nanoseconds of CLOCK_MONOTONIC
+/// - `{"do":"snapshot","latencies":true,"rests":true}`
+/// - `{"do":"stopListening"}`, which keeps the connections
+/// - `{"do":"stop"}`
+///
+/// At the end of stdin all members are reset, and the process exits. On stdout: `{"ready":true,"port":N}` or
+/// `{"error":"…"}`, then an object for each snapshot, and `{"stopped":true}`.
 struct CrowdWorker {
     private typealias Core = CrowdCore<MemberSockets, HistogramRecorder>
 
-    /// What else than a member an event is for.
+    /// The event data of sources other than members.
     private enum Source {
         static let input = UInt64.max
         static let timer = UInt64.max - 1
@@ -27,11 +33,11 @@ struct CrowdWorker {
     private let sockets: MemberSockets
     private let core: Core
     private var listener: Int32 = -1
-    /// How many members a crowd of servers has, in all of its workers; nil: it has one worker.
+    /// The shared number of members of a crowd of servers, over all workers; `nil` if there is only one worker.
     private let taken: UnsafeMutableRawPointer?
     private var armed: Int64?
     private var watch = StandstillWatch(ignoresWork: true)
-    /// Standstills up to this moment have been reported.
+    /// The time up to which standstills have been reported.
     private var told = MonotonicTime.now
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
@@ -76,7 +82,7 @@ struct CrowdWorker {
         return matchers
     }
 
-    /// Runs until stdin ends.
+    /// Runs the worker until stdin ends.
     mutating func run(_ input: WorkerInput) throws(WorkerProblem) {
         var input = input
         let port = try listen()
@@ -90,7 +96,7 @@ struct CrowdWorker {
             let next = core.nextMoment
             if let next, next > now { arm(next) }
             watch.worked()
-            // It wakes up regularly: after a standstill it then knows until when it ran.
+            // Wakes up regularly, so that after a standstill it is known until when the worker ran.
             let patience = next.map { $0 <= now } == true ? 0 : Int32(Standstills.heartbeat.nanoseconds / 1_000_000)
             let count = probe_epoll_wait(epoll, &data, &events, 1024, patience)
             let moment = probe_monotonic_ns()
@@ -139,9 +145,9 @@ struct CrowdWorker {
         armed = nil
     }
 
-    // MARK: Connections that come
+    // MARK: Incoming connections
 
-    /// The port that it listens on; 0: it does not.
+    /// Starts to listen if the role requires it, and returns the port, or 0 if it does not.
     private mutating func listen() throws(WorkerProblem) -> Int {
         let place: SocketEndpoint
         switch order.role {
@@ -162,7 +168,7 @@ struct CrowdWorker {
         for _ in 0..<256 where listener >= 0 {
             let accepted = probe_accept(listener)
             if accepted < 0 {
-                // The peer may have gone again.
+                // The peer may have closed the connection already.
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 if errno != EAGAIN { cannotAccept(errno) }
                 return
@@ -179,13 +185,14 @@ struct CrowdWorker {
         }
     }
 
-    /// Whether a connection can be a member: the crowd has no more than so many, in whichever worker.
+    /// Returns whether a connection can become a member; the limit applies to the crowd as a whole.
     private func hasRoom() -> Bool {
         guard let taken else { return core.memberCount < order.count }
         return probe_take_one(taken, UInt64(order.count)) != 0
     }
 
-    /// Without a descriptor for it the same connection would be told again and again.
+    /// Stops listening and reports an error: without a free descriptor, the same connection would be reported
+    /// indefinitely.
     private mutating func cannotAccept(_ code: Int32) {
         stopListening()
         WorkerOutput.write(
@@ -197,7 +204,7 @@ struct CrowdWorker {
         listener = -1
     }
 
-    /// The standstills that have not been reported yet.
+    /// Returns the standstills that have not been reported yet, and marks them as reported.
     private mutating func standstills() -> Standstills {
         var new = Standstills()
         for (from, to) in watch.standstills.all(from: told) { new.add(from: from, to: to) }
@@ -207,14 +214,14 @@ struct CrowdWorker {
 
     // MARK: Orders
 
-    /// False: stdin has ended.
+    /// Carries out the orders that have been read. Returns `false` if stdin has ended.
     private mutating func handle(_ input: inout WorkerInput) -> Bool {
         while let line = input.next() {
             switch line["do"]?.text {
             case "begin":
                 let moment = Int64(line["at"]?.integer ?? 0)
                 core.begin(at: moment)
-                // Nothing was late before.
+                // A standstill before the beginning delayed nothing.
                 told = max(told, MonotonicTime(nanoseconds: moment))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
@@ -237,7 +244,7 @@ struct CrowdWorker {
     }
 }
 
-/// The times of members' waits in an HDR histogram: three digits of each are kept, from a nanosecond to an hour.
+/// An HDR histogram of the durations of members' waits, from a nanosecond to an hour with three significant digits.
 struct HistogramRecorder: LatencyRecorder {
     private static let longest: UInt64 = 3_600_000_000_000
     private var histogram = Histogram<UInt32>(
@@ -252,7 +259,7 @@ struct HistogramRecorder: LatencyRecorder {
     }
 }
 
-/// Why a worker can't do what it is told.
+/// The reason why a worker can't carry out its order.
 struct WorkerProblem: Error {
     let text: String
 

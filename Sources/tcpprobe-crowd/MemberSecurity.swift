@@ -3,16 +3,16 @@ import ProbeNetwork
 import ProbeSystem
 import ProbeTLS
 
-/// TLS of the members: a session for each connection.
+/// The TLS of the members, with a session for each connection.
 final class MemberSecurity {
     private final class Link {
         let session: TLSSession
-        /// Encrypted, and not taken by the kernel.
+        /// Encrypted bytes that the kernel has not accepted yet.
         var pending: [UInt8] = []
-        /// Decrypted, and not taken by the member.
+        /// Decrypted bytes that the member has not read yet.
         var plain: [UInt8] = []
         var isSecured = false
-        /// The peer's end, or an error, stands behind what is decrypted.
+        /// The peer's end or an error, which follows the decrypted bytes.
         var end: CrowdRead?
 
         init(_ session: TLSSession) { self.session = session }
@@ -44,7 +44,7 @@ final class MemberSecurity {
     deinit { network.deallocate() }
 
     func begin(_ member: Int) {
-        // Without a session the handshake fails, and says so.
+        // Without a session, the handshake fails and reports it.
         links[member] = (try? TLSSession(context, indicated: options.serverName)).map(Link.init)
     }
 
@@ -52,7 +52,7 @@ final class MemberSecurity {
 
     /// Sends close_notify.
     ///
-    /// - Returns: what the kernel does not take yet.
+    /// - Returns: the bytes that the kernel does not accept yet.
     func end(_ member: Int, _ descriptor: Int32) -> [UInt8] {
         guard let link = links.removeValue(forKey: member), link.isSecured else { return [] }
         _ = link.session.notify()
@@ -129,7 +129,8 @@ final class MemberSecurity {
         if let link = links[member] { send(link, descriptor) }
     }
 
-    /// Of a server: its handshake is done beside what it reads and writes. False: it goes on, or has failed.
+    /// Continues a server's handshake, which happens as part of reading and writing. Returns `false` if it is in
+    /// progress or has failed.
     private func secure(_ member: Int, _ link: Link, _ descriptor: Int32) -> Bool {
         if link.isSecured { return true }
         if case .failed(let reason) = handshake(member, descriptor) { link.end = .failed(reason) }

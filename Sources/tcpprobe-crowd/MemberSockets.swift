@@ -4,35 +4,37 @@ import ProbeBase
 import ProbeNetwork
 import ProbeSystem
 
-/// The sockets of a worker's members, by member.
+/// The sockets of a worker's members.
 final class MemberSockets: CrowdConnections {
     private let epoll: Int32
     private let order: CrowdOrder
     private let target: SocketAddress?
     private let security: MemberSecurity?
     private var descriptors: [Int32]
-    /// Of each member's connection: its events carry it, and those of an earlier one are dropped.
+    /// The generation of each member's connection. Events carry it, so that those of an earlier connection are dropped.
     private var generations: [UInt32]
     private let sends: Bool
-    /// Members of which a connection has ended, where another may take its place.
+    /// The members whose connection has ended, so that another connection may take their place.
     private(set) var free: [Int] = []
-    /// Connections from the order's other addresses.
+    /// The number of connections made from the order's alternative addresses.
     private(set) var elsewhere = 0
 
-    /// Connections that send what is left of TLS and their FIN, and drop what comes until the peer's: closed at once they would answer it by
-    /// an RST, and the peer might lose what it has not read yet.
+    /// The connections that are closing, with the TLS bytes that they have yet to send.
+    ///
+    /// They send these bytes and a FIN, and drop what is received until the peer's FIN. If they were closed at once,
+    /// they would answer it with an RST, and the peer might lose bytes that it has not read yet.
     private var closing: [Int32: [UInt8]] = [:]
-    /// All members close: no descriptor is needed any more.
+    /// Whether all members are closing, so that no descriptors are needed for new connections.
     var isStopping = false
     private let mostClosing: Int
-    /// In the data of their events.
+    /// The bit that marks events of closing connections.
     private static let closingMark: UInt64 = 1 << 63
     private let drain = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
-    /// How many other ends are tried where one is taken.
+    /// The number of attempts with different addresses or ports, if some are in use.
     private static let attempts = 16
 
-    /// - Parameter limit: of this process's descriptors.
+    /// - Parameter limit: the limit of this process's descriptors.
     init(_ order: CrowdOrder, epoll: Int32, limit: Int) throws(WorkerProblem) {
         self.order = order
         mostClosing = max(8, min(1024, limit - order.members - 64))
@@ -60,7 +62,7 @@ final class MemberSockets: CrowdConnections {
 
     // MARK: Events
 
-    /// The member that an event is for; nil: its connection has ended.
+    /// Returns the member that an event is for, or `nil` if its connection has ended.
     func member(of data: UInt64) -> Int? {
         let member = Int(UInt32(truncatingIfNeeded: data))
         guard member < descriptors.count, generations[member] == UInt32(data >> 32), descriptors[member] >= 0 else {
@@ -71,10 +73,12 @@ final class MemberSockets: CrowdConnections {
 
     private func data(of member: Int) -> UInt64 { UInt64(generations[member]) << 32 | UInt64(member) }
 
-    // MARK: Connections that come
+    // MARK: Incoming connections
 
-    /// - Parameter member: whose connection it is to be.
-    /// - Returns: 0, or why it can't be (an errno).
+    /// Makes an accepted connection that of a member.
+    ///
+    /// - Parameter member: the number of the member.
+    /// - Returns: 0, or the `errno` of a failure.
     func adopt(_ accepted: Int32, as member: Int) -> Int32 {
         while member >= descriptors.count {
             descriptors.append(-1)
@@ -123,20 +127,21 @@ final class MemberSockets: CrowdConnections {
     ) -> R {
         guard let first = order.sources else { return body(nil, 0) }
         let sources = isElsewhere(member, attempt: attempt) ? order.otherSources ?? first : first
-        // The last attempt is the port that no other member begins with.
+        // The last attempt uses the port that no other member starts with.
         let round = attempt == Self.attempts - 1 ? 0 : Int(generations[member] & 0xfff) - 1
         let end = sources.endpoint(of: order.first + member * order.step, round: max(0, round))
         let address = sources.first == 0 ? unspecified(for: target) : IPAddress(v4: end.address)
         return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
     }
 
-    /// Whether an attempt is made from the other addresses: half of them are, and all of a member that the first addresses have no port for.
+    /// Returns whether an attempt uses the alternative addresses: half of the attempts do, and all of them if the first
+    /// addresses have no port for the member.
     private func isElsewhere(_ member: Int, attempt: Int) -> Bool {
         guard let sources = order.sources, order.otherSources != nil else { return false }
         return attempt >= Self.attempts / 2 || !sources.suffices(for: order.first + member * order.step)
     }
 
-    /// The system chooses the address; the port is the crowd's.
+    /// Returns the unspecified address: the system chooses the address, and the crowd the port.
     private func unspecified(for target: SocketAddress) -> IPAddress {
         target.isIPv6 ? IPAddress(v6High: 0, low: 0) : IPAddress(v4: 0)
     }
@@ -185,7 +190,7 @@ final class MemberSockets: CrowdConnections {
     }
 
     func unread(_ member: Int) -> Int {
-        // Of TLS the kernel has records, which need not carry a byte.
+        // With TLS, the kernel has records, which need not carry any application data.
         if security != nil { return 0 }
         var count: Int32 = 0
         return ioctl(descriptors[member], UInt(FIONREAD), &count) == 0 ? max(0, Int(count)) : 0
@@ -212,12 +217,12 @@ final class MemberSockets: CrowdConnections {
         continueClosing(descriptor)
     }
 
-    // MARK: Connections that close
+    // MARK: Closing connections
 
-    /// Whether an event is for one of them.
+    /// Returns whether an event is for a closing connection.
     static func isClosing(_ data: UInt64) -> Bool { data & closingMark != 0 }
 
-    /// Something has come to one of them, its peer has closed too, or it can send.
+    /// Continues a closing connection after it has become readable or writable, or its peer has closed as well.
     func continueClosing(_ data: UInt64) { continueClosing(Int32(truncatingIfNeeded: data & ~Self.closingMark)) }
 
     private func continueClosing(_ descriptor: Int32) {
@@ -233,7 +238,7 @@ final class MemberSockets: CrowdConnections {
             }
         }
         closing[descriptor] = unsent
-        // A peer that has sent its FIN may still take what is left.
+        // A peer that has sent its FIN may still read the remaining bytes.
         let isSent = unsent.isEmpty
         if isSent { hasEnded = shutdown(descriptor, Int32(SHUT_WR)) != 0 || readsEnd(of: descriptor) }
         let events = isSent ? PROBE_EPOLLIN | PROBE_EPOLLRDHUP : PROBE_EPOLLOUT
@@ -246,7 +251,7 @@ final class MemberSockets: CrowdConnections {
         _ = Glibc.close(descriptor)
     }
 
-    /// Drops what has come. True: so has the end.
+    /// Drops received bytes, and returns whether the end has been received.
     private func readsEnd(of descriptor: Int32) -> Bool {
         for _ in 0..<64 {
             switch Self.receive(descriptor, into: drain) {
@@ -270,7 +275,7 @@ final class MemberSockets: CrowdConnections {
         return descriptor
     }
 
-    /// An RST to each member, so that none waits in the kernel for its peer.
+    /// Resets all members' connections, so that none waits in the kernel for its peer.
     func resetAll() {
         for descriptor in descriptors where descriptor >= 0 { probe_crowd_reset(descriptor) }
         descriptors = descriptors.map { _ in -1 }
@@ -278,6 +283,6 @@ final class MemberSockets: CrowdConnections {
         closing = [:]
     }
 
-    /// Bytes of TLS that the kernel did not take.
+    /// Sends TLS bytes that the kernel did not accept before.
     func flush(_ member: Int) { security?.flush(member, descriptors[member]) }
 }

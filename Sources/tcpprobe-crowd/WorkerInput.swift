@@ -1,13 +1,13 @@
 import Glibc
 import ProbeBase
 
-/// Lines of JSON from stdin.
+/// JSON lines from stdin.
 struct WorkerInput {
     private var bytes: [UInt8] = []
     private var searched = 0
     private(set) var hasEnded = false
 
-    /// Reads what is there, or waits for some.
+    /// Reads the available bytes, waiting if there are none.
     mutating func read() {
         var chunk = [UInt8](repeating: 0, count: 65536)
         let count = Glibc.read(STDIN_FILENO, &chunk, chunk.count)
@@ -18,7 +18,8 @@ struct WorkerInput {
         }
     }
 
-    /// The next whole line; what is no JSON is `null`.
+    /// Removes and returns the next complete line, or `nil` if there is none. A line that is not valid JSON is returned
+    /// as `JSONValue.null`.
     mutating func next() -> JSONValue? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
@@ -27,12 +28,12 @@ struct WorkerInput {
         let line = Array(bytes[..<end])
         bytes.removeFirst(end + 1)
         searched = 0
-        // `null` is answered as an order that there is none of.
+        // `null` is answered like an unknown order.
         return (try? JSONParser.parse(line.span)) ?? .null
     }
 }
 
-/// Lines of JSON to stdout.
+/// JSON lines to stdout.
 enum WorkerOutput {
     static func write(_ value: JSONValue) {
         let line = value.encoded() + [UInt8(ascii: "\n")]

@@ -5,9 +5,10 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-/// `tcpprobe-crowd`: a worker of a crowd. `tcpprobe run` starts it by itself, and tells it on stdin what to do.
-///
-/// It is a program of its own because the library of its histograms takes Foundation with it, which `tcpprobe run` would have to load.
+// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts it, and sends it orders on stdin.
+//
+// It is a separate program because its histogram library requires Foundation, which `tcpprobe run` would otherwise have
+// to load.
 private func fail(_ text: String) -> Never {
     WorkerOutput.write(.object([("error", .string(text))]))
     exit(1)

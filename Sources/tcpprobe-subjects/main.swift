@@ -5,7 +5,7 @@ import ProbeTransport
 import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 
-/// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until stdin
+/// `tcpprobe-subjects NAME`: serves a library's transport over the adapter protocol on stdin and stdout, until stdin
 /// ends.
 ///
 /// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
@@ -20,7 +20,7 @@ private func fail(_ text: String) -> Never {
     exit(2)
 }
 
-// If the harness exits, a write of an event fails with EPIPE; the signal would end this program in the middle of it.
+// If the harness exits, writing an event fails with EPIPE; the signal would end this program in the middle of it.
 signal(SIGPIPE, SIG_IGN)
 private let names = factories.map(\.name).joined(separator: ", ")
 private let arguments = ProgramArguments.words.dropFirst()

@@ -1,8 +1,10 @@
 import Testing
 
-/// The lists of files in CONTRIBUTING are true: in `Sources` no other file mentions what is added, and each listed file does.
+/// Checks the lists of files in CONTRIBUTING: each listed file mentions the example, and no other file in `Sources`
+/// does.
 struct AdditionsTests {
-    /// The transports under test: each does what it can of what there is.
+    /// Whether the path belongs to a transport under test. Those are exempt, because each implements only what it is
+    /// capable of.
     private static func isTransport(_ path: String) -> Bool {
         [
             "ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransport/Reconnecting/", "ProbeTransportNIO/",
@@ -12,7 +14,7 @@ struct AdditionsTests {
 
     struct Addition: Sendable, CustomTestStringConvertible {
         var section: String
-        /// The most files that it may touch.
+        /// The maximum number of files that the addition may touch.
         var limit: Int
 
         var testDescription: String { section }
@@ -29,7 +31,7 @@ struct AdditionsTests {
         let page = try #require(Repository.text("CONTRIBUTING.md"))
         let section = try #require(
             page.split(separator: "\n### ").first { $0.hasPrefix(addition.section + "\n") })
-        // `name` (`spelling`) is one:
+        // Matches an example: `name` (`spelling`).
         let example = try #require(section.firstMatch(of: /`(\w+)` \(`([^`]+)`\)/))
         let (name, spelling) = (String(example.1), String(example.2))
         let listed = Set(section.matches(of: /\n\d+\. `([^`]+)`/).map { String($0.1) })
@@ -42,7 +44,7 @@ struct AdditionsTests {
         #expect(Set(sources.filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {
             let text = Repository.text(path) ?? ""
-            // The adapter protocol joins the words of an op.
+            // The adapter protocol joins the words of an op with hyphens.
             let spellings = [spelling, spelling.replacing(" ", with: "-")]
             let mentions = text.firstMatch(of: identifier) != nil || spellings.contains { text.contains($0) }
             #expect(mentions, "\(path) does not mention \(spelling)")

@@ -1,6 +1,7 @@
 import Testing
 
-/// A handler of changes may change what it is called about: calling it directly would recurse once for each message of a peer.
+/// A change handler may change the object that it is called about: calling it directly would recurse once for each of a
+/// peer's messages.
 struct ChangeHandlerUseTests {
     @Test func changesAreAnnouncedByAChangeHandlerAlone() {
         var handlers = 0

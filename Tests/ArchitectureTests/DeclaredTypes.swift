@@ -1,17 +1,18 @@
-/// The types that a Swift file declares, by their full names: `Outer.Inner`, also where `Inner` is declared in an extension of `Outer`.
+/// The types that a Swift file declares, by their full names: `Outer.Inner`, even if `Inner` is declared in an
+/// extension of `Outer`.
 ///
-/// Comments, strings and what stands behind `#else` or `#elseif` declare nothing.
+/// Comments, strings and the branches after `#else` and `#elseif` declare nothing.
 enum DeclaredTypes {
-    /// A type, or an extension of one.
+    /// The declaration of a type or of an extension.
     struct Declaration {
-        /// With the names of the types around it.
+        /// The full name, with the names of the enclosing types.
         var name: String
         var isExtension: Bool
-        /// From the keyword to the closing brace, both included.
+        /// The number of lines from the keyword to the closing brace, both included.
         var lines: Int
     }
 
-    /// Those of each file of `Sources`.
+    /// The declarations in each file of `Sources`.
     static let ofSources = Repository.files(below: "Sources", ending: ".swift").map { path in
         (path: path, declarations: declarations(in: Repository.text(path) ?? ""))
     }
@@ -20,7 +21,7 @@ enum DeclaredTypes {
         declarations(in: text).filter { !$0.isExtension }.map(\.name)
     }
 
-    /// In the order in which they begin.
+    /// Returns the declarations in a text, in the order in which they begin.
     static func declarations(in text: String) -> [Declaration] {
         var declarations: [Declaration] = []
         var scopes: [(depth: Int, index: Int, firstLine: Int)] = []
@@ -40,7 +41,7 @@ enum DeclaredTypes {
                 scopes.removeLast()
             case "struct", "class", "enum", "actor", "protocol", "typealias", "extension":
                 guard index + 1 < words.count, let name = typeName(words[index + 1].text) else { continue }
-                // `class func`, and a member that is called `extension` or the like.
+                // `class func`, and members whose names are `extension` or the like.
                 if index > 0, [".", "case", "let", "var", "func"].contains(words[index - 1].text) { continue }
                 let outer = scopes.last.map { declarations[$0.index].name + "." } ?? ""
                 declarations.append(Declaration(name: outer + name, isExtension: word.text == "extension", lines: 1))
@@ -56,7 +57,7 @@ enum DeclaredTypes {
         return word
     }
 
-    /// Words with the dots in them, and every other character alone; each with its line.
+    /// Returns the words of a text, including their dots, and its other characters one by one, each with its line number.
     private static func words(of code: String) -> [(text: String, line: Int)] {
         var words: [(text: String, line: Int)] = []
         var word = ""
@@ -75,7 +76,8 @@ enum DeclaredTypes {
         return word.isEmpty ? words : words + [(word, line)]
     }
 
-    /// The text without comments, strings and the branches behind `#else` and `#elseif`. It has the lines of the text.
+    /// Returns a text without comments, strings and the branches after `#else` and `#elseif`. Line numbers don't
+    /// change.
     static func code(of text: String) -> String {
         var kept = ""
         var isLeftOut = [false]
@@ -106,7 +108,7 @@ enum DeclaredTypes {
                 kept += lineEnds(from: rest, to: end)
                 rest = end
             } else if let end = afterString(rest) {
-                // A multi-line string holds no `#if` of ours.
+                // No multi-line string in this repository contains `#if`.
                 kept += "\"\"" + lineEnds(from: rest, to: end)
                 rest = end
             } else {
@@ -138,7 +140,8 @@ enum DeclaredTypes {
         return rest
     }
 
-    /// Behind the string literal that begins here, of whatever kind; nil where none does. Code in an interpolation is skipped with it.
+    /// Returns the text after the string literal that begins here, of any kind; `nil` if none begins here. Code in an
+    /// interpolation is skipped with it.
     private static func afterString(_ text: Substring) -> Substring? {
         let hashes = text.prefix { $0 == "#" }
         var rest = text.dropFirst(hashes.count)

@@ -1,6 +1,6 @@
 import Testing
 
-/// A file has one subject: a file of more than 800 lines usually has several. Review decides about shorter ones.
+/// A file should have one subject: a file of more than 800 lines usually has several. Shorter files are left to review.
 struct FileLengthTests {
     private static let longest = 800
 

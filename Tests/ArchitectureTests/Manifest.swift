@@ -1,8 +1,8 @@
-/// The targets of Package.swift, with what each depends on. The folder of a target has its name.
+/// The targets in Package.swift and their dependencies. A target's folder has the target's name.
 struct Manifest: Sendable {
     struct Target: Sendable {
         var name: String
-        /// Targets and products.
+        /// The names of the targets and products that it depends on.
         var dependencies: Set<String>
     }
 
@@ -13,7 +13,7 @@ struct Manifest: Sendable {
         }
     }()
 
-    /// Reads the arguments up to the parenthesis that closes them.
+    /// Parses the arguments of a target up to the closing parenthesis.
     private static func target(argumentsBehind start: String.Index, in text: String) -> Target? {
         var depth = 1
         var end = start
@@ -26,7 +26,7 @@ struct Manifest: Sendable {
         guard let name = arguments.firstMatch(of: /name: "([^"]+)"/).map({ String($0.1) }) else { return nil }
         var dependencies: Set<String> = []
         if let list = arguments.firstMatch(of: /dependencies: \[/) {
-            // A list ends with the first bracket: products have parentheses only.
+            // A list ends at the first bracket: products contain only parentheses.
             var rest = arguments[list.range.upperBound...].prefix { $0 != "]" }
             for product in rest.matches(of: /\.product\(name: "([^"]+)"[^)]*\)/) {
                 dependencies.insert(String(product.1))

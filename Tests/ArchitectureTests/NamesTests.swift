@@ -1,6 +1,6 @@
 import Testing
 
-/// Two types with one name are two ways to do one thing, or a name that says too little.
+/// Two types with the same name do the same thing twice, or at least one of their names is too vague.
 struct NamesTests {
     @Test func noTwoTypesHaveOneName() {
         var declarations: [String: [String]] = [:]
@@ -27,8 +27,8 @@ struct NamesTests {
         }
     }
 
-    /// Words that were replaced in identifiers because they are images. The field has a term for each: `receiveBuffer`
-    /// for inbox, `outputLog` for transcript, `drainInterval` for afterglow.
+    /// Metaphors that were replaced in identifiers by the terms of the field: `receiveBuffer` for inbox, `outputLog`
+    /// for transcript, `drainInterval` for afterglow.
     private static let replaced: Set = [
         "afterglow", "bell", "breach", "breaches", "claim", "claimed", "claims", "draft", "growth", "inbox", "inboxes",
         "lane", "lanes", "leftovers", "lesson", "lessons", "seldom", "stories", "story", "transcript", "transcripts",
@@ -56,7 +56,8 @@ struct NamesTests {
         #expect(words.isSuperset(of: expected) && words.isDisjoint(with: ["lesson", "trouble"]))
     }
 
-    /// `cutTransmissions` and `cut_transmissions` are the words cut and transmissions.
+    /// Returns the words in the identifiers of a text: both `cutTransmissions` and `cut_transmissions` have the words
+    /// "cut" and "transmissions".
     private static func words(inIdentifiersOf code: String) -> Set<String> {
         var words: Set<String> = []
         var word = ""

@@ -1,12 +1,12 @@
 import Testing
 
-/// What pages name is there.
+/// Everything that the pages refer to must exist.
 struct PagesTests {
-    /// Paths between backticks on the pages for maintainers, of the repository or below `Sources/`.
+    /// Paths between backticks on the maintainers' pages are relative to the repository or to `Sources/`.
     @Test(arguments: ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
     func everyFileThatAPageNamesIsThere(_ page: String) throws {
         let text = try #require(Repository.text(page))
-        // What a run of the fuzzer leaves is not in the repository.
+        // The output of a fuzzer run, which is not in the repository.
         let made = [".fuzz/verdicts/"]
         for match in text.matches(of: /`(\.?[A-Za-z][\w.+-]*\/[\w.+\/-]*)`/) where !made.contains(String(match.1)) {
             let path = match.1
@@ -20,7 +20,7 @@ struct PagesTests {
             Repository.files(below: $0, ending: $0 == "docs" ? ".md" : "README.md")
         }
 
-    /// A relative link leads to a file, and its anchor to a heading there.
+    /// A relative link must lead to an existing file, and its anchor to a heading there.
     @Test(arguments: pages)
     func everyLinkResolves(_ page: String) throws {
         let text = Self.prose(of: try #require(Repository.text(page)))
@@ -34,10 +34,10 @@ struct PagesTests {
         }
     }
 
-    /// The text without its blocks and spans of code.
+    /// Returns a text without its code blocks and code spans.
     private static func prose(of text: String) -> String {
         text.replacing(/(?ms)^ *```.*?^ *```$/, with: "").replacing(/`[^`\n]+`/) { match in
-            // A heading's anchor has the words of its code.
+            // The anchor of a heading includes the words in its code spans.
             String(match.output.filter { $0 != "`" && $0 != "]" && $0 != "#" })
         }
     }
@@ -50,7 +50,7 @@ struct PagesTests {
         return parts.joined(separator: "/")
     }
 
-    /// The anchor that GitHub gives to a heading.
+    /// Returns the anchor that GitHub generates for a heading.
     private static func anchor(of heading: Substring) -> String {
         heading.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }.replacing(" ", with: "-")
     }

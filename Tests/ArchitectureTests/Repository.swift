@@ -7,7 +7,7 @@ enum Repository {
         return parts.dropLast(3).joined(separator: "/")
     }()
 
-    /// Nil where there is no such file.
+    /// Returns the text of a file; `nil` if it doesn't exist.
     static func text(_ path: String) -> String? {
         guard let file = fopen("\(root)/\(path)", "rb") else { return nil }
         defer { fclose(file) }
@@ -22,7 +22,7 @@ enum Repository {
 
     static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
 
-    /// What is in a folder, without hidden files.
+    /// Returns the names of a folder's entries, without hidden files.
     static func names(in folder: String) -> [String] {
         guard let stream = opendir("\(root)/\(folder)") else { return [] }
         defer { closedir(stream) }
@@ -36,7 +36,7 @@ enum Repository {
         return names.sorted()
     }
 
-    /// The paths of all files below a folder whose names end so.
+    /// Returns the paths of all files below a folder whose names end in `ending`.
     static func files(below folder: String, ending: String) -> [String] {
         names(in: folder).flatMap { name -> [String] in
             let path = "\(folder)/\(name)"

@@ -2,13 +2,13 @@ import Testing
 
 /// A row of the table of rooms in docs/ARCHITECTURE.md.
 struct Room: Sendable, CustomTestStringConvertible {
-    /// Of `Sources/`.
+    /// The path of its folder below `Sources/`.
     var folder: String
     var mayImport: Set<String>
 
     var testDescription: String { folder }
 
-    /// In the page's order: whoever imports stands above what is imported.
+    /// All rooms in the order of the page: a room is listed above the rooms that it imports.
     static let all: [Room] = rows()
 
     private static func rows() -> [Room] {
@@ -23,12 +23,12 @@ struct Room: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// What stands between backticks.
+    /// Returns the texts between backticks in a table cell.
     private static func words(of cell: Substring) -> [String] {
         cell.matches(of: /`([^`]+)`/).map { String($0.1) }
     }
 
-    /// Modules that are imported in the room's files, by the path of one of them.
+    /// The modules that the room's files import, each with the path of one such file.
     var imports: [String: String] {
         var found: [String: String] = [:]
         let pattern =

@@ -1,8 +1,9 @@
 import Testing
 
-/// docs/ARCHITECTURE.md says who may import whom. The page leads: where the code differs, one of the two is wrong.
+/// The imports of each room must match docs/ARCHITECTURE.md. The page is authoritative: if the code differs, one of the
+/// two is wrong.
 struct RoomsTests {
-    /// Modules of the toolchain, which no manifest names.
+    /// Modules of the toolchain, which the manifest doesn't list.
     private static let toolchain: Set<String> = ["Glibc", "Synchronization", "Dispatch", "Foundation"]
 
     @Test

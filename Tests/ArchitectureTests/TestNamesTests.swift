@@ -1,7 +1,7 @@
 import Testing
 
-/// Tests are named in one way: a function says the fact in lowerCamelCase, its suite is called `…Tests`, as its file is, and nothing
-/// has a second name to be shown.
+/// Tests follow one naming convention: a function states the fact in lowerCamelCase, its suite is named `…Tests` like
+/// its file, and nothing has a separate display name.
 struct TestNamesTests {
     private static let files = Repository.files(below: "Tests", ending: ".swift").filter {
         Repository.text($0)?.contains("@Test") == true && !$0.hasPrefix("Tests/ArchitectureTests/")
@@ -12,7 +12,7 @@ struct TestNamesTests {
         for path in Self.files {
             let lines = (Repository.text(path) ?? "").split(separator: "\n")
             for (index, line) in lines.enumerated() where line.contains("@Test") {
-                // The attributes may take several lines.
+                // The attributes may span several lines.
                 guard let function = lines[index...].first(where: { $0.contains("func ") }),
                     let name = function.firstMatch(of: /func (`[^`]*`|\w+)/)
                 else { continue }

@@ -1,10 +1,10 @@
 import Testing
 
-/// A type has one responsibility: a long one, over its declaration and all its extensions, has several.
+/// A type should have one responsibility: a long type, including all its extensions, usually has several.
 struct TypeLengthTests {
     private static let longest = 800
 
-    /// The lines of each type of the package, over its declaration and its extensions in every room.
+    /// The number of lines of each type in the package, including its extensions in every room.
     private static let lengths: [String: Int] = {
         var lines: [String: Int] = [:]
         var own: Set<String> = []

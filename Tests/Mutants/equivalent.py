@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Transports that differ from the reference in what the contract leaves open: a case of level must that fails one of them is wrong.
+"""Transports that differ from the reference in details that the contract leaves open: if one of them fails a case of level must, the case
+is wrong.
 
-    equivalent.py NAME     serves that one over the adapter protocol
+    equivalent.py NAME     serves that transport over the adapter protocol
 """
 import re
 import socket
@@ -11,7 +12,7 @@ import time
 import reference
 from reference import LINGERING, OPEN, TERMINATORS, Adapter, BadStream, Connection, Decoder, Listener, Refused
 
-# By name: (class, what is different about it).
+# By name: (class, how it differs).
 EQUIVALENT = {}
 
 
@@ -24,7 +25,7 @@ def equivalent(difference):
 
 
 class ReadsOf(Connection):
-    """Reads other amounts than 64 KiB."""
+    """Reads a different number of bytes at a time than 64 KiB."""
     size = 1
 
     def readable(self):
@@ -66,7 +67,7 @@ class SentAtTheEnd(Connection):
                 return
             fields["bytes"], self.untold = self.untold, 0
         if event == "lost" and self.untold:
-            # What was passed is told before the loss.
+            # Bytes that were passed are reported before the loss.
             super().say("sent", bytes=self.untold)
             self.untold = 0
         super().say(event, **fields)

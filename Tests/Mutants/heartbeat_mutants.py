@@ -1,8 +1,8 @@
-"""Broken transports whose bug is one of heartbeats: the reference's Connection, changed in one place."""
+"""Broken transports with bugs in heartbeats: the reference's Connection, changed in one place."""
 from reference import OPEN, Connection
 from registry import mutant
 
-# MARK: when one is sent
+# MARK: when a heartbeat is sent
 
 
 @mutant("no heartbeat is ever sent", "heartbeat")
@@ -81,7 +81,7 @@ class BeatOfClientsOnly(Connection):
         return None if self.number >= 1_000_000 else super().next_beat()
 
 
-# MARK: what one is
+# MARK: what a heartbeat consists of
 
 
 @mutant("a heartbeat has no terminator and no length", "heartbeat")
@@ -181,7 +181,7 @@ class SilenceBehindFin(Connection):
         return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
 
 
-# MARK: life
+# MARK: signs of life
 
 
 @mutant("only whole messages are life", "heartbeat")

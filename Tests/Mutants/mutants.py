@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Broken transports: the reference (reference.py, or pull.py where the user pulls with reads), each with one bug that a real project has had.
+"""Broken transports: the reference (reference.py, or pull.py for transports whose user requests reads), each with one bug that a real
+project has had.
 
-    mutants.py NAME     serves that one over the adapter protocol
+    mutants.py NAME     serves that transport over the adapter protocol
 
-Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice. Those of WebSocket are in
-websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of coming back in reconnect_mutants.py, those that a
-network shows in network_mutants.py.
+Each class states in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice. The mutants of
+WebSocket are in websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of reconnecting in reconnect_mutants.py, and
+those that only show on a network in network_mutants.py.
 """
 import asyncio
 import errno
@@ -101,7 +102,7 @@ class CrAtBoundaryLost(Decoder):
 
 
 class OtherEnds(Decoder):
-    """Lines end where a regex matches."""
+    """Lines end at matches of a regex."""
     ends = rb"\r\n"
 
     def next_line(self):
@@ -366,7 +367,7 @@ class LeadingCrSkipped(Decoder):
 
 
 class EmptyDropped(Decoder):
-    """Empty lines of one framing are not delivered."""
+    """Empty lines are not delivered in one framing."""
     of = ""
 
     def next_line(self):
@@ -718,7 +719,7 @@ class LimitCountsEmptyLines(Decoder):
 
 
 class LimitOf(Decoder):
-    """The limit is not what it should be, with one framing."""
+    """The limit is wrong in one framing."""
     of, more = "", 0
 
     def check(self, length):
@@ -1323,7 +1324,7 @@ class MessageTailUntold(Adapter):
 
 
 class Translated(Connection):
-    """Each read is translated before it is cut into messages."""
+    """Each read is translated before it is divided into messages."""
 
     def received(self, data):
         super().received(self.translate(data))
@@ -1748,7 +1749,7 @@ class BlockingWrites(Connection):
 
 
 class WritesFirst(Connection):
-    """A write that waits meets an RST before the next read does, and takes the error with it."""
+    """A pending write is attempted before each read, and so consumes the error of an RST."""
 
     def readable(self):
         if self.state == OPEN and self.pending:
@@ -2519,7 +2520,7 @@ class RefusalStops(Connection):
 
 
 class ToldAgain(Connection):
-    """An order behind an end is answered by another end."""
+    """An operation after an end is answered with another end."""
     ended_by, reason_was = "", None
 
     def stop_event(self, reason, detail=""):
@@ -2738,11 +2739,11 @@ class ResetEndsAll(Connection):
                     other.over("other", "another one was reset")
 
 
-# MARK: sent before there is a connection
+# MARK: data sent before the connection is established
 
 
 class WhileConnecting(Connection):
-    """What is sent before there is a connection goes through `early`."""
+    """Data sent before the connection is established goes through `early`."""
 
     def queue(self, frame):
         if self.state == CONNECTING:
@@ -2852,7 +2853,7 @@ class EarlyHoldsOffStop(WhileConnecting):
             super().stop()
 
 
-# MARK: our own reset
+# MARK: our own RST
 
 
 @mutant("our own reset is a FIN", "reset")
@@ -3048,7 +3049,7 @@ class HalfClosedResetUnnoticed(Connection):
         pass
 
 
-# MARK: back-pressure of what is sent
+# MARK: back-pressure on sent data
 
 
 @mutant("full is not told", "high-water")
@@ -3208,7 +3209,7 @@ class Ipv6WritesNothing(Connection):
     def queue(self, frame):
         if ":" not in self.settings.get("host", ""):
             super().queue(frame)
-# MARK: another framing in mid-stream
+# MARK: changing the framing in mid-stream
 
 
 @mutant("a switch of the framing drops what was received and not delivered", "switch")
@@ -3382,7 +3383,7 @@ class SwitchDelimiterFirstByte(Connection):
 
 @mutant("what is queued when the framing changes is framed by the new one", "switch")
 class SwitchReframesQueue(Connection):
-    """Keeps messages and frames them when they are written."""
+    """Keeps messages, and frames them only when they are written."""
     kept = None
 
     def send(self, data):
@@ -3411,7 +3412,7 @@ class SwitchLittleAsBig(Connection):
         super().set_framing({**request, "framing": request["framing"].removesuffix("le")} if request.get("op") == "framing" else request)
 
 
-# MARK: messages that are too long are left out
+# MARK: messages that are too long are omitted
 
 
 @mutant("of a line that is too long what has come is left out, and the rest is a line", "discarded")
@@ -4864,7 +4865,7 @@ class StopAnswersRead(PullConnection):
 
 
 class Leaky(Connection):
-    """Leaves the socket open behind an end for which `forgets` holds."""
+    """Leaves the socket open after an end for which `forgets` holds."""
 
     left_open = []
     told = None
@@ -4895,7 +4896,7 @@ class RefusedSocketKept(Connection):
 
 
 class ConnectKept(Connection):
-    """A connect that is given up goes on."""
+    """A connect attempt that is given up continues."""
 
     kept = []
     forgotten = False
@@ -5046,7 +5047,7 @@ class ThreadKept(Connection):
 
 
 class Spinner(Connection):
-    """The loop never waits while `spins` holds."""
+    """The loop never waits as long as `spins` holds."""
 
     spinning = False
 
@@ -5094,7 +5095,7 @@ class PausedSpins(Connection):
 
 
 class HangUpSpins(Spinner):
-    """While reading is stopped it is woken again and again by an end."""
+    """While reading is paused, an end wakes the loop again and again."""
 
     events = 0
 
@@ -5144,7 +5145,7 @@ class ConnectingSpins(Connection):
 
 
 class EndSpins(Connection):
-    """Behind an end for `reason` the loop never waits again."""
+    """After an end for the reason `ends`, the loop never waits again."""
 
     ends = ""
 
@@ -5232,11 +5233,11 @@ def main():
 
 # MARK: addresses
 #
-# A mutant with `needs_both_families` shows only where localhost stands for addresses of both.
+# A mutant with `needs_both_families` is only noticed if localhost has addresses of both families.
 
 
 class BindsDifferently(Connection):
-    """Begins with other settings than it was told."""
+    """Starts with other settings than it was given."""
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, self.changed(dict(settings)))
@@ -5395,7 +5396,7 @@ class UnixListenerLeft(Listener):
 
     def stop(self):
         if self.sock and "path" in self.settings:
-            # Its descriptor is kept, and so is the file.
+            # Its descriptor remains open, and the file exists.
             self.left.append(self.sock.dup())
             self.loop.remove_reader(self.sock)
             self.sock.close()
@@ -5458,7 +5459,7 @@ class UnixTailLost(Connection):
             super().say(event, **fields)
 
 
-# MARK: TLS: who the peer is
+# MARK: TLS: the identity of the peer
 
 
 @mutant("any certificate is accepted", "tls", "starttls")
@@ -5493,7 +5494,7 @@ class TlsTimesIgnored(TLSSocket):
 
 
 class OwnComparison(TlsNameIgnored):
-    """Compares names by itself, when the handshake is done."""
+    """Compares names itself when the handshake is complete."""
 
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5895,7 +5896,7 @@ class TlsHandshakeAlertIsEof(Connection):
 
 
 class Listening(TLSSocket):
-    """Is told of each message of the handshake that comes, also behind it."""
+    """Receives each handshake message that arrives, also after the handshake."""
 
     def __init__(self, sock, settings):
         super().__init__(sock, settings)
@@ -5939,7 +5940,7 @@ class TlsNoCertificateToGive(Listening):
 @mutant("a message of the handshake must be one record", "tls")
 class TlsMessageIsARecord(Listening):
     def heard(self, message, data):
-        # It has taken all there was, and the certificate is larger than a record.
+        # It has consumed everything, and the certificate is larger than a record.
         if message == "CERTIFICATE" and self.size > RECORD_SIZE:
             self.objection = "decode error"
 
@@ -6050,7 +6051,7 @@ class TlsPendingForgotten(TLSSocket):
 
 
 class Records(TLSSocket):
-    """Sees the records that come behind the handshake."""
+    """Receives the records that arrive after the handshake."""
     held = b""
     is_up = False
 
@@ -6071,7 +6072,7 @@ class Records(TLSSocket):
         return whole
 
     def whole(self, data):
-        """All whole records, and what is behind them."""
+        """Returns all complete records, and the bytes after them."""
         end = 0
         while len(data) - end >= 5 and len(data) - end >= 5 + self.length(data, end):
             end += 5 + self.length(data, end)
@@ -6335,7 +6336,7 @@ class TlsErrorQueue(TLSSocket):
 
 
 
-# MARK: TLS: the end
+# MARK: TLS: the end of the stream
 
 
 @mutant("a FIN without close_notify is the end of the stream", "tls", "starttls")
@@ -6531,7 +6532,7 @@ class TlsNotifyOnly(TLSSocket):
             self.notified = True
             self.notify()
         self.flush()
-        # Closing it would be the FIN.
+        # Closing the socket would send the FIN.
         self.kept.append(self.sock.dup())
 
 

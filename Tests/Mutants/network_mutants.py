@@ -1,4 +1,5 @@
-"""Broken transports whose bug only a network shows: what is lost, late or dead on the way. The reference's Connection, changed in one place."""
+"""Broken transports with bugs that only show on a network, with lost, late or dead packets: the reference's Connection, changed in one
+place."""
 import asyncio
 import errno
 import socket
@@ -9,12 +10,12 @@ from registry import mutant
 
 
 def repeated(sock):
-    """Whether the kernel sends something again, as of now (tcpi_retransmits)."""
+    """Whether the kernel is currently retransmitting (tcpi_retransmits)."""
     return struct.unpack_from("BBBBB", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 16))[2] > 0
 
 
 class Watching(Connection):
-    """Looks at itself every 20 ms while it is open."""
+    """Calls `look` every 20 ms while the connection is open."""
 
     def opened(self, sock):
         super().opened(sock)
@@ -134,7 +135,7 @@ class UnacknowledgedIsDead(Watching):
 
 
 class Stalling(Watching):
-    """Has a look where a line has begun and nothing came for 100 ms."""
+    """Calls `stalled` if a line has begun and nothing has arrived for 100 ms."""
 
     def look(self):
         if self.decoder.buffer and self.loop.time() - self.active > 0.1:
@@ -287,7 +288,7 @@ class NeedsLargeSegments(Connection):
 
 
 def of_family(family, host, found):
-    """Of a name's addresses those of one family; a numeric address is what it is."""
+    """Returns a name's addresses of one family; a numeric address is returned unchanged."""
     if ":" in host or host.replace(".", "").isdigit():
         return found
     return [address for address in found if address[0] == family]

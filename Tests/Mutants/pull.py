@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The reference in AsyncSocket's model: the user pulls, and nothing is delivered but what a `read` asks for.
+"""The reference in AsyncSocket's model: the user requests reads, and nothing else is delivered.
 
-Reads are answered in their order. What no read has taken yet is kept, 64 KiB of it; more stays in the kernel.
+Reads are answered in order. Up to 64 KiB that no read has consumed yet are kept; the rest stays in the kernel.
 """
 import collections
 
@@ -10,11 +10,11 @@ from reference import OPEN, READ_SIZE, Adapter, Connection, Decoder, Listener, T
 
 
 class PullConnection(Connection):
-    """Answers reads from what has come, each as soon as it can be."""
+    """Answers reads with the received bytes, each as soon as possible."""
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
-        # The requests that wait.
+        # The pending reads.
         self.reads = collections.deque()
         self.read_timer = None
 
@@ -36,7 +36,7 @@ class PullConnection(Connection):
             self.await_read(self.reads[0])
 
     def count(self, request):
-        """How many bytes of the buffer the read takes; None while it can't be answered."""
+        """Returns how many bytes of the buffer the read takes; None while it can't be answered."""
         buffer = self.decoder.buffer
         if "length" in request:
             return request["length"] if len(buffer) >= request["length"] else None
@@ -85,7 +85,7 @@ class PullAdapter(Adapter):
 
 
 def run(name="pull", part=PullConnection):
-    """Serves until stdin ends, with the class for connections."""
+    """Serves until the end of stdin, with this class for connections."""
     parts = {Decoder: Decoder, TLSSocket: TLSSocket, Connection: part, Listener: Listener}
     reference.asyncio.run(PullAdapter(name, parts).serve())
 

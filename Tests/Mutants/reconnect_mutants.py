@@ -1,10 +1,10 @@
-"""Broken transports whose bug is one of coming back: the reference's Connection or its queue, changed in one place."""
+"""Broken transports with bugs in reconnecting: the reference's Connection or its queue, changed in one place."""
 import socket
 
 from reference import AWAY, CONNECTING, Connection
 from registry import mutant
 
-# MARK: whether it comes back
+# MARK: whether it reconnects
 
 
 @mutant("what is lost is never made again", "heartbeat")
@@ -100,7 +100,7 @@ class ReconnectBehindTooLong(Connection):
         return reason == "too-long" and self.wants_to_come_back() or super().comes_back(reason)
 
 
-# MARK: when it comes back
+# MARK: when it reconnects
 
 
 @mutant("it comes back at once", "heartbeat")
@@ -160,7 +160,7 @@ class ReconnectTwice(Connection):
             self.spare.connect_ex((self.settings["host"], self.settings["port"]))
 
 
-# MARK: what it tells
+# MARK: what it reports
 
 
 @mutant("the loss is told as a stop, and it comes back all the same", "heartbeat")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The reference: a transport without a known bug, behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
+"""The reference: a transport without known bugs that is served over the adapter protocol. Each mutant in mutants.py breaks it in one place.
 
-One thread; asyncio's loop for readiness, timers and the look-up of names; plain non-blocking sockets. The parts are Decoder and
+It has one thread, asyncio's loop for readiness, timers and name lookups, and plain non-blocking sockets. The parts are Decoder and
 encode (bytes to messages and back), TLSSocket, Connection, WebSocketConnection (on the parts of websocket.py), Listener and Adapter (the protocol).
-What it guarantees: one `stop` for each connection and nothing after it; what was sent is written before the FIN; nothing that it read, or that
-lies unread in its kernel, turns that FIN into an RST.
+It guarantees that there is one `stop` for each connection and nothing after it; that sent data is written before the FIN; and that no data
+which it has read, or which is unread in its kernel, turns that FIN into an RST.
 """
 import asyncio
 import collections
@@ -27,13 +27,13 @@ TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
     errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
-# What the machine, and not the peer, is the reason of.
+# The errors that are caused by the machine, and not by the peer.
 SHORTAGES = (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
-# Seconds: between two attempts to connect; without a byte written, before what was sent is given up; for the peer's FIN behind ours.
+# In seconds: between two attempts to connect; without progress in writing, until sent data is given up; for the peer's FIN after ours.
 ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
-# Of WebSocket, seconds: for the peer's close behind ours; for the server's FIN behind both.
+# For WebSocket, in seconds: for the peer's close after ours; for the server's FIN after both.
 CLOSE_TIME, WAIT_TIME = 1.0, 0.5
 CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
 ENDING, LINGERING, OVER, AWAY = "ending", "lingering", "over", "away"
@@ -41,36 +41,36 @@ RECORD_SIZE = 16 * 1024
 
 
 def machine(error):
-    """The field of an event that tells of trouble of the machine; none for other errors."""
+    """Returns the field of an event that reports a shortage of the machine; empty for other errors."""
     number = getattr(error, "errno", None)
     return {"machine": errno.errorcode[number]} if number in SHORTAGES else {}
 
 
 class Refused(Exception):
-    """An op that is not taken; its text is the protocol's word for why."""
+    """An op that is refused; its text is the protocol's word for the reason."""
 
 
 class BadStream(Exception):
-    """Bytes that can't be cut into messages; its text is the reason to stop."""
+    """Bytes that can't be divided into messages; its text is the reason of the stop."""
 
 
 class Decoder:
-    """Cuts a stream into messages. Holds what has come and was not given yet; an announced length allocates nothing."""
+    """Divides a stream into messages. Keeps received bytes that were not delivered yet; an announced length allocates nothing."""
 
     def __init__(self, framing, limit, delimiter=None):
         self.framing, self.limit = framing, limit
         self.terminator = TERMINATORS.get(framing, delimiter)
         self.buffer = bytearray()
-        # No terminator begins before here.
+        # No terminator begins before this offset.
         self.scanned = 0
-        # Of a message that is left out, not None: how many bytes come before its end, or of a line nothing but True.
+        # If not None, a message is being omitted: the number of bytes before its end, or True for a line.
         self.skipping = None
 
     def append(self, data):
         self.buffer += data
 
     def next(self):
-        """The next message, or None while more bytes are needed. Raises BadStream."""
+        """Returns the next message, or None while more bytes are needed. Raises BadStream."""
         if self.skipping is not None and not self.skip():
             return None
         if self.framing == "none":
@@ -80,7 +80,7 @@ class Decoder:
         return self.next_line() if self.terminator else self.next_counted()
 
     def leave_out(self):
-        """The message at the start, which is too long, is not delivered: whatever of it is still to come."""
+        """Omits the message at the start, which is too long, including the part of it that has not arrived yet."""
         if self.terminator:
             self.skipping = True
         elif self.framing == "netstring":
@@ -90,7 +90,7 @@ class Decoder:
             self.skipping = sum(self.prefix())
 
     def skip(self):
-        """Whether the end of what is left out has come."""
+        """Whether the end of the omitted message has arrived."""
         if not (self.skip_line() if self.terminator else self.skip_counted()):
             return False
         self.skipping, self.scanned = None, 0
@@ -124,7 +124,7 @@ class Decoder:
         return None
 
     def half_terminator(self):
-        """Bytes at the end that may turn out to be the beginning of a terminator: no content yet."""
+        """Returns the number of bytes at the end that may be the beginning of a terminator, and so are not content yet."""
         return next(length for length in reversed(range(len(self.terminator))) if self.buffer.endswith(self.terminator[:length]))
 
     def next_netstring(self):
@@ -161,7 +161,7 @@ class Decoder:
         return self.take(width, length, 0) if len(self.buffer) - width >= length else None
 
     def prefix(self):
-        """How many bytes the length takes, and the length; None while bytes of it are missing."""
+        """Returns the width of the length, and the length; None while bytes of it are missing."""
         if self.framing == "varint":
             return self.varint()
         width = WIDTHS[self.framing]
@@ -188,7 +188,7 @@ class Decoder:
         return message
 
     def finish(self):
-        """What no message has taken."""
+        """Returns the bytes that belong to no complete message."""
         rest = bytes(self.buffer) if self.skipping is None else b""
         self.buffer.clear()
         self.scanned, self.skipping = 0, None
@@ -196,10 +196,10 @@ class Decoder:
 
 
 def encode(framing, message, delimiter=None):
-    """The message with its terminator behind it or its length before it."""
+    """Returns the message followed by its terminator or preceded by its length."""
     terminator = TERMINATORS.get(framing, delimiter)
     if terminator:
-        # The end of the message and the beginning of a delimiter may be a delimiter together.
+        # The end of the message and the beginning of a delimiter may form a delimiter together.
         if (message + terminator).find(terminator) < len(message):
             raise Refused("invalid")
         return message + terminator
@@ -219,26 +219,26 @@ def encode(framing, message, delimiter=None):
 
 
 class Truncated(OSError):
-    """The FIN came without a close_notify before it."""
+    """The FIN arrived without a preceding close_notify."""
 
 
 class TLSSocket:
-    """TLS over a connected socket that does not block, as a client; what it has no method for, the socket does.
+    """TLS as a client over a connected non-blocking socket; methods that it lacks are those of the socket.
 
-    It is used as the socket is: `recv`, `send` and `shutdown` raise BlockingIOError where they have to wait, `recv` returns nothing at the
-    end of the stream. ssl.SSLError is an error of TLS; from then on what comes is thrown away, and no close_notify is sent.
+    It is used like the socket: `recv`, `send` and `shutdown` raise BlockingIOError if they would have to wait, and `recv` returns no
+    bytes at the end of the stream. ssl.SSLError is an error of TLS; after it, received bytes are discarded, and no close_notify is sent.
     """
 
     def __init__(self, sock, settings):
         self.sock = sock
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = self.context(settings).wrap_bio(self.incoming, self.outgoing, server_hostname=self.name(settings))
-        # Records that the kernel has not taken, and how many bytes of a message they hold.
+        # Records that the kernel has not taken yet, and the number of message bytes in them.
         self.unwritten, self.covered = b"", 0
         self.failed = self.peer_notified = self.notified = False
-        # The FIN has come.
+        # The FIN has arrived.
         self.ended = False
-        # What `recv` has met behind the bytes that it returned: the end, or an error.
+        # What `recv` has found after the bytes that it returned: the end, or an error.
         self.due = None
 
     def __getattr__(self, name):
@@ -257,12 +257,12 @@ class TLSSocket:
         return context
 
     def agreed(self):
-        """What `secured` tells."""
+        """Returns the fields of `secured`."""
         protocol = self.tls.selected_alpn_protocol()
         return {"version": self.tls.version().removeprefix("TLSv"), **({"alpn": protocol} if protocol else {})}
 
     def handshake(self):
-        """Goes as far as it can: raises BlockingIOError until it is done."""
+        """Continues the handshake: raises BlockingIOError until it is complete."""
         while True:
             try:
                 self.tls.do_handshake()
@@ -277,13 +277,13 @@ class TLSSocket:
                 raise ssl.SSLError("the stream ended in the handshake")
 
     def fill(self):
-        """One read of the kernel; whether bytes came."""
+        """Reads from the kernel once; returns whether bytes were received."""
         data = self.sock.recv(READ_SIZE)
         self.incoming.write(data)
         return bool(data)
 
     def recv(self, size):
-        """What one read of the kernel holds: all of it, since the kernel does not tell of it again."""
+        """Returns everything that one read of the kernel contains, since the kernel does not report it again."""
         if self.due is not None:
             return self.told()
         if self.failed or self.peer_notified:
@@ -302,7 +302,7 @@ class TLSSocket:
         raise BlockingIOError
 
     def skip(self, size):
-        """Nothing behind a close_notify or an error is of the stream: only its FIN is looked for."""
+        """Bytes after a close_notify or an error don't belong to the stream: only its FIN is awaited."""
         while self.sock.recv(size):
             pass
         self.ended = True
@@ -333,7 +333,7 @@ class TLSSocket:
         return b""
 
     def send(self, data):
-        """Writes a record; returns how many bytes of `data` it held, once the kernel has taken all of it."""
+        """Writes a record; once the kernel has taken all of it, returns the number of bytes of `data` in it."""
         self.flush()
         if not self.covered:
             self.covered = self.tls.write(data[:RECORD_SIZE])
@@ -347,14 +347,14 @@ class TLSSocket:
             self.unwritten = self.unwritten[self.sock.send(self.unwritten):]
 
     def flush_quietly(self):
-        """Answers of TLS itself; a failure shows in the next read or write."""
+        """Writes answers of TLS itself; the next read or write reports a failure."""
         try:
             self.flush()
         except OSError:
             pass
 
     def give_up(self):
-        """An error of TLS, or a fatal alert: ours is sent, and no close_notify behind it."""
+        """Ends TLS after an error or a fatal alert: our alert is sent, and no close_notify follows."""
         self.failed = True
         self.flush_quietly()
 
@@ -369,12 +369,12 @@ class TLSSocket:
         try:
             self.tls.unwrap()
         except ssl.SSLError:
-            # It waits for the peer's, which reading sees.
+            # It waits for the peer's close_notify, which is noticed when reading.
             pass
 
 
 class Unsent:
-    """Frames that were given to a connection and are not wholly passed to the kernel. One whose last byte was passed may have arrived."""
+    """The frames of a connection that were not completely passed to the kernel. If its last byte was passed, a frame may have arrived."""
 
     def __init__(self):
         self.frames, self.passed = collections.deque(), 0
@@ -388,7 +388,7 @@ class Unsent:
             self.passed -= len(self.frames.popleft())
 
     def lost(self):
-        """A frame of which the peer may have a part is given up. Returns how many bytes of it were not passed."""
+        """Gives up a frame of which the peer may have a part. Returns the number of bytes of it that were not passed."""
         if not self.passed:
             return 0
         rest, self.passed = len(self.frames.popleft()) - self.passed, 0
@@ -406,39 +406,41 @@ class Connection:
         connecting -> (securing ->) open -+- EOF, stop -> ending (what was sent is written) -+-> over
                                           +- too long, idle ----> lingering -> over          +-> lingering (from stop) -> over
                                           +- reset -> over
-        With `reconnect` a connection that is lost has a successor: away (the wait) -> connecting.
-        open -> securing: STARTTLS. What came in the clear by then is thrown away; what was sent before is written in the clear.
+        With `reconnect`, a lost connection has a successor: away (the wait) -> connecting.
+        open -> securing: STARTTLS. Bytes received in the clear until then are discarded; data sent before is written in the clear.
     """
 
     def __init__(self, adapter, number, settings):
         self.adapter, self.number, self.settings = adapter, number, settings
         self.loop = asyncio.get_running_loop()
         self.set_framing(settings)
-        # The op `framing` that waits for so many messages: [how many, the op].
+        # The `framing` op that waits for a number of messages: [their number, the op].
         self.announced = None
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
-        # The handshake is about to begin with these settings; messages that wait for its end; it is done.
+        # The settings of the handshake that is about to begin; messages that wait for its end; whether it is complete.
         self.wanted_tls, self.held, self.is_secured = None, bytearray(), False
         self.is_started = False
-        # Its FIN came, or its close_notify.
+        # The peer's FIN or close_notify has arrived.
         self.peer_ended = False
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
-        # Why a write failed, or the connection between connect and the first look at it.
+        # Why a write failed, or why the connection failed between connect and the first look at it.
         self.failure = None
-        # Trouble of the machine, as the event that it ends with tells of it.
+        # The shortage of the machine, for the event that reports the end.
         self.trouble = {}
-        # `full` was told, and no `drained` behind it.
+        # `full` was reported, and no `drained` after it.
         self.full = False
-        # Of ending.
+        # The state of ending.
         self.reason = None
         self.active = 0.0
         self.unacknowledged = 0
-        # Of the heartbeat: when something was sent, when life was heard; bytes of a beat that no `sent` counts.
+        # The state of the heartbeat: when data was last sent, when the peer was last heard; bytes of a heartbeat that `sent`
+        # must not count.
         self.last_sent = self.last_heard = 0.0
         self.beat_timer, self.uncounted = None, 0
-        # Of coming back: what is still to be sent, how many waits came since a connection was made, the script has ended our side.
+        # The state of reconnecting: frames still to be sent, the number of waits since the last connection, whether the script
+        # has ended our side.
         self.unsent, self.waits, self.has_half_closed = Unsent(), 0, False
 
     def say(self, event, **fields):
@@ -459,7 +461,7 @@ class Connection:
     async def begin(self):
         try:
             sock = await self.connect()
-        # A name that can't be one is a ValueError.
+        # A name that is not valid raises a ValueError.
         except (OSError, ValueError) as error:
             self.over(self.reason_of(error), str(error))
         else:
@@ -470,7 +472,7 @@ class Connection:
                 self.opened(sock)
 
     async def connect(self):
-        """A socket that is connected to the first address that answers. The next one is tried after a failure or 250 ms."""
+        """Returns a socket that is connected to the first address that answers. The next address is tried after a failure or 250 ms."""
         if "path" in self.settings:
             return await self.attempt((socket.AF_UNIX, socket.SOCK_STREAM, 0, "", self.settings["path"]))
         host, port = self.settings["host"], self.settings["port"]
@@ -492,7 +494,7 @@ class Connection:
             raise failure
         finally:
             for attempt in everyone - {winner}:
-                # One that has connected, just when it was no longer wanted, can't be cancelled any more.
+                # An attempt that succeeded just when it was no longer needed can't be cancelled.
                 if not attempt.cancel() and not attempt.cancelled() and not attempt.exception():
                     attempt.result().close()
 
@@ -500,7 +502,7 @@ class Connection:
         return await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
     def order(self, addresses):
-        """Those that can be reached from the local address, and of them the preferred family first."""
+        """Returns the addresses that can be reached from the local address, the preferred family first."""
         if "local" in self.settings:
             family = socket.AF_INET6 if ":" in self.settings["local"] else socket.AF_INET
             addresses = [address for address in addresses if address[0] == family]
@@ -521,17 +523,17 @@ class Connection:
             self.bind(sock)
             await self.loop.sock_connect(sock, address[4])
         except ConnectionResetError as error:
-            # It was connected, and reset before anybody looked. A socket tells of its error once.
+            # The connection was established, and reset before it was looked at. A socket reports its error only once.
             self.failure = error
         except BaseException:
             sock.close()
             raise
         return sock
 
-    # MARK: Coming back
+    # MARK: Reconnecting
 
     def comes_back(self, reason):
-        """Not to a peer that breaks the rules: the next time would be no better."""
+        """A peer that violates the rules is not reconnected to: it would do so again."""
         return self.wants_to_come_back() and reason not in ("too-long", "protocol", "tls-failed", "stopped") and not self.has_half_closed
 
     def wants_to_come_back(self):
@@ -539,7 +541,7 @@ class Connection:
 
     def lost(self, reason, detail):
         if self.is_started:
-            # What waits in another framing can't be sent by a connection that begins with the first one.
+            # Frames in another framing can't be sent by a connection that begins with the first one.
             has_other_framing = self.framing != self.settings["framing"]
             self.say_lost(reason, detail, self.unsent.give_up() if has_other_framing else self.unsent.lost())
         else:
@@ -550,7 +552,7 @@ class Connection:
         self.say("lost", reason=reason, detail=detail, dropped=dropped)
 
     def succeed(self):
-        """What makes the next connection has the same number."""
+        """Creates the next connection, which has the same number."""
         successor = self.adapter.known[self.number] = self.adapter.connection(self.number, self.settings)
         self.hand_over(successor)
         successor.stay_away(successor.wait())
@@ -599,7 +601,7 @@ class Connection:
         self.decoder.finish()
 
     def begin_tls(self, settings):
-        """The handshake, once what was sent before is written."""
+        """Begins the handshake once data that was sent before is written."""
         if self.state == CONNECTING:
             self.held, self.pending = self.pending, bytearray()
         self.state, self.wanted_tls = SECURING, settings
@@ -646,7 +648,7 @@ class Connection:
         self.look_again()
 
     def look_again(self):
-        """What came with the end of the handshake lies here already: no kernel tells of it."""
+        """Bytes that arrived with the end of the handshake are already buffered: the kernel does not report them."""
         if self.state == OPEN and not self.paused:
             self.readable()
 
@@ -747,7 +749,7 @@ class Connection:
         self.announced = [request["behind"], request]
 
     def change_framing(self, request):
-        """What was not delivered is divided anew."""
+        """Bytes that were not delivered are divided anew."""
         rest = self.decoder.finish()
         self.set_framing(request)
         self.take_over(rest)
@@ -764,7 +766,7 @@ class Connection:
                 self.change_framing(request)
 
     def reset(self):
-        """An RST, also where a stop waits for what was sent to be written."""
+        """Sends an RST, even if a stop is still waiting for sent data to be written."""
         if self.state not in (AWAY, CONNECTING, LINGERING, OVER):
             self.abort()
             self.over("stopped")
@@ -779,7 +781,7 @@ class Connection:
         try:
             data = self.sock.recv(READ_SIZE)
         except BlockingIOError:
-            # Nothing was left that explains why a write failed: there will be no more.
+            # Nothing that was left to read explains why the write failed, and nothing more will arrive.
             return self.over(self.reason_of(self.failure)) if self.failure and self.state == OPEN else None
         except Truncated:
             return self.read_eof("tls-truncated")
@@ -826,7 +828,7 @@ class Connection:
         self.linger()
 
     def read_eof(self, reason="eof"):
-        # Behind a close_notify the FIN may be still to come.
+        # After a close_notify the FIN may still be missing.
         self.read_ended = getattr(self.sock, "ended", True)
         is_first, self.peer_ended = not self.peer_ended, True
         if self.state == OPEN and is_first:
@@ -849,11 +851,11 @@ class Connection:
         self.loop.call_soon(self.look_for_reset)
 
     def look_for_reset(self):
-        """Behind a FIN nothing is read that would tell of it; a socket tells of its error once."""
+        """After a FIN, no read would report a reset; a socket reports its error only once."""
         if self.state == OPEN and not self.failure:
             error = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             if error:
-                # The kernel calls a reset so, behind a FIN.
+                # The kernel reports a reset after a FIN as EPIPE.
                 self.over("reset" if error == errno.EPIPE else REASONS.get(error, "other"))
             else:
                 self.loop.call_later(0.02, self.look_for_reset)
@@ -873,7 +875,7 @@ class Connection:
     # MARK: Writing
 
     def write(self):
-        """Hands the kernel what it takes now."""
+        """Passes to the kernel as much as it takes now."""
         if self.state == SECURING and not self.wanted_tls:
             return self.handshake()
         if isinstance(self.sock, TLSSocket):
@@ -891,7 +893,7 @@ class Connection:
         self.update()
 
     def would_block(self):
-        """The loop says when the kernel takes more."""
+        """The loop reports when the kernel can take more."""
         if self.state == OPEN and not self.full and len(self.pending) >= self.high_water():
             self.full = True
             self.say("full")
@@ -920,7 +922,7 @@ class Connection:
             self.say("sent", bytes=count - beat)
 
     def write_failed(self, error):
-        """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
+        """Reading continues: what the peer sent, and why the connection ended, must still be read."""
         self.failure = error
         self.pending.clear()
         if self.peer_ended and self.state == OPEN:
@@ -933,13 +935,13 @@ class Connection:
     # MARK: Ending
 
     def end(self, reason):
-        """FIN behind what was sent, and `stop` when that is written."""
+        """Queues a FIN after the sent data, and `stop` when that is written."""
         self.state, self.reason, self.fin_wanted = ENDING, reason, True
         self.expect_progress(FLUSH_TIME)
         self.update()
 
     def ended(self):
-        """All is written and the FIN is out, or can't be."""
+        """Everything is written and the FIN is sent, or can't be."""
         if self.failure and self.reason != "stopped":
             self.over(self.reason_of(self.failure))
         elif self.read_ended or self.failure:
@@ -949,7 +951,7 @@ class Connection:
             self.linger()
 
     def linger(self):
-        """`stop` was said. The socket stays until the peer has closed too: closing it with unread bytes would be an RST."""
+        """`stop` was reported. The socket stays open until the peer has closed too: closing it with unread bytes would send an RST."""
         self.state, self.fin_wanted = LINGERING, True
         self.expect_progress(FLUSH_TIME if self.pending else DRAIN_TIME)
         self.update()
@@ -971,15 +973,15 @@ class Connection:
             self.over()
 
     def kernel_holds(self):
-        """Bytes of ours that the peer's kernel has not acknowledged."""
+        """Returns the number of our bytes that the peer's kernel has not acknowledged."""
         return struct.unpack("i", fcntl.ioctl(self.sock, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
 
     def abort(self):
-        """What was sent can't be written: a FIN would call it complete, so it becomes an RST."""
+        """Sent data can't be written: a FIN would mark it as complete, so an RST is sent."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def over(self, reason=None, detail=""):
-        """Closes the socket; says `stop` where it was not said yet."""
+        """Closes the socket, and reports `stop` if it was not reported yet."""
         said, self.state = self.state in (LINGERING, OVER), OVER
         self.cancel_timers()
         if self.sock:
@@ -1009,7 +1011,7 @@ class Connection:
             self.idle_timer = self.loop.call_at(self.active + limit / 1000, self.idle)
 
     def idle(self):
-        """The timer of an earlier byte has run out; another one may have come since."""
+        """The timer that an earlier byte started has expired; another byte may have arrived since."""
         if self.state != OPEN:
             return
         if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
@@ -1035,19 +1037,19 @@ class Connection:
             self.watch_heartbeat()
 
     def watch_heartbeat(self):
-        """Looks again when the next beat is due, or the silence is too long; what can't be due now is looked for in a moment."""
+        """Checks again when the next heartbeat is due or the silence is too long; if neither can be due now, it checks again soon."""
         due = [time for time in (self.next_beat(), self.end_of_silence()) if time is not None]
         now = self.loop.time()
         self.beat_timer = self.loop.call_at(min(due + [now + 0.01]), self.look_at_heartbeat)
 
     def next_beat(self):
-        """None while bytes wait to be written, and behind our FIN."""
+        """Returns when the next heartbeat is due; None while bytes wait to be written, and after our FIN."""
         if "heartbeat-ms" not in self.settings or self.pending or self.fin_wanted or self.failure:
             return None
         return self.last_sent + self.settings["heartbeat-ms"] / 1000
 
     def end_of_silence(self):
-        """None while nothing is read, and behind a FIN."""
+        """Returns when the silence is too long; None while nothing is read, and after a FIN."""
         if "heartbeat-timeout-ms" not in self.settings or self.paused or self.fin_wanted or self.peer_ended:
             return None
         return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
@@ -1065,7 +1067,7 @@ class Connection:
     def judge_silence(self):
         end = self.end_of_silence()
         if end is not None and self.loop.time() >= end:
-            # The loop may have been late, and bytes may lie here.
+            # The loop may have been late, and bytes may be waiting.
             self.readable()
             end = self.end_of_silence()
             if self.state == OPEN and end is not None and self.loop.time() >= end:
@@ -1090,10 +1092,10 @@ class Connection:
     def is_answer(self, message):
         return self.framing != "none" and self.settings.get("heartbeat-answer") == message.decode("latin-1")
 
-    # MARK: What is of interest now
+    # MARK: Watching the socket
 
     def update(self):
-        """To be called after every change: does what waited for the last byte to be written, and tells the loop what to watch."""
+        """Must be called after every change: does what had to wait for the last byte to be written, and sets what the loop watches."""
         if self.sock and (not self.pending or self.failure) and self.state != SECURING:
             if self.fin_wanted and not self.fin_sent:
                 self.fin_sent = True
@@ -1112,7 +1114,7 @@ class Connection:
                 self.loop.call_soon(self.read_due)
 
     def read_due(self):
-        """What TLS has met behind the bytes that it returned: no kernel tells of it."""
+        """Handles what TLS has found after the bytes that it returned: the kernel does not report it."""
         if self.sock and self.wants_read() and getattr(self.sock, "due", None) is not None:
             self.readable()
 
@@ -1124,10 +1126,10 @@ class Connection:
         try:
             self.sock.shutdown(socket.SHUT_WR)
         except BlockingIOError:
-            # A close_notify that the kernel does not take yet.
+            # The kernel does not take the close_notify yet.
             self.fin_sent = False
         except OSError as error:
-            # The peer has ended and may be gone: our own end is lost, and nothing else.
+            # The peer has ended its side and may be gone: only our own end is lost.
             if not (self.is_secured and self.peer_ended and not self.pending):
                 self.write_failed(error)
 
@@ -1148,13 +1150,14 @@ class WebSocketConnection(Connection):
               |                    +- from a client -> ending
               +- a violation -> lingering
               +- EOF, stop, reset as ever
-        What ends a connection behind the peer's close is told as `closed`. An accepted one is not told before its handshake is done.
+        What ends a connection after the peer's close is reported as `closed`. An accepted connection is not reported before its
+        handshake is complete.
     """
 
     def __init__(self, adapter, number, settings):
         super().__init__(adapter, number, settings)
         self.opening = self.listener = None
-        # Our close is queued; the peer's came, and its code.
+        # Our close is queued; the peer's close has arrived, and its code.
         self.close_sent = self.peer_closed = False
         self.code = None
 
@@ -1174,7 +1177,7 @@ class WebSocketConnection(Connection):
         self.opened(sock)
 
     def opened(self, sock):
-        """The stream is there. What was sent early waits for the handshake."""
+        """The stream is established. Data that was sent early waits for the handshake."""
         self.sock, self.state = sock, OPENING
         self.opening = self.adapter.parts[ServerOpening]() if self.is_server() else self.adapter.parts[ClientOpening](self.settings)
         self.held, self.pending = self.pending, bytearray(self.opening.request())
@@ -1221,7 +1224,7 @@ class WebSocketConnection(Connection):
             self.expect_progress(CLOSE_TIME)
 
     def say_sent(self, count):
-        """Nothing: the bytes of pongs and closes, which no op asked for, are among them."""
+        """Reports nothing: the bytes include pongs and closes, which no op asked for."""
 
     # MARK: Ops
 
@@ -1262,13 +1265,13 @@ class WebSocketConnection(Connection):
             self.queue(self.decoder.encode(opcode, payload))
 
     def queue_close(self, payload):
-        """The last frame that leaves."""
+        """Queues the close, which is the last frame that is sent."""
         if not self.close_sent:
             self.close_sent = True
             self.queue_frame(CLOSE, payload)
 
     def half_close(self):
-        """A FIN without a close would be no proper end."""
+        """A FIN without a close would not be a valid end."""
         raise Refused("unsupported")
 
     def framing_op(self, request):
@@ -1303,7 +1306,7 @@ class WebSocketConnection(Connection):
             self.say("message", data=payload.decode("latin-1"), kind=OPCODES[opcode])
 
     def ping_came(self, payload):
-        """It is answered until the peer's close has come (section 5.5.2), also behind our own."""
+        """Pings are answered until the peer's close has arrived (section 5.5.2), even after our own close."""
         self.queue_frame(PONG, payload)
         self.say("ping", data=payload.decode("latin-1"))
 
@@ -1312,7 +1315,7 @@ class WebSocketConnection(Connection):
         self.bad_stream("too-long" if code == TOO_LONG else "protocol")
 
     def close_came(self, payload):
-        """The close is answered with its code, and nothing behind it counts. The server ends the stream first (section 7.1.1)."""
+        """Answers the close with its code, and ignores what follows. The server ends the stream first (section 7.1.1)."""
         self.code = self.decoder.code_of(payload)
         self.peer_closed = True
         self.answer_close(payload)
@@ -1330,7 +1333,7 @@ class WebSocketConnection(Connection):
         self.update()
 
     def leave(self):
-        """Part of a frame or of a message is nobody's."""
+        """An incomplete frame or message is not reported as a leftover."""
 
     def read_eof(self, reason="eof"):
         if self.state == OPENING:
@@ -1350,7 +1353,7 @@ class WebSocketConnection(Connection):
             super().no_progress()
 
     def close_unanswered(self):
-        """The time counts anew while the peer still reads what was sent ahead of the close."""
+        """The time starts again while the peer still reads what was sent before the close."""
         waiting = self.kernel_holds()
         if 0 < waiting != self.unacknowledged:
             self.unacknowledged = waiting
@@ -1367,7 +1370,7 @@ class WebSocketConnection(Connection):
 
 
 class Listener:
-    """Accepts connections for as long as nobody stops it."""
+    """Accepts connections until it is stopped."""
 
     def __init__(self, adapter, number, settings):
         self.adapter, self.number, self.settings = adapter, number, settings
@@ -1410,7 +1413,7 @@ class Listener:
             sock = self.sock.accept()[0]
         except OSError as error:
             if error.errno in SHORTAGES:
-                # Who waits to be accepted would wait for nothing.
+                # Pending connections would never be accepted.
                 self.stop(reason="other", detail=str(error), **machine(error))
             return
         self.accepted(sock)
@@ -1429,7 +1432,7 @@ class Listener:
 
 
 class Adapter:
-    """The protocol: ops from stdin, events to stdout."""
+    """The protocol: ops are read from stdin, events are written to stdout."""
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
            "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "heartbeat", "reconnect", "max-line",
@@ -1437,7 +1440,7 @@ class Adapter:
 
     def __init__(self, name, parts):
         self.name = name
-        # Which class is used for each of BASES.
+        # The class that is used for each of BASES.
         self.parts = parts
         self.known = {}
         self.next_accepted = 1_000_000
@@ -1456,7 +1459,7 @@ class Adapter:
         return connection
 
     def perform(self, request):
-        """Does one op; what `done` says beside its number."""
+        """Performs one op; returns the fields of `done` other than its number."""
         op, number = request["op"], request["conn"]
         if op in ("connect", "listen"):
             return self.begin(op, number, request)
@@ -1530,12 +1533,12 @@ class Adapter:
             self.say(ev="done", id=request["id"], **self.answer(request))
 
 
-# What a mutant may be derived from; of two that it is, the first.
+# The classes from which a mutant may be derived; the first one counts.
 BASES = (Decoder, TLSSocket, ClientOpening, ServerOpening, Frames, WebSocketConnection, Connection, Listener, Adapter)
 
 
 def run(name="reference", part=None):
-    """Serves until stdin ends; `part` stands for the one of BASES that it is derived from."""
+    """Serves until the end of stdin; `part` replaces the one of BASES from which it is derived."""
     parts = {base: base for base in BASES}
     if part:
         parts[next(base for base in BASES if issubclass(part, base))] = part

@@ -1,4 +1,4 @@
-"""WebSocket (RFC 6455) apart from the connection: the opening handshake of both sides, and frames to messages and back.
+"""WebSocket (RFC 6455) independent of the connection: the opening handshake of both sides, and conversion between frames and messages.
 
 Nothing here reads or writes a socket: WebSocketConnection in reference.py does, and decides how the connection ends.
 """
@@ -12,18 +12,18 @@ import re
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 OPCODES = {CONTINUATION: "continuation", TEXT: "text", BINARY: "binary", CLOSE: "close", PING: "ping", PONG: "pong"}
-# The head of a request or an answer, and the payload of a control frame: so many bytes at most.
+# The maximum size in bytes of the head of a request or an answer, and of the payload of a control frame.
 HEAD_SIZE, CONTROL_SIZE = 16 * 1024, 125
-# Codes of a close.
+# Codes of a close frame.
 NORMAL, PROTOCOL, INVALID, TOO_LONG = 1000, 1002, 1007, 1009
 
 
 class BadHead(Exception):
-    """A request or an answer that opens no WebSocket; its text is the status that refuses a request."""
+    """A request or an answer that does not open a WebSocket; its text is the status with which a request is refused."""
 
 
 class Violation(Exception):
-    """What the RFC forbids, and the code of the close that answers it."""
+    """A violation of the RFC, with the code of the close that answers it."""
 
     def __init__(self, code):
         super().__init__(f"close {code}")
@@ -43,18 +43,18 @@ def is_utf8(data):
 
 
 def is_code(code):
-    """Whether a close may have it (section 7.4)."""
+    """Whether a close may have this code (section 7.4)."""
     return 1000 <= code <= 1014 and code not in (1004, 1005, 1006) or 3000 <= code <= 4999
 
 
 def masked(data, key, offset=0):
-    """The bytes from `offset` on with the key over them; the same again takes the key away."""
+    """Returns the bytes masked with the key, starting at `offset`; masking them again removes the mask."""
     key = (key[offset % 4:] + key[:offset % 4]) * (len(data) // 4 + 1)
     return (int.from_bytes(data, "big") ^ int.from_bytes(key[:len(data)], "big")).to_bytes(len(data), "big")
 
 
 class Opening:
-    """One side's part of the opening handshake: it collects the head of the peer, and checks it. What follows the head stays in `buffer`."""
+    """One side of the opening handshake: collects and checks the head of the peer. Bytes that follow the head stay in `buffer`."""
 
     def __init__(self):
         self.buffer = bytearray()
@@ -63,7 +63,7 @@ class Opening:
         self.buffer += data
 
     def is_done(self):
-        """Whether the peer's head is complete and right. Raises BadHead."""
+        """Whether the peer's head is complete and valid. Raises BadHead."""
         head = self.take_head()
         if head is None:
             return False
@@ -72,7 +72,7 @@ class Opening:
         return True
 
     def take_head(self):
-        """The head without the empty line that ends it, or None while bytes of it are missing."""
+        """Returns the head without the empty line that ends it, or None while bytes of it are missing."""
         end = self.buffer.find(b"\r\n\r\n")
         self.check_size(len(self.buffer) if end < 0 else end)
         if end < 0:
@@ -86,7 +86,7 @@ class Opening:
             raise BadHead("431 Request Header Fields Too Large")
 
     def fields(self, lines):
-        """The values of each field, by its name in lower case."""
+        """Returns the values of each field, by its name in lower case."""
         fields = {}
         for line in lines:
             name, colon, value = line.partition(b":")
@@ -99,7 +99,7 @@ class Opening:
             raise BadHead(status)
 
     def tokens(self, fields, name):
-        """The members of a field that is a list, in lower case."""
+        """Returns the members of a list field, in lower case."""
         return [token.strip(b" \t").lower() for token in b",".join(fields.get(name, [])).split(b",")]
 
     def check(self, first, fields):
@@ -115,7 +115,7 @@ class Opening:
 
 
 class ClientOpening(Opening):
-    """Asks, and checks the answer."""
+    """Sends the request, and checks the answer."""
 
     def __init__(self, settings):
         super().__init__()
@@ -152,11 +152,11 @@ class ClientOpening(Opening):
         self.require(fields.get(b"sec-websocket-accept") == [accept_of(self.key)])
 
     def check_extensions(self, fields):
-        """The request offers none."""
+        """The request offers no extensions."""
         self.require(b"sec-websocket-extensions" not in fields)
 
     def check_protocol(self, fields):
-        """The request offers none."""
+        """The request offers no protocols."""
         self.require(b"sec-websocket-protocol" not in fields)
 
     def answer(self):
@@ -167,7 +167,7 @@ class ClientOpening(Opening):
 
 
 class ServerOpening(Opening):
-    """Checks the request, and answers it. What it offers is ignored."""
+    """Checks and answers the request. The extensions and protocols that it offers are ignored."""
     key = b""
 
     def request(self):
@@ -203,7 +203,7 @@ class ServerOpening(Opening):
 
 
 class Frame:
-    """A frame that comes: what its first two bytes say, then its length and key, and as much of its payload as has come."""
+    """An incoming frame: its first two bytes, its length and key, and the part of its payload that has arrived."""
 
     def __init__(self, first, second):
         self.is_final, self.reserved, self.opcode = bool(first & 0x80), first & 0x70, first & 0x0F
@@ -221,14 +221,14 @@ class Frame:
 
 
 class Frames:
-    """Bytes to messages and control frames, and back. A length that is announced allocates nothing."""
+    """Converts bytes to messages and control frames, and back. An announced length allocates nothing."""
 
     def __init__(self, is_server, limit):
         self.is_server, self.limit = is_server, limit
         self.buffer = bytearray()
-        # The frame whose payload is still to come.
+        # The frame whose payload has not arrived completely.
         self.frame = None
-        # Of the message that has begun: its opcode, its fragments so far, and the UTF-8 of a text.
+        # The message that has begun: its opcode, its fragments so far, and the UTF-8 decoder of a text.
         self.opcode, self.message, self.text = None, bytearray(), None
 
     # MARK: Reading
@@ -237,12 +237,12 @@ class Frames:
         self.buffer += data
 
     def finish(self):
-        """A frame is no line: of a stream that has ended nothing is left over."""
+        """An incomplete frame is not a line: no leftover is reported when the stream has ended."""
         self.buffer.clear()
         return b""
 
     def next(self):
-        """The next message or control frame, as its opcode and its payload; None while more bytes are needed. Raises Violation."""
+        """Returns the next message or control frame as its opcode and its payload; None while more bytes are needed. Raises Violation."""
         while self.frame or self.begin():
             self.fill()
             if not self.frame.is_complete:
@@ -256,7 +256,7 @@ class Frames:
         return None
 
     def begin(self):
-        """Takes a header; False while bytes of it are missing. Each part is checked when it has come."""
+        """Reads a header; returns False while bytes of it are missing. Each part is checked as soon as it has arrived."""
         if len(self.buffer) < 2:
             return False
         frame = Frame(*self.buffer[:2])
@@ -288,7 +288,7 @@ class Frames:
             self.check_order(frame)
 
     def check_reserved(self, frame):
-        """Only an extension gives these bits a meaning."""
+        """These bits are only meaningful with an extension."""
         self.require(not frame.reserved)
 
     def check_opcode(self, frame):
@@ -301,14 +301,14 @@ class Frames:
         self.require(frame.is_final and frame.length <= CONTROL_SIZE)
 
     def check_order(self, frame):
-        """A continuation continues something, and nothing else comes within a message."""
+        """A continuation must continue a message, and no other data frame may appear within a message."""
         self.require((frame.opcode == CONTINUATION) == (self.opcode is not None))
 
     def length_width(self, frame):
         return {126: 2, 127: 8}.get(frame.length, 0)
 
     def check_length(self, length, width):
-        """The shortest form is the only one, and the top bit is zero."""
+        """Only the shortest form is valid, and the top bit must be zero."""
         self.require(126 <= length if width == 2 else 1 << 16 <= length < 1 << 63)
 
     def check_limit(self, length):
@@ -319,7 +319,7 @@ class Frames:
             raise Violation(code)
 
     def joined(self):
-        """Bytes of the message's fragments so far."""
+        """Returns the number of bytes in the message's fragments so far."""
         return len(self.message)
 
     def start(self, frame):
@@ -329,7 +329,7 @@ class Frames:
             self.text = codecs.getincrementaldecoder("utf-8")() if frame.opcode == TEXT else None
 
     def fill(self):
-        """Gives the frame what has come of its payload."""
+        """Adds the received part of the payload to the frame."""
         frame = self.frame
         piece = bytes(self.buffer[:frame.length - len(frame.payload)])
         del self.buffer[:len(piece)]
@@ -343,7 +343,7 @@ class Frames:
         return masked(piece, frame.key, len(frame.payload))
 
     def check_text(self, frame, piece):
-        """UTF-8 fails at its first wrong byte, and at the end where a character is not complete."""
+        """Invalid UTF-8 fails at its first wrong byte, or at the end if a character is incomplete."""
         try:
             self.text.decode(piece, frame.is_final and frame.is_complete)
         except UnicodeDecodeError:
@@ -359,7 +359,7 @@ class Frames:
         return opcode, message
 
     def code_of(self, payload):
-        """The code of the peer's close, or None where it has none. Raises Violation."""
+        """Returns the code of the peer's close, or None if it has none. Raises Violation."""
         if not payload:
             return None
         self.check_close_length(payload)
@@ -380,7 +380,7 @@ class Frames:
     # MARK: Writing
 
     def encode(self, opcode, payload):
-        """One frame, with a mask where a client sends it."""
+        """Returns one frame, masked if a client sends it."""
         header = self.first_byte(opcode) + self.length_bytes(len(payload))
         if not self.masks(opcode):
             return header + payload
@@ -391,7 +391,7 @@ class Frames:
         return bytes([0x80 | opcode])
 
     def length_bytes(self, length):
-        """In the shortest form."""
+        """Returns the length in the shortest form."""
         if length < 126:
             return bytes([length])
         return bytes([126]) + length.to_bytes(2, "big") if length < 1 << 16 else bytes([127]) + length.to_bytes(8, "big")

@@ -1,4 +1,4 @@
-"""Broken transports whose bug is one of WebSocket: the reference with parts of websocket.py, or its WebSocketConnection, changed in one place."""
+"""Broken transports with bugs in WebSocket: the reference with a part of websocket.py, or its WebSocketConnection, changed in one place."""
 import base64
 import binascii
 import hashlib
@@ -1303,7 +1303,7 @@ class WsStopOfAll(WebSocketConnection):
         super().stop()
 
 
-# MARK: frames that go out
+# MARK: outgoing frames
 
 
 @mutant("a client masks nothing", "websocket")

@@ -2,7 +2,7 @@ import ProbeBase
 import Testing
 
 struct FrameDecoderTests {
-    /// Some repeat their own beginning.
+    /// Delimiters, some of which repeat their own beginning.
     static let delimiters = ["END", "aab", "aa", "abab", "\r\n\r\n", "\0\u{1}"].map {
         Framing.delimiter(Array($0.utf8))
     }
@@ -21,7 +21,7 @@ struct FrameDecoderTests {
         try FrameDecoderVerifier(framing: framing, limit: 3).verify([[1, 2, 3], [], [4]])
     }
 
-    /// Payloads made of other framings' terminators are data here.
+    /// The terminators of other framings are ordinary payload bytes.
     @Test func terminatorsOfOthersAreData() throws {
         try FrameDecoderVerifier(framing: .crlf).verify([[0x0D], [0x0A], [0x0A, 0x0D], [0x0D, 0x0D], [0x00]])
         try FrameDecoderVerifier(framing: .lf).verify([[0x0D], [0x00, 0x0D]])
@@ -32,7 +32,7 @@ struct FrameDecoderTests {
 
     @Test func aVarintOfTwoBytes() throws {
         try FrameDecoderVerifier(framing: .varint).verify([Array(repeating: 7, count: 300)])
-        // 0 in two bytes is longer than needed, and common among encoders that patch a length in.
+        // A 0 in two bytes is longer than necessary, but common among encoders that fill in the length afterwards.
         var decoder = FrameDecoder(framing: .varint, limit: nil)
         decoder.append([0x81, 0x00, 0x41])
         #expect(try decoder.next()?.payload == [0x41])
@@ -62,7 +62,7 @@ struct FrameDecoderTests {
         #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\rx".utf8))?.count == 6)
-        // Whatever comes, the first CR is content now.
+        // Whatever follows, the first CR is now known to be content.
         #expect(verifier.bytesUntilError(Array("abcd\r\r\n".utf8))?.count == 6)
         #expect(verifier.bytesUntilError(Array("abc\r\r\n".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\n".utf8))?.count == 5)
@@ -99,7 +99,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, .init(frames: [], error: FrameError(kind, offset: 0), leftover: stream))
     }
 
-    /// A length that a stream could hold, but never will: nothing is allocated for it.
+    /// A length that is valid but will never arrive: nothing is allocated for it in advance.
     @Test func aGreatLengthIsWaitedFor() throws {
         var decoder = FrameDecoder(framing: .u64, limit: nil)
         decoder.append([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x41])
@@ -127,7 +127,7 @@ struct FrameDecoderTests {
         #expect(decoder.finish() == Array("abc\nb\n".utf8))
     }
 
-    /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
+    /// Streams made of bytes that are significant to some framing, most of them malformed.
     @Test(arguments: units)
     func anyStreamIsReadTheSameWhateverTheCuts(_ framing: Framing) {
         let known: [Framing: String] = [.netstring: "00123::,,x"]
@@ -199,7 +199,7 @@ struct FrameDecoderTests {
         try verifier.verify([Array("a".utf8), Array("aaa".utf8), Array("ab".utf8), []])
         let doubled = FrameDecoderVerifier(framing: .delimiter(Array("aa".utf8))).outcome([Array("xaaa".utf8)[...]])
         #expect(doubled.frames.map(\.payload) == [Array("x".utf8)] && doubled.leftover == Array("a".utf8))
-        // What may be half a delimiter is content once another byte follows.
+        // A possible first half of a delimiter turns out to be content when another byte follows.
         let limited = FrameDecoderVerifier(framing: .delimiter(Array("END".utf8)), limit: 4)
         #expect(limited.bytesUntilError(Array("abcdEN".utf8)) == nil)
         #expect(limited.bytesUntilError(Array("abcdENx".utf8))?.count == 7)
@@ -252,7 +252,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, whole)
     }
 
-    /// Each of these would take hours with a decoder that scans, or moves, what it has over and over.
+    /// Each of these would take hours if the decoder repeatedly scanned or moved the bytes that it holds.
     @Test func timeIsLinear() throws {
         let count = 200_000
         var decoder = FrameDecoder(framing: .crlf, limit: nil)

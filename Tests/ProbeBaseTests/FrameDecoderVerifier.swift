@@ -1,9 +1,9 @@
 import ProbeBase
 import Testing
 
-/// Feeds a stream to decoders in every way in which a network can cut it, and expects the same each time.
+/// Feeds a stream to decoders in every way that a network can cut it, and expects the same outcome each time.
 struct FrameDecoderVerifier {
-    /// What a decoder made of a stream.
+    /// The outcome of decoding a stream.
     struct Outcome: Equatable {
         var frames: [Frame] = []
         var error: FrameError?
@@ -13,7 +13,8 @@ struct FrameDecoderVerifier {
     let framing: Framing
     var limit: Int?
 
-    /// Asks for frames after each chunk, until there is none, as a connection does.
+    /// Returns the outcome for a stream in chunks. Like a connection, it asks for frames after each chunk until there
+    /// is none.
     func outcome(_ chunks: [ArraySlice<UInt8>]) -> Outcome {
         var decoder = FrameDecoder(framing: framing, limit: limit)
         var outcome = Outcome()
@@ -33,7 +34,7 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// The payloads, encoded and joined, come back whatever the cuts and wherever the stream ends.
+    /// Verifies that encoded payloads are decoded unchanged, whatever the cuts and wherever the stream ends.
     func verify(_ payloads: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) throws {
         let encoder = FrameEncoder(framing: framing)
         let units = try payloads.map { payload throws(FrameEncoder.Failure) in try encoder.encode(payload) }
@@ -63,7 +64,8 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// Byte by byte, at every cut and, in a short stream, at every pair of cuts: always this outcome.
+    /// Verifies the outcome of a stream byte by byte, cut at every offset and, if the stream is short, at every pair of
+    /// offsets.
     func verifyCuts(_ stream: [UInt8], _ expected: Outcome, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(outcome([stream[...]]) == expected, sourceLocation: sourceLocation)
         #expect(outcome(stream.indices.map { stream[$0...$0] }) == expected, sourceLocation: sourceLocation)
@@ -77,7 +79,7 @@ struct FrameDecoderVerifier {
         }
     }
 
-    /// How many bytes of the stream are needed until the decoder throws; nil when it never does.
+    /// Returns the number of bytes of the stream after which the decoder throws; `nil` if it never does.
     func bytesUntilError(_ stream: [UInt8]) -> (count: Int, error: FrameError)? {
         var decoder = FrameDecoder(framing: framing, limit: limit)
         for (index, byte) in stream.enumerated() {

@@ -1,7 +1,7 @@
 package import ProbeBase
 import Testing
 
-/// What is the same text: `JSONValue` itself needs no `==`.
+/// Two values are equal if their texts are. The library's `JSONValue` doesn't need `==`.
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool { left.encoded(.ascii) == right.encoded(.ascii) }
 }
@@ -85,7 +85,7 @@ struct JSONTests {
         if text.contains("\u{fffd}") { #expect(throws: JSONError.self) { try parse(json).get() } }
     }
 
-    /// Everything else is as strict as without it.
+    /// Apart from invalid characters, the parser is as strict as without the option.
     @Test func replacesNothingButCharacters() {
         for text in [#""\ud83d\u12""#, #""\ud83d"#, #""\x""#, "\"a\tb\"", #"["\ud83d",]"#] {
             #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8).span, replacesInvalid: true) }
@@ -107,7 +107,7 @@ struct JSONTests {
         }
     }
 
-    /// Names are compared one by one, and looked up once there are many.
+    /// A few names are compared one by one; many are looked up.
     @Test(arguments: [2, 15, 16, 17, 100])
     func aNameComesOnce(count: Int) throws {
         let names = (0..<count).map { "\"\($0)\":0" }
@@ -120,11 +120,11 @@ struct JSONTests {
             }
             #expect(error.reason == .duplicateName && error.offset == text.utf8.count - names[index].utf8.count - 1)
         }
-        // What looks the same and has other bytes is another name.
+        // A name that looks the same but has different bytes is a different name.
         #expect(throws: Never.self) { try parse("{\"\u{e9}\":1,\"e\u{301}\":1}").get() }
     }
 
-    /// Whatever is done to a good text, it is read or refused; nothing traps.
+    /// Any mutation of a valid text is read or rejected; nothing traps.
     @Test func survivesMutations() {
         let text = Array(#"{"ev":"line","conn":-12,"data":"a\u00ff\ud83d\ude00é","x":[1.5e-3,true,null,{}]}"#.utf8)
         var random = SystemRandomNumberGenerator()
@@ -147,7 +147,7 @@ struct JSONTests {
         let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
         #expect(text.allSatisfy { (32..<127).contains($0) }, "it is ASCII on one line")
         #expect(try parse(text).get()["data"]?.latin1 == bytes)
-        // The same as UTF-8, as most writers of JSON send it.
+        // The same characters as UTF-8, which most JSON encoders write.
         let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))
         #expect(try parse("\"\(plain)\"").get().latin1 == Array(bytes.dropFirst(160)))
         #expect(try parse("\"\u{100}\"").get().latin1 == nil)

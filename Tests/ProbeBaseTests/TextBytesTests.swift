@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// Says what a string would.
+/// `TextBytes` must produce the same text as a string does.
 struct TextBytesTests {
     @Test(arguments: ["", "x", "a\u{e4}\u{1f600}b", String(repeating: "long ", count: 500)])
     func pieces(name: String) {

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-/// Where the frames of a stream begin, and how many there are.
+/// The offset at which the frames of a stream begin, and their number.
 struct WebSocketFramesTests {
     private static let request = Array("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
     private static let switching = Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n".utf8)
@@ -73,7 +73,7 @@ struct WebSocketFramesTests {
     }
 }
 
-/// The same numbers at each run (Knuth's MMIX).
+/// A generator that returns the same numbers in each run (Knuth's MMIX).
 private struct LinearGenerator: RandomNumberGenerator {
     var state: UInt64
 

@@ -1,13 +1,13 @@
 @testable import ProbeBase
 import Testing
 
-/// Frames and handshakes of WebSocket (RFC 6455).
+/// WebSocket frames and handshakes (RFC 6455).
 struct WebSocketTests {
     private static func scan(_ bytes: [UInt8], limit: Int = 1 << 20) -> WebSocketFrame.Scan {
         WebSocketFrame.scan(bytes.span, limit: limit)
     }
 
-    /// RFC 6455, 5.7.
+    /// The examples of RFC 6455, 5.7.
     @Test(
         arguments: [
             ([0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], WebSocketFrame(1, Array("Hello".utf8)), nil),
@@ -55,7 +55,7 @@ struct WebSocketTests {
         #expect(Self.scan([0x82, 127] + [UInt8](repeating: 255, count: 8)) == .tooLong(.max))
     }
 
-    /// Whatever a peer sends: no trap, and what is read is written the same.
+    /// Whatever a peer sends, nothing traps, and each frame that is read is written back as the same bytes.
     @Test(arguments: 0..<200)
     func anyBytesAreRead(_ seed: Int) {
         var generator = SystemRandomNumberGenerator()
@@ -82,13 +82,13 @@ struct WebSocketTests {
 
     // MARK: The opening handshake
 
-    /// RFC 6455, 1.3.
+    /// The example of RFC 6455, 1.3.
     @Test func acceptOfTheRFC() {
         #expect(
             WebSocketHandshake.accept(Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    /// FIPS 180-4, and lengths around the ends of a block.
+    /// The examples of FIPS 180-4, and lengths around the end of a block.
     @Test func digests() {
         func hex(_ text: String) -> String {
             SHA1.digest(Array(text.utf8)).map { (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()

@@ -5,7 +5,8 @@ import ProbeWire
 import Testing
 
 extension CaptureTests {
-    /// Fences that are not reached, and what a capture leaves behind. A part of the other suite: captures are tested one at a time.
+    /// Fences that are not reached, and resources after a capture. It is nested in the other suite, because captures
+    /// are tested one at a time.
     @Suite struct CaptureEndTests {
         @Test func aFenceWithoutTimeTimesOut() async throws {
             let capture = try Capture.open(ports: CapturePorts())
@@ -14,13 +15,13 @@ extension CaptureTests {
             #expect(await capture.fence(timeout: .seconds(Int64.max)) == .caughtUp(dropped: 0))
         }
 
-        /// In a process of its own: what is counted is the whole process's.
+        /// Runs in a separate process, because descriptors and threads are counted for the whole process.
         @Test func closingAnswersEveryFenceAndLeavesNothing() async {
             await #expect(processExitsWith: .success) { try await CaptureTests.CaptureEndTests().closeTwice() }
         }
 
         private func closeTwice() async throws {
-            // The first round opens what the runtime keeps for itself.
+            // The first round opens the descriptors that the runtime keeps.
             try await openAndClose()
             let descriptors = try entries(of: "/proc/self/fd").count
             try await openAndClose()
@@ -91,7 +92,8 @@ private func entries(of folder: String) throws -> [String] {
     return names
 }
 
-/// Whether no thread of this process bears the capture's name. `pthread_join` returns a moment before the kernel takes the thread from its list.
+/// Whether no thread of this process has the capture's name any longer. `pthread_join` returns a moment before the
+/// kernel removes the thread from its list.
 private func captureThreadsEnd() throws -> Bool {
     for _ in 0..<60_000 {
         if try captureThreads() == 0 { return true }

@@ -1,6 +1,6 @@
 import ProbeCapture
 
-/// Whether this process may capture on loopback; tried once.
+/// Whether this process may capture on loopback. It is determined once.
 enum CapturePermission {
     static let isGranted: Bool = {
         do throws(CaptureError) {

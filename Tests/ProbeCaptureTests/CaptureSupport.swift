@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeCapture
 import Testing
 
-/// How long a fence may take: it ends a wait that would last for ever, and decides nothing else.
+/// The timeout of a fence. It only ends a wait that would otherwise last indefinitely, and decides nothing else.
 let capturePatience = Duration.seconds(120)
 
-/// Waits for a fence, which has to be reached with nothing dropped.
+/// Waits for a fence, which must be reached with no packets dropped.
 func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation) async {
     let outcome = await capture.fence(timeout: capturePatience)
     guard case .caughtUp(let dropped) = outcome else {
@@ -16,7 +16,7 @@ func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation)
 }
 
 extension Capture {
-    /// The connections that go to a port, of whatever address.
+    /// Subscribes to the connections to a port, at any address.
     func subscribe(
         port: UInt16, since: UInt64 = 0, limit: Int = defaultSubscriptionLimit
     ) throws(CaptureError) -> PortSubscription {

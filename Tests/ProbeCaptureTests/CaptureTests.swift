@@ -5,7 +5,8 @@ import ProbeCapture
 import ProbeWire
 import Testing
 
-/// Against the kernel's loopback. Serialized, because descriptors and threads of the process are counted.
+/// Captures of the kernel's loopback interface. Serialized, because the descriptors and threads of the process are
+/// counted.
 @Suite(.serialized, .enabled(if: CapturePermission.isGranted, Comment(rawValue: CapturePermission.reason)))
 struct CaptureTests {
     @Test func everyPacketOfAnExchangeIsThereAfterTheFence() async throws {
@@ -31,7 +32,8 @@ struct CaptureTests {
         let pair = try listener.connection()
         for number in 0..<300 {
             try pair.send("line \(number)", from: pair.client)
-            // Later than the tenth, a segment waits for the congestion window, and is not on the wire when `send` returns.
+            // From the tenth on, a segment may wait for the congestion window, and is not on the wire when `send`
+            // returns.
             while probe_unsent_bytes(pair.client) != 0 {}
             await caughtUp(capture)
             let lines = subscription.packets().compactMap(SegmentView.init).map(\.payload).filter { !$0.isEmpty }
@@ -54,7 +56,7 @@ struct CaptureTests {
         }
     }
 
-    /// What comes before the ring has its filter may fill it: it must not stay full.
+    /// Packets that arrive before the filter is set may fill the ring: it must not stay full.
     @Test func aCaptureThatOpensAmongHeavyTrafficLosesNothing() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { @concurrent in
@@ -72,7 +74,7 @@ struct CaptureTests {
                 let subscription = try capture.subscribe(port: listener.port)
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
-                // One of the others' packets that were on their way when the filter came may be counted as dropped.
+                // A packet of the other traffic that was in flight when the filter was set may be counted as dropped.
                 guard case .caughtUp(let dropped) = await capture.fence(timeout: capturePatience) else {
                     Issue.record("the fence was not answered in round \(round)")
                     return
@@ -98,7 +100,7 @@ struct CaptureTests {
         }
     }
 
-    /// What a connection from before a subscription still sends is nobody's: it was of an earlier case.
+    /// Packets of a connection from before a subscription belong to no subscription: they are from an earlier case.
     @Test func aConnectionFromBeforeTheSubscriptionIsNotTheSubscriptions() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -132,7 +134,7 @@ struct CaptureTests {
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         try listener.connection().exchange()
         await caughtUp(capture)
-        // They passed the filter, so it was the missing subscription that kept them out.
+        // The packets passed the filter, so only the missing subscription kept them out.
         #expect(capture.statistics().received > 14)
         let subscription = try capture.subscribe(port: listener.port)
         await caughtUp(capture)
@@ -158,7 +160,8 @@ struct CaptureTests {
 
     @Test func manySinglePortsAreNoBurden() async throws {
         let listener = try LoopbackListener()
-        // Low and close together: what passes the filter between them is other programs' traffic, and there is none.
+        // Low ports, close together: only other programs' traffic could pass the filter between them, and there is
+        // none.
         let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
         let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -187,7 +190,7 @@ struct CaptureTests {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
-        // One connection each, so that no congestion window keeps a line back.
+        // One connection for each line, so that no congestion window delays a line.
         let pairs = try (0..<64).map { _ in try listener.connection() }
         await withTaskGroup(of: Bool.self) { group in
             for (number, client) in pairs.map(\.client).enumerated() {
@@ -209,7 +212,7 @@ struct CaptureTests {
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
         let subscription = try capture.subscribe(port: listener.port)
         let pair = try listener.connection()
-        // The capture's thread stands still in this completion until it gets a byte, and the ring fills up meanwhile.
+        // The capture's thread blocks in this completion until it receives a byte, and meanwhile the ring fills up.
         var gate: [Int32] = [0, 0]
         try checked(pipe(&gate))
         defer { for end in gate { close(end) } }

@@ -2,9 +2,9 @@ import ProbeCapture
 import ProbeWire
 import Testing
 
-/// Filters in libpcap's syntax over packets that are at hand.
+/// Filters in libpcap's syntax, applied to packets in memory.
 @Suite struct PacketFilterTests {
-    /// An IPv4 packet of 127.0.0.1, port 80 to 40000, with a reset.
+    /// An IPv4 packet with an RST, from port 80 to port 40000 at 127.0.0.1.
     private static let packet: [UInt8] =
         [0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
         + [0, 80, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x04, 0, 0, 0, 0, 0, 0]
@@ -21,7 +21,7 @@ import Testing
             let matches = filter.matches(bytes.span, linkType: type, originalLength: 1500)
             #expect(matches == isChosen)
         }
-        // What is shorter than its headers is no match, and no harm.
+        // A packet that is shorter than its headers does not match, and does no harm.
         if expression.contains("port") {
             for count in 0..<34 {
                 let short = Array(Self.frame.prefix(count))
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: CaptureError.self) { try PacketFilter(expression) }
     }
 
-    /// Raw IP has no such header.
+    /// Raw IP has no Ethernet header, so an expression about one doesn't match.
     @Test func expressionOfAnotherHeaderMatchesNothing() throws {
         let filter = try PacketFilter("ether src 00:00:00:00:00:00")
         let hasMatched = filter.matches(Self.frame.span, linkType: .ethernet, originalLength: 54)

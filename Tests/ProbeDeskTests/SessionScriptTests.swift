@@ -113,7 +113,7 @@ struct SessionScriptTests {
         try Self.add(statement, to: &script)
     }
 
-    /// Bytes beyond the limit are expected by their number, and the scenario still takes all of them.
+    /// Bytes beyond the limit are expected only by their number, and the scenario still consumes all of them.
     @Test(arguments: ["\n", "a\n", "\u{1B}\n", "a", "\r\n", "0123456789\n"], [1, 64, 65, 1000, 100_000])
     func whatIsWrittenOutIsBounded(_ piece: String, _ limit: Int) throws {
         let bytes = Array(repeating: Array(piece.utf8), count: 50_000).flatMap { $0 }
@@ -124,7 +124,7 @@ struct SessionScriptTests {
             var rest = SessionScript.Rest(actor: "C")
             rest.unread = bytes
             let saved = script.saved([rest, rest])
-            // An escape takes four bytes, a statement less than what it counts.
+            // An escape takes four bytes in the script, and a statement takes less than the bytes that it counts.
             #expect(saved.bytes.count < 400 + 5 * limit)
             #expect(saved.unwritten <= 2 * bytes.count)
             if framing == .lf, piece.hasSuffix("\n") { #expect(saved.unwritten > bytes.count) }
@@ -133,7 +133,7 @@ struct SessionScriptTests {
         }
     }
 
-    /// The limit is that of the session: what steps have taken counts.
+    /// The limit applies to the session: bytes that steps have consumed count.
     @Test func stepsThatTookBytesLeaveLessRoom() throws {
         var script = SessionScript(
             .client(target: "127.0.0.1:25", options: ""), framing: .lf, title: "a", limit: 200)
@@ -145,7 +145,7 @@ struct SessionScriptTests {
         #expect(script.saved([Self.rest("g\n", nil)]).unwritten == 8)
     }
 
-    /// Lines that were taken at once are no more than lines that were taken one by one.
+    /// Lines that are consumed together count the same as lines that are consumed one by one.
     @Test func stepsTakenTogetherLeaveNothingEither() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)

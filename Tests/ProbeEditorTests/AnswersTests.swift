@@ -21,7 +21,7 @@ struct AnswersTests {
         C sned "a" # unknown-variable
         """
 
-    /// The first line of what is explained, or the beginning of what is said of a name.
+    /// A hover shows the first line of an explanation, or the beginning of the description of a name.
     @Test(arguments: [
         (0, 2, "scenario: a statement of the header"), (3, 7, "C: a client, bound in line 4"),
         (3, 12, "S: a server, bound in line 3"),

@@ -3,7 +3,7 @@ import ProbeScenario
 
 @testable import ProbeEditor
 
-/// An editor server and the files that it can read.
+/// An editor server, and the files that it can read.
 struct EditorHarness {
     static let uri = "file:///scripts/a.scn"
 
@@ -19,7 +19,7 @@ struct EditorHarness {
         _ = try request("initialize", "{\"capabilities\":\(capabilities)}")
     }
 
-    /// Messages, each a JSON text, and what comes of all of them.
+    /// Sends messages, each a JSON text, and returns the server's messages for all of them.
     mutating func exchange(_ messages: [String]) throws -> [JSONValue] {
         for message in messages { try server.receive(MessageFraming.framed(Array(message.utf8)).span) }
         var framing = MessageFraming()
@@ -29,7 +29,7 @@ struct EditorHarness {
         return answers
     }
 
-    /// The answer to a request: its result, or the whole message where that is an error.
+    /// Returns the result of a request, or the whole message if it is an error.
     mutating func request(_ method: String, _ params: String = "null") throws -> JSONValue {
         number += 1
         let message = "{\"jsonrpc\":\"2.0\",\"id\":\(number),\"method\":\"\(method)\",\"params\":\(params)}"
@@ -37,7 +37,7 @@ struct EditorHarness {
         return answer["result"] ?? answer
     }
 
-    /// Opens a document, or gives it another text; the diagnostics that are told of it.
+    /// Opens a document or replaces its text, and returns the diagnostics that are published for it.
     mutating func open(_ text: String, uri: String = Self.uri) throws -> [JSONValue] {
         let item: JSONValue = .object([
             ("uri", .string(uri)), ("version", .integer(1)), ("languageId", .string("scn")), ("text", .string(text)),
@@ -52,14 +52,14 @@ struct EditorHarness {
         return diagnostics
     }
 
-    /// A request about a place of a document that is open.
+    /// Sends a request about a position in an open document.
     mutating func ask(_ method: String, line: Int, character: Int, uri: String = Self.uri) throws -> JSONValue {
         try request(
             "textDocument/\(method)",
             "{\"textDocument\":{\"uri\":\"\(uri)\"},\"position\":{\"line\":\(line),\"character\":\(character)}}")
     }
 
-    /// What can be typed at the end of a text.
+    /// Returns the completions at the end of a text.
     mutating func completed(_ text: String) throws -> [String] {
         _ = try open(text)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

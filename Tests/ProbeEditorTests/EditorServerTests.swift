@@ -77,7 +77,8 @@ struct EditorServerTests {
             + #""version":2},"contentChanges":[{"range":\#(range),"text":"\#(text)"}]}}"#
     }
 
-    /// A client sends what its own string has, half of a surrogate pair too; later changes have places in the same text.
+    /// A client may send half of a surrogate pair, because its own string contains it; later positions refer to the
+    /// same text.
     @Test func halfOfACharacterIsOneUnit() throws {
         var server = try EditorHarness()
         _ = try server.open("scenario \"ab\"\n")
@@ -101,7 +102,7 @@ struct EditorServerTests {
         #expect(definition["uri"]?.text == common)
     }
 
-    /// Any bytes of a script, in any state of being typed, at any place.
+    /// Arbitrary text, typed piece by piece, and requests at any position.
     @Test(arguments: 0..<12)
     func noPlaceOfAnyTextTraps(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

@@ -4,7 +4,7 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// What proxies pass on, as something to be varied.
+/// Bytes that proxies forward, as candidates for variation.
 struct ProxySitesTests {
     private static let script = """
         scenario "two programs"
@@ -32,7 +32,7 @@ struct ProxySitesTests {
     @Test func howBytesGoOnIsWrittenBeforeTheFirstStep() throws {
         let text = try #require(try Self.written(Self.script))
         #expect(text.contains("\n\nX forward to server\nX forward to client\nP start\n"))
-        // It is not written twice.
+        // The variation is not written if the script already has it.
         #expect(try Self.written(text) == nil)
     }
 
@@ -41,7 +41,7 @@ struct ProxySitesTests {
         #expect(try Self.written(text) == nil)
     }
 
-    /// Whatever stands before it: a proxy that the script cuts is left as it is.
+    /// A proxy for which the script itself sets cuts is not varied, whatever precedes that step.
     @Test(arguments: [
         ("X forward to server", 1), ("X forward to client cut at 1", 0), ("X forward to server cut at 1 every 5ms", 0),
         ("X forward to server delayed by 5ms", 0), ("X forward 3 bytes to client in pieces of 1B", 0),
@@ -65,7 +65,7 @@ struct ProxySitesTests {
                 StepObservation(step: step, actor: "X", event: .sent([Array("hi\n".utf8)])),
             ])
         let site = try #require(explored.sites.first)
-        // Of several connections the one that carries most: another one is not cut so far behind.
+        // Of several connections the one that carries the most bytes is varied: another one is not cut at such offsets.
         #expect(explored.sites.count == 1 && site.length == 6 && site.destination == .server)
         let candidate = Candidate(Variation(send: step, cutAt: [2, 4], pause: .milliseconds(30)))
         let shown = String(decoding: ScenarioText(explored).text(of: candidate), as: UTF8.self)

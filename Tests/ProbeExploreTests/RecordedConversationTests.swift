@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeExplore
 import Testing
 
-/// How much is kept of a connection, and what of it is TLS.
+/// The limit of what is kept of a connection, and the part of it that is TLS.
 struct RecordedConversationTests {
     private static let cost = RecordedConversation.turnCost
 
@@ -13,7 +13,7 @@ struct RecordedConversationTests {
         for byte in whole { conversation.add(.bytes([byte]), from: .client, at: .zero) }
         #expect(conversation.stream(of: .client) == Array(whole.prefix(room)))
         #expect(conversation.isCut == (room < 12) && conversation.hasReachedLimit == conversation.isCut)
-        // Nothing of what follows is there, though it would have room.
+        // Nothing that follows is kept, even if it would fit.
         conversation.add(.fin, from: .client, at: .zero)
         #expect(conversation.hasEnded(.client) == (room == 12))
     }
@@ -44,7 +44,7 @@ struct RecordedConversationTests {
             try RecordedScriptTests.steps([conversation]).dropFirst() == [
                 "C send line \"a\"", "C expect line \"b\"", "C ignore rest",
             ])
-        // The line in which one of two was cut is in neither.
+        // The line in which one of two recordings was cut off is in neither.
         var other = RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b")])
         other.cut()
         for pair in [[conversation, other], [other, conversation]] {

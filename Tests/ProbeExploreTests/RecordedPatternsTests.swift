@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeExplore
 import Testing
 
-/// What two recordings of the same exchange have in common.
+/// The common parts of two recordings of the same exchange.
 struct RecordedPatternsTests {
     private typealias Side = ConversationSide
     private typealias End = (Side, RecordedConversation.Event)
@@ -40,7 +40,7 @@ struct RecordedPatternsTests {
         #expect(try Self.steps([(first, second)]) == [pattern])
     }
 
-    /// The server says the time again: both recordings have the same there, and a later run need not.
+    /// The server repeats the time: it is the same in both recordings, but may differ in a later run.
     @Test func timesAreNotTakenForOneAnother() throws {
         let line = ("Date: 04:45:59 id 71", "Date: 04:46:01 id 84")
         let steps = try Self.steps([line, line])

@@ -3,7 +3,7 @@ import ProbeExplore
 import ProbeScenario
 import Testing
 
-/// Scenarios of what was said.
+/// Scenarios written from recorded conversations.
 struct RecordedScriptTests {
     typealias Side = ConversationSide
 
@@ -18,7 +18,7 @@ struct RecordedScriptTests {
         return result
     }
 
-    /// The steps of a script, which has to check.
+    /// Returns the steps of a script, which must compile without errors.
     static func steps(
         _ conversations: [RecordedConversation], _ change: (inout RecordedScript.Options) -> Void = { _ in }
     ) throws -> [String] {
@@ -106,7 +106,7 @@ struct RecordedScriptTests {
             ])
     }
 
-    /// What the harness itself says is that of the first recording, and so is what comes back of it.
+    /// The harness sends what it sent in the first recording, and expects the matching answer.
     @Test func whatTheHarnessSaysIsNoPattern() throws {
         func session(_ word: String) -> RecordedConversation {
             Self.conversation([(.client, "hello \(word)\r\n"), (.server, "ok \(word)\r\n")])

@@ -5,13 +5,13 @@ import ProbeScenario
 import ProbeSystem
 import Testing
 
-/// What is left out of a scenario that fails: only what a correct program can do without.
+/// Which steps of a failing scenario are omitted: only those that a correct program can do without.
 struct ReductionTests {
-    /// A key-value server that forgets overwrites, or a correct one, as far as the candidates of ``script`` tell them apart.
+    /// A key-value server that forgets overwrites, or a correct one, simulated for the candidates of ``script``.
     private struct StoreRunner: CandidateRunner {
         let scenario: Scenario
         let forgets: Bool
-        /// Runs at the beginning that are inconclusive.
+        /// The number of initial runs that are inconclusive.
         let unknown = Counter(0)
 
         func isAllowed(_ candidate: Candidate) -> Bool { true }

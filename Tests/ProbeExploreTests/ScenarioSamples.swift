@@ -3,13 +3,15 @@ import ProbeEngine
 import ProbeExplore
 import ProbeScenario
 
-/// Scenarios of tests, with what their sends send.
+/// A scenario of the tests, with the bytes that its sends have sent.
 struct ScenarioSample {
     let plan: Plan
-    /// The send steps, in the order of the script.
+    /// The indices of the send steps, in the order of the script.
     let sends: [Int]
     var observations: [StepObservation]
 
+    /// Compiles a scenario.
+    ///
     /// - Parameter sent: the pieces of each send, in the order of the script.
     init(_ text: String, path: String = "a.scn", sent: [[String]]) throws {
         let compiled = ScenarioCompiler.compile(path: path, bytes: Array(text.utf8)) { _ throws(LoadError) in
@@ -35,7 +37,7 @@ struct ScenarioSample {
         ExploredScenario(plan, plan.cases[0], observations: observations, takesCutsOff: takesCutsOff)
     }
 
-    /// The text of a candidate.
+    /// Returns the text of a candidate.
     func text(_ candidate: Candidate, about: String? = nil, takesCutsOff: Bool = false) -> String {
         let text = ScenarioText(explored(takesCutsOff: takesCutsOff))
         return String(decoding: text.text(of: candidate, about: about), as: UTF8.self)
@@ -61,7 +63,7 @@ struct ScenarioSample {
 
         """
 
-    /// ``echo``, with what its three sends send.
+    /// Returns ``echo``, with the bytes that its three sends send.
     static func echoed() throws -> ScenarioSample {
         try ScenarioSample(echo, sent: [["one\r\n"], ["two\r\n"], ["three\r\n"]])
     }

@@ -6,7 +6,7 @@ import ProbeSystem
 import Testing
 
 struct ShrinkerTests {
-    /// Fails where a rule says so, without running anything.
+    /// Fails the candidates that match a rule, without running anything.
     private struct RuleRunner: CandidateRunner {
         var fails: @Sendable (Candidate) -> Bool
         var passesPlain: @Sendable (Candidate) -> Bool = { _ in true }

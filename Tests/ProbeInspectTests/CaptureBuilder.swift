@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeWire
 
-/// Builds captures of one or more connections, packet by packet, as a run on loopback writes them.
+/// Builds captures of one or more connections packet by packet, in the format that a run on loopback writes.
 struct CaptureBuilder {
-    /// The two ends of one connection and what each has sent.
+    /// The two ends of one connection and the number of bytes that each has sent.
     struct Connection {
         var client: UInt16
         var server: UInt16
-        /// Sequence numbers of the streams' first bytes.
+        /// The sequence number of the first byte of the client's stream.
         var clientBase: UInt32 = 1_001
         var serverBase: UInt32 = 5_001
         var clientSent: UInt32 = 0
@@ -27,7 +27,8 @@ struct CaptureBuilder {
 
     mutating func wait(milliseconds: UInt64) { time += milliseconds * 1_000_000 }
 
-    /// One packet; `skew` moves its sequence number, `cut` bytes at its end are not captured. `options` is a multiple of four bytes.
+    /// Adds a packet. `skew` shifts its sequence number, and `cut` bytes at its end are not captured. The length of
+    /// `options` must be a multiple of four.
     mutating func packet(
         _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
         window: UInt16 = 512, comments: [String] = [], options: [UInt8] = []
@@ -51,7 +52,7 @@ struct CaptureBuilder {
         time += 10_000
     }
 
-    /// An error of a router, 10.0.0.9, about a packet of one side.
+    /// Adds an ICMP error from a router, 10.0.0.9, about a packet of one side.
     mutating func icmp(
         about connection: Connection, _ side: Side, type: UInt8, code: UInt8, value: UInt16 = 0, skew: Int32 = 0
     ) {
@@ -69,7 +70,7 @@ struct CaptureBuilder {
         time += 10_000
     }
 
-    /// SYN, SYN-ACK, ACK.
+    /// Adds SYN, SYN-ACK and ACK.
     mutating func open(_ connection: Connection) {
         packet(connection, .client, flags: 0x02, skew: -1)
         packet(connection, .server, flags: 0x12, skew: -1)
@@ -91,12 +92,12 @@ struct CaptureBuilder {
         }
     }
 
-    /// The bytes count as sent, and no packet has them.
+    /// Counts bytes as sent without adding a packet for them.
     mutating func lose(_ connection: inout Connection, _ side: Side, _ count: UInt32) {
         if side == .client { connection.clientSent += count } else { connection.serverSent += count }
     }
 
-    /// FIN of the server, FIN of the client, last ACK.
+    /// Adds the server's FIN, the client's FIN and the last ACK.
     mutating func close(_ connection: inout Connection) {
         packet(connection, .server, flags: 0x11)
         connection.serverSent += 1
@@ -115,7 +116,7 @@ struct CaptureBuilder {
         big16(UInt16(value >> 16)) + big16(UInt16(truncatingIfNeeded: value))
     }
 
-    /// A reply cut inside its CRLF, a command, an orderly close.
+    /// A capture with a reply that is cut inside its CRLF, a command, and an orderly close.
     static let greeting: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = Connection(client: 40_000, server: 25)
@@ -130,7 +131,7 @@ struct CaptureBuilder {
         return capture.bytes
     }()
 
-    /// 79 bytes of the client, of which a snap length left 30.
+    /// A capture with 79 bytes from the client, of which the snap length left 30.
     static let snapped: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = Connection(client: 40_000, server: 25)
@@ -140,7 +141,8 @@ struct CaptureBuilder {
         return capture.bytes
     }()
 
-    /// Two connections: one with a bare LF, escape sequences and a hole of five bytes; one that is refused.
+    /// A capture with two connections: one with a bare LF, escape sequences and a gap of five bytes; one that is
+    /// refused.
     static let troubled: [UInt8] = {
         var capture = CaptureBuilder()
         var first = Connection(client: 40_001, server: 80)

@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Who waited for whom, and how long.
+/// Which side waited for the other, and for how long.
 @Suite struct ConnectionTimingTests {
     private func timing(_ build: (inout CaptureBuilder, inout CaptureBuilder.Connection) -> Void) throws -> Inspection {
         var capture = CaptureBuilder()
@@ -17,7 +17,7 @@ import Testing
 
     private func milliseconds(_ nanoseconds: Int64?) -> Int64? { nanoseconds.map { $0 / 1_000_000 } }
 
-    /// The acknowledgment in between is no answer, and does not end the server's silence.
+    /// The acknowledgment in between is not an answer, and does not end the server's silence.
     @Test func answerIsWaitedForFromTheEndOfTheRequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "POST / ")
@@ -36,7 +36,7 @@ import Testing
         #expect(timing.lastHeard(.server).map { ($0 - start) / 1_000_000 } == 800)
     }
 
-    /// A greeting is no answer.
+    /// A greeting is not an answer.
     @Test func answerFollowsARequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .server, "220\r\n")
@@ -50,7 +50,7 @@ import Testing
         #expect(timing.longestPause?.silent == .client && milliseconds(timing.longestPause?.duration) == 900)
     }
 
-    /// Who repeats a request in vain, or gives up, is not the silent one.
+    /// A side that retransmits a request without an answer, or gives up, is not the silent one.
     @Test(arguments: [false, true])
     func repeatingSideIsNotSilent(gaveUp: Bool) throws {
         let inspection = try timing { capture, connection in

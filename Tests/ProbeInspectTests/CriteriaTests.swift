@@ -4,7 +4,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// What is chosen and counted when a capture has been read.
+/// The selection and counting of flows after a capture has been read.
 @Suite struct CriteriaTests {
     @Test(arguments: [
         (ConnectionTrait.rst, [0, 1]), (.fin, []), (.refused, [1]), (.retransmissions, [0]), (.missingBytes, [0]),
@@ -17,7 +17,7 @@ import Testing
         #expect(filter.text == "flow with \(trait.rawValue)")
     }
 
-    /// One trait is enough, and other filters hold as well.
+    /// One matching trait is enough, and other filters apply as well.
     @Test func criteriaAreJoined() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let criteria = ConnectionCriteria(traits: [.refused, .retransmissions])
@@ -58,7 +58,7 @@ import Testing
         #expect(try #require(StartTime(text)).nanoseconds(first: Self.first) == time)
     }
 
-    /// In whatever time zone the test runs.
+    /// The result doesn't depend on the time zone of the test.
     @Test func timeOfDayIsOfTheCapturesDay() throws {
         let text = StartTime.timeOfDay(Self.first)
         #expect(text.hasSuffix(".250000") && text.count == 15)
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: Snap length
 
-    /// What was sent counts, and offsets are the stream's.
+    /// Sizes count the bytes that were sent, and offsets are those of the stream.
     @Test func snapLengthIsTold() throws {
         let collected = Collected()
         let inspection = try inspect(
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: Following
 
-    /// Valid characters as they are, also over two segments; a character that is cut as its bytes.
+    /// Valid characters are shown as they are, even if they span two segments; incomplete ones are shown as bytes.
     @Test func charactersAreShownAsTheyAre() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)

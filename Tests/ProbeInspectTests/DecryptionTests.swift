@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// What `--follow --decrypt` makes of a stream's plain text and of tshark's output.
+/// The output of `--follow --decrypt`, made from a stream's plain text and tshark's output.
 struct DecryptionTests {
     private static let client = SocketEndpoint(address: .loopbackV4, port: 40_000)
     private static let server = SocketEndpoint(address: .loopbackV4, port: 443)

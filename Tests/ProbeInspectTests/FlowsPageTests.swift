@@ -4,14 +4,14 @@ import Testing
 
 @testable import ProbeInspect
 
-/// The page of `inspect --html`, whole.
+/// The complete page of `inspect --html`.
 @Suite struct FlowsPageTests {
     @Test func pageHasEachFlowAndNothingFromElsewhere() throws {
         let page = try page(CaptureBuilder.troubled)
         #expect(page.contains("<title>a&lt;b&gt;.pcap: TCP flows</title>"))
         #expect(page.contains("<h2 id=\"flow-0-h\">Flow 0 "))
         #expect(page.contains("<section class=\"flow\" id=\"flow-1\""))
-        // The bytes and the comments of the capture stay text.
+        // The bytes and the comments of the capture remain text.
         #expect(!page.contains("\u{1b}") && !page.contains("\u{202e}"))
         #expect(page.contains("GET \\x1b[31m\\n"))
         #expect(page.contains("evil \\x1b[2J\\u{202e}comment"))
@@ -67,7 +67,7 @@ import Testing
         #expect(
             page.components(behind: "<tr role=\"row\"><td role=\"cell\" class=\"right\" data-label=\"flow\">").count
                 == 70)
-        // Those first in the order of the table.
+        // The page shows the flows that are first in the order of the table.
         let sorted = try self.page(capture.bytes, order: .bytes)
         #expect(sorted.components(behind: "<section class=\"flow\" id=\"").first == "flow-69")
         #expect(!sorted.contains("id=\"flow-3\""))
@@ -117,7 +117,7 @@ import Testing
 }
 
 extension String {
-    /// What is between each place of a text and the next quote.
+    /// Returns the text between each occurrence of `text` and the next quote or `<`.
     fileprivate func components(behind text: String) -> [String] {
         var found: [String] = []
         var rest = self[...]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeInspect
 
-/// Frames of WebSocket in `inspect`.
+/// WebSocket frames in `inspect`.
 struct InspectWebSocketTests {
     private static let head = Array("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
 

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeInspect
 import ProbeWire
 
-/// Puts the parts together again.
+/// Joins the parts of each stream.
 final class JoinedStreams: InspectionObserver {
     var bytes: [String: [UInt8]] = [:]
     var gaps: [String: [StreamGap]] = [:]

@@ -3,9 +3,9 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// The streams of a capture are the same whatever the times of its packets say.
+/// The streams of a capture don't depend on the times of its packets.
 @Suite struct LateSegmentTests {
-    /// A capture file of microseconds with other times.
+    /// Returns a capture file with microsecond timestamps in which the times are replaced.
     private static func retimed(_ file: [UInt8], _ time: (Int) -> UInt64) -> [UInt8] {
         var bytes = file
         var offset = 24
@@ -24,7 +24,7 @@ import Testing
         return bytes
     }
 
-    /// What is in the streams, by every way of reading.
+    /// Returns the contents of the streams, read in every way.
     private func streams(_ bytes: [UInt8], folder: borrowing TemporaryFolder) throws -> [String] {
         let path = try folder.write("capture", bytes)
         func told(_ inspection: Inspection) -> [String] {
@@ -61,7 +61,7 @@ import Testing
         for kind in kinds { #expect(try streams(Self.retimed(capture, kind), folder: folder) == expected) }
     }
 
-    /// It comes seconds after the acknowledgment, and hundreds of segments.
+    /// A capture in which a segment arrives seconds and hundreds of segments after its acknowledgment.
     private static let late: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
@@ -89,7 +89,7 @@ import Testing
         #expect(!inspection.analysis.table.hasReachedTotal && !stream.hasReachedLimit)
     }
 
-    /// As `--follow` and `--extract` have it, and through a pipe, which can't be read twice.
+    /// The output of `--follow` and `--extract`, also through a pipe, which can't be read twice.
     @Test func lateSegmentIsHandedOut() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("late.pcapng", Self.late)
@@ -103,7 +103,8 @@ import Testing
         #expect(inspection.problem == nil)
     }
 
-    /// Less memory than what waits takes: the gap is given up, and what comes for it is told as given up.
+    /// There is less memory than the waiting segments need: the gap is given up, and what arrives for it is reported as
+    /// too late.
     @Test func memoryIsTooLittle() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("late.pcapng", Self.late)
@@ -115,7 +116,7 @@ import Testing
         #expect(stream.deliveredLength == 7 + 1_800 && stream.lateLength == 6)
     }
 
-    /// A gap that stays is told as before, wherever the memory ended.
+    /// A gap that is never filled is reported in the same way, wherever the memory was exhausted.
     @Test(arguments: [1_000, 1 << 20])
     func gapThatStays(waitingBytes: Int) throws {
         var capture = CaptureBuilder()

@@ -22,7 +22,7 @@ import Testing
         text.lines(of: message, in: 0..<message.count)
     }
 
-    /// What `protoc --decode_raw` 3.21 writes for the same bytes.
+    /// The output of `protoc --decode_raw` 3.21 for the same bytes.
     private static let raw: [([UInt8], [String])] = [
         ([], []),
         (field(1, 150), ["1: 150"]),
@@ -37,7 +37,7 @@ import Testing
             [0x0B, 0x08, 0x01, 0x0C, 0x12, 0x00, 0x1A, 0x02, 0x08, 0x96],
             ["1 {", "  1: 1", "}", #"2: """#, #"3: "\010\226""#]
         ),
-        // No message: a text that only looks like the beginning of one.
+        // A text that looks like the beginning of a message, but is not one.
         (field(1, "testing"), [#"1: "testing""#]),
     ]
 
@@ -54,7 +54,7 @@ import Testing
         #expect(Self.lines([0x0E]) == ["(at byte 0: there is no wire type 6)"])
     }
 
-    /// Any nesting is shown, and none of it exhausts the stack.
+    /// Any depth of nesting is shown, and none exhausts the stack.
     @Test func deep() {
         var message = Self.field(1, 1)
         for _ in 0..<5_000 { message = Self.field(1, message) }
@@ -67,7 +67,8 @@ import Testing
 
     // MARK: By names
 
-    /// `package demo; message Point { int32 x = 1; sint32 y = 2; } enum Color { RED = 0; }` and a message of every type.
+    /// `package demo; message Point { int32 x = 1; sint32 y = 2; } enum Color { RED = 0; }` and a message of every
+    /// type.
     private static let descriptors: [UInt8] = {
         func declared(_ name: String, _ number: UInt64, _ kind: ProtobufSchema.Kind, _ type: String = "") -> [UInt8] {
             field(1, name) + field(3, number) + field(5, kind.rawValue) + (type.isEmpty ? [] : field(6, type))
@@ -111,7 +112,7 @@ import Testing
         (field(11, field(100, 9)), ["point {", "  [demo.more]: 9", "}"]),
         ([0x53, 0x08, 0x01, 0x54], ["old {", "  x: 1", "}"]),
         (field(20, field(1, "a")), ["inner {", #"  t: "a""#, "}"]),
-        // Packed, and what is not declared or has another wire type.
+        // Packed fields, and fields that are not declared or have another wire type.
         (field(5, [1, 0xAC, 0x02]), ["int32: 1", "int32: 300"]), (field(5, [0x80]), [#"5: "\200""#]),
         (field(99, 1), ["99: 1"]), (field(9, 1), ["9: 1"]), (field(1, 1), ["1: 1"]),
     ]
@@ -131,7 +132,7 @@ import Testing
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(bytes) }
         }
         #expect(throws: ProtobufSchema.Problem(text: "no message is in it")) { try ProtobufSchema([]) }
-        // Cut anywhere, it is one or says that it is none.
+        // Any prefix of a descriptor set is reported as invalid.
         for length in 0..<Self.descriptors.count {
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(Array(Self.descriptors.prefix(length))) }
         }

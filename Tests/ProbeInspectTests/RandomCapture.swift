@@ -1,5 +1,6 @@
-/// A pcap file of many connections, most of whose packets are ordinary: some are lost, doubled, late, cut, in fragments, or none of
-/// TCP; ports are used again; addresses are of both families. From a seed, so that a failure can be had again.
+/// A random pcap file of many connections, most of whose packets are ordinary: some are lost, duplicated, late,
+/// truncated, fragmented, or not TCP; ports are reused; addresses are of both families. It is generated from a seed, so
+/// that a failure can be reproduced.
 struct RandomCapture {
     private struct Connection {
         var ports: (UInt16, UInt16)
@@ -26,7 +27,9 @@ struct RandomCapture {
     private var identification: UInt16 = 0
     private(set) var bytes: [UInt8] = Self.little([0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1])
 
-    /// - Parameter count: of segments; each may take some packets or none.
+    /// Generates a capture.
+    ///
+    /// - Parameter count: the number of segments; each may take several packets or none.
     init(seed: UInt64, segments count: Int, connections flows: Int = 40) {
         random = Generator(state: seed)
         for _ in 0..<flows { connections.append(open()) }
@@ -34,7 +37,7 @@ struct RandomCapture {
     }
 
     private mutating func open() -> Connection {
-        // Few ports, so that they come again.
+        // There are few ports, so that they are reused.
         Connection(
             ports: (UInt16.random(in: 40_000..<40_060, using: &random), [25, 80].randomElement(using: &random) ?? 25),
             isV6: chance(20))
@@ -85,7 +88,7 @@ struct RandomCapture {
         return header + [UInt8(fragment >> 8), UInt8(fragment & 255), 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2] + content
     }
 
-    /// Loses it, doubles it, holds it back, or writes it as it is.
+    /// Loses, duplicates, delays or writes a frame.
     private mutating func frame(_ content: [UInt8]) {
         let frame = [UInt8](repeating: 2, count: 12) + content
         switch Int.random(in: 0..<100, using: &random) {

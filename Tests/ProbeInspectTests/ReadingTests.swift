@@ -5,7 +5,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// Files of any kind and in any state.
+/// Files of any format and in any condition.
 @Suite struct ReadingTests {
     private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
@@ -32,7 +32,7 @@ import Testing
         return Array(output[..<count])
     }
 
-    /// A capture of more than a few chunks.
+    /// A capture that spans several chunks.
     private static let large: [UInt8] = {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
@@ -55,7 +55,7 @@ import Testing
         let half = Self.large.count / 2
         let forms = [
             Self.gzip(Self.large), Self.zstd(Self.large),
-            // Several members or frames are one file, as pigz, bgzip and pzstd write them; zeros may follow.
+            // Several members or frames form one file, as pigz, bgzip and pzstd write them; zeros may follow.
             Self.gzip(Array(Self.large[..<half])) + Self.gzip(Array(Self.large[half...])) + [0, 0, 0],
             Self.zstd(Array(Self.large[..<half])) + Self.zstd(Array(Self.large[half...])),
         ]
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Each cut of a compressed file gives some packets and says where it ended, or that there was nothing.
+    /// Any prefix of a compressed file yields some packets and reports where it ended, or that there was nothing.
     @Test func cutCompressedFileSaysWhereItEnds() throws {
         for (form, name) in [(Self.gzip(Self.large), "gzip"), (Self.zstd(Self.large), "zstd")] {
             for count in stride(from: 5, to: form.count, by: form.count / 23) {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Cut anywhere, a file yields all whole packets before the cut; the error has the offset of the first that is not whole.
+    /// Any prefix of a file yields all complete packets; the error has the offset of the first incomplete one.
     @Test func cutFileGivesAllWholePackets() throws {
         let whole = CaptureBuilder.greeting
         var before = 0
@@ -114,7 +114,7 @@ import Testing
         }
         #expect(throws: CaptureSourceError.notFound) { _ = try CaptureSource(path: "/no/such/file") }
         #expect(throws: CaptureSourceError.isFolder) { _ = try CaptureSource(path: "/tmp") }
-        // A magic number and then nothing is a file that was cut, not one of another kind.
+        // A magic number with nothing after it is a truncated file, not one of another format.
         let problem = try #require(try inspect([0xd4, 0xc3, 0xb2, 0xa1, 2, 0]).problem)
         #expect(!problem.isWrongUse && problem.offset == 0)
     }
@@ -130,7 +130,8 @@ import Testing
         #expect(inspection.problem == nil && inspection.packetCount == 10)
     }
 
-    /// Random bytes behind a good header, and random changes: never a trap, never more packets than fit.
+    /// Random bytes after a valid header, and random changes: nothing traps, and there are never more packets than can
+    /// fit.
     @Test func damagedFilesNeverTrap() throws {
         var state: UInt64 = 42
         func random(_ bound: Int) -> Int {

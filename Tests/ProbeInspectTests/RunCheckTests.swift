@@ -5,11 +5,11 @@ import ProbeScenario
 import ProbeWire
 import Testing
 
-/// Statements that name a run's actors, and those that are its steps.
+/// Statements that name a run's actors, and statements that were steps of the run.
 @Suite struct RunCheckTests {
     private static let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
 
-    /// C sends `one` before a step and `two` after it, and resets.
+    /// C sends `one` before a step and `two` after it, and resets the connection.
     private static let capture: (bytes: [UInt8], middle: UInt64) = {
         var capture = CaptureBuilder()
         var connection = RunCheckTests.connection
@@ -97,7 +97,7 @@ import Testing
         var notes = Self.notes
         notes.steps = []
         notes.connections[0].isDiscarded = true
-        // No other connection is there: a statement about nothing never passes.
+        // There is no other connection: a statement about no connection never passes.
         #expect(try verdicts("wire no rst", notes) == [.failed])
     }
 
@@ -130,7 +130,7 @@ import Testing
         #expect(read.steps == [notes.steps[1]])
     }
 
-    /// A is bound to the connection that C had before it connected again.
+    /// A is bound to the connection that C had before it reconnected.
     @Test(arguments: [("A", Verdict.passed), ("S", .failed), ("B", .failed)])
     func anEarlierConnectionIsFoundByTheNameThatIsBoundToIt(peer: String, verdict: Verdict) throws {
         var notes = Self.notes

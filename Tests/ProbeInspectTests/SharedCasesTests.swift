@@ -10,7 +10,7 @@ private let sharedCases: String? = ["../shared/cases/captures/", "shared/cases/c
     (path: String) in access(path, R_OK) == 0
 }
 
-/// Captures of other projects that were once judged wrongly, in a folder beside the project.
+/// Captures of other projects that were once judged incorrectly, in a folder next to the project.
 @Suite(.enabled(if: sharedCases != nil, "no captures of cases beside the project"))
 struct SharedCasesTests {
     private func inspect(_ name: String, limits: ConversationLimits = .live) throws -> Inspection {
@@ -75,7 +75,7 @@ struct SharedCasesTests {
         #expect(try verdicts(text, name, flow: flow) == [verdict])
     }
 
-    /// What a router was captured doubling is not sent twice.
+    /// A packet that was captured on both sides of a router was not sent twice.
     @Test func packetsOnBothSidesOfARouterAreCopies() throws {
         let report = try inspect("17-captured-twice.pcap.gz").report(0)
         let copies = report.anomalies.first { $0.id == "captured-twice" }?.count ?? 0

@@ -6,7 +6,7 @@ import ProbeScenario
 import ProbeWire
 import Testing
 
-/// Two threads, each with a share of the connections, make of a capture what one makes of it.
+/// Two threads, each with a share of the connections, must give the same result as one.
 @Suite struct SharesTests {
     private static let statements = """
         wire client -> server lines crlf
@@ -17,7 +17,7 @@ import Testing
         wire closed by client first
         """
 
-    /// All that `inspect` can say of it without an observer.
+    /// Returns all that `inspect` can print about a file without an observer.
     private func told(
         _ path: String, workers: Int, limits: ConversationLimits = .counting, isJudged: Bool = true
     ) throws -> String {
@@ -39,7 +39,7 @@ import Testing
             CheckText.append(outcome, to: &text)
         }
         let outcomes = CheckRun(list.checks, on: judged, filter: ConnectionFilter()).outcomes
-        // On two threads, and without what passed: the same.
+        // Judging on two threads gives the same text, with and without the checks that passed.
         for wordsPassed in [true, false] {
             var wording: [UInt8] = []
             let tally = CheckRun.judge(
@@ -52,7 +52,7 @@ import Testing
                 #expect(tally[verdict] == outcomes.count { $0.verdict == verdict })
             }
         }
-        // What is judged without a copy: the same.
+        // Judging without a copy gives the same result.
         let conversations = judged.analysis.table.conversations
         for check in list.checks {
             for (position, conversation) in conversations.enumerated() {
@@ -60,7 +60,7 @@ import Testing
                 #expect(String(reflecting: short) == String(reflecting: conversation.judge(check.assertion)))
             }
         }
-        // The random packets that can't be read make what passes inconclusive.
+        // The random packets that can't be read make verdicts inconclusive that would be passed.
         let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict != .failed }
         collected.output("whole lines: \(whole)\n")
         var text: [UInt8] = []
@@ -78,7 +78,7 @@ import Testing
         #expect(try told(path, workers: 2) == alone)
     }
 
-    /// More chunks than the ring holds, so that either waits for the other.
+    /// There are more chunks than the ring holds, so that each thread waits for the other.
     @Test func sharesWaitForEachOthersChunks() throws {
         let folder = try TemporaryFolder()
         let capture = RandomCapture(seed: 99, segments: 7_000)
@@ -88,7 +88,7 @@ import Testing
         for _ in 0..<2 { #expect(try told(path, workers: 2) == alone) }
     }
 
-    /// A record whose length cannot be, or an end inside a record, at any place.
+    /// A record with an impossible length, or an end inside a record, at any place.
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
     func damageComesToTheSameInShares(seed: UInt64) throws {
         let folder = try TemporaryFolder()
@@ -103,7 +103,7 @@ import Testing
         #expect(try told(path, workers: 2) == told(path, workers: 1))
     }
 
-    /// Limits that are for all connections together come to the same, wherever they are reached.
+    /// Limits that apply to all connections together give the same result, wherever they are reached.
     @Test(arguments: [0, 500, 3_000, 20_000, 200_000], [1, 10, 60, 1_000])
     func limitsForAllComeToTheSameInShares(bytes: Int, flows: Int) throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// What people see, whole.
+/// The complete output as users see it.
 @Suite struct ShowingTests {
     @Test func tableIsTheGoldenOne() throws {
         let collected = Collected()
@@ -34,7 +34,7 @@ import Testing
         #expect(ConnectionTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }
 
-    /// A limit that was reached is told of.
+    /// A limit that was reached is reported.
     @Test func reachedLimitIsTold() throws {
         var limits = ConversationLimits.counting
         limits.mostConversations = 1
@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    /// Payload gives way to the width, and never an anomaly.
+    /// A narrow width shortens payloads, but never an anomaly.
     @Test(arguments: [40, 60, 80, 120, 300])
     func anomaliesStayAtEveryWidth(width: Int) throws {
         let collected = Collected()
@@ -82,7 +82,7 @@ import Testing
         #expect(collected.text.contains("[retransmission]") || collected.text.contains("[spurious retransmission]"))
     }
 
-    /// No control byte and nothing that turns the direction of text gets through, whatever is shown.
+    /// The output contains no control byte and no character that changes the text direction, whatever is shown.
     @Test func nothingInvisibleIsShown() throws {
         let collected = Collected()
         let output = collected.output

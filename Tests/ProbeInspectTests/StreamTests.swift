@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeWire
 import Testing
 
-/// Streams that are handed out piece by piece are the streams that are kept whole.
+/// Streams that are delivered piece by piece are the same as streams that are kept whole.
 @Suite struct StreamTests {
     @Test(arguments: WholeCaptures.all)
     func streamsHandedOutAreThoseThatAreKept(file: WholeCaptures.File) throws {
@@ -28,7 +28,7 @@ import Testing
 
     @Test func extractedFilesReplaceOldOnes() throws {
         let folder = try TemporaryFolder()
-        // What was there is replaced.
+        // Existing contents are replaced.
         _ = try folder.write("flow-0-client.bin", Array("old".utf8))
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
         _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
@@ -51,7 +51,7 @@ import Testing
         #expect(extractor.failure?.reason == "No such file or directory")
     }
 
-    /// What somebody laid where a file will be is taken away, not written through.
+    /// If another process has placed something at the path of a file, it is removed, not written through.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func extractWritesThroughNothing(_ kind: String) throws {
         let folder = try TemporaryFolder()
@@ -72,7 +72,7 @@ import Testing
         #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
     }
 
-    /// Large streams go through a bounded buffer, in order.
+    /// Large streams pass through a bounded buffer, in order.
     @Test func largeStreamsAreExtractedInOrder() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)

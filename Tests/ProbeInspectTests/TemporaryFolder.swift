@@ -3,7 +3,7 @@ import ProbeInspect
 import ProbeWire
 import Testing
 
-/// A folder that goes with its value.
+/// A folder that is removed with this value.
 struct TemporaryFolder: ~Copyable {
     let path: String
 
@@ -54,7 +54,7 @@ final class Collected {
     var output: TextOutput { { self.text += $0 } }
 }
 
-/// Reads a capture that is in memory.
+/// Reads a capture in memory.
 func inspect(
     _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: ConnectionFilter = ConnectionFilter(),
     observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil,
@@ -67,12 +67,12 @@ func inspect(
         accepts: accepts)
 }
 
-/// A capture that comes through a pipe, which can't be read twice. It must fit into one.
+/// Returns a capture that arrives through a pipe, which can't be read twice. It must fit into the pipe.
 func piped(_ bytes: [UInt8]) throws -> CaptureSource {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     defer { for end in ends { close(end) } }
-    // F_SETPIPE_SZ, which Glibc's module does not have.
+    // F_SETPIPE_SZ, which the Glibc module does not have.
     try #require(fcntl(ends[1], 1031, 1 << 20) >= bytes.count)
     try #require(write(ends[1], bytes, bytes.count) == bytes.count)
     return try CaptureSource(path: "/proc/self/fd/\(ends[0])")

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// A flow of a microsecond, and a packet 36 years later, as a damaged file has it.
+    /// A flow of a microsecond, and a packet 36 years later, as in a damaged file.
     @Test func shortTimesBehindAnEndlessPauseAreShown() {
         var pauses = TracePauses()
         for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }
@@ -66,7 +66,7 @@ import Testing
                 """)
     }
 
-    /// Pauses that are most of the time are folded, one in which another packet turns up later is none.
+    /// Pauses that make up most of the time are folded; a pause in which another packet turns up later is not one.
     @Test func longPausesAreFolded() {
         var pauses = TracePauses()
         for time in [0, 1, 2, 60_000, 60_001] as [Int64] { pauses.add(time * 1_000_000) }
@@ -80,7 +80,7 @@ import Testing
         for time in stride(from: 30_000, to: 0, by: -5000) as StrideTo<Int64> { pauses.add(time * 1_000_000) }
         #expect(pauses.folds.isEmpty)
         #expect(pauses.times == 0...60_001_000_000)
-        // Where nothing but pauses is, none is folded.
+        // If there is nothing but pauses, none is folded.
         var few = TracePauses()
         for time in [0, 16_000, 213_000_000, 312_000_000] as [Int64] { few.add(time) }
         #expect(few.folds.isEmpty)
@@ -104,7 +104,7 @@ import Testing
         #expect(trace.shutCount == 0)
     }
 
-    /// A long flow has a small graph, and in it each retransmission and the window that shut.
+    /// A long flow has a small graph that still shows each retransmission and the window that shut.
     @Test func longFlowIsDrawnSmall() throws {
         var trace = SequenceTrace()
         var pauses = TracePauses()

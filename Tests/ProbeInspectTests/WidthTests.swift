@@ -4,7 +4,7 @@ import ProbeReport
 import ProbeWire
 import Testing
 
-/// The width that is asked for holds in everything that has columns, whatever the capture.
+/// Everything that has columns must respect the requested width, whatever the capture.
 @Suite struct WidthTests {
     private static let widths = [40, 60, 80, 200]
 
@@ -41,7 +41,7 @@ import Testing
         }
         _ = try inspect(Self.captures[number], observer: WatchObserver(width: width, output: collected.output))
         expectWidth(width, collected.text)
-        // Each packet begins a line in both.
+        // Each packet begins a line in both forms.
         let packets = inspection.analysis.tcpPacketCount - inspection.analysis.undecodableCount
         #expect(collected.text.split(separator: "\n").count >= 2 * packets / 2)
     }
@@ -67,7 +67,7 @@ import Testing
         for line in collected.text.split(separator: "\n") where line.hasPrefix("  ") { #expect(line.count <= width) }
     }
 
-    /// Colour adds no column, and changes no text.
+    /// Colour adds no columns and does not change the text.
     @Test(arguments: captures.indices)
     func colourChangesNoText(number: Int) throws {
         let (plain, coloured) = (Collected(), Collected())
@@ -88,7 +88,7 @@ import Testing
         #expect(text + rest == plain.text)
     }
 
-    /// A column that does not fit follows below its row.
+    /// A column that does not fit is shown below its row.
     @Test func narrowTableIsTheGoldenOne() throws {
         let collected = Collected()
         let inspection = try inspect(CaptureBuilder.troubled)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// What goes on through a proxy, and when; time is an argument.
+/// Which bytes a proxy forwards, and when. The time is an argument.
 @Suite struct ForwardQueueTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
@@ -18,7 +18,8 @@ import Testing
         return queue
     }
 
-    /// Each piece, with a `|` behind one that leaves alone; the time moves as far as the queue asks.
+    /// Returns the pieces, with a `|` after each that is sent in a separate segment; the clock advances as far as the
+    /// queue asks.
     private func pieces(_ queue: inout ForwardQueue, until last: Int = 10_000) -> [String] {
         var now = Self.start
         var result: [String] = []

@@ -28,7 +28,7 @@ import Testing
                 """)
     }
 
-    /// Characters are shown as they are, and marked whole; what is not valid UTF-8 is shown by its bytes.
+    /// Characters are shown as they are and marked as a whole; invalid UTF-8 is shown as bytes.
     @Test func charactersAreShownAsTheyAre() {
         #expect(
             text("Jörg", "Järg") == """
@@ -53,7 +53,7 @@ import Testing
         #expect(text("x", "x").contains("(the same bytes)"))
     }
 
-    /// The mark stands under the first byte that differs, whatever stands before it and however far into the data it is.
+    /// The mark is below the first byte that differs, whatever precedes it and however far into the data it is.
     @Test(arguments: [0, 1, 30, 90, 91, 95, 96, 97, 500, 100_000])
     func firstDifferenceIsMarkedHoweverFarItIs(offset: Int) throws {
         for filler: UInt8 in [0x61, 0x00, 0xff, 0x0a] {

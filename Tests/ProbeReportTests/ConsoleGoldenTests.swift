@@ -58,9 +58,9 @@ import Testing
     }
 }
 
-/// What a terminal makes of a text.
+/// How a terminal interprets a text.
 enum TerminalText {
-    /// Without the sequences that colour text (`ESC [ … m`).
+    /// Returns a text without colour sequences (`ESC [ … m`).
     static func withoutColour(_ text: String) -> String {
         var kept = ""
         var scalars = text.unicodeScalars[...]
@@ -74,7 +74,8 @@ enum TerminalText {
         return kept
     }
 
-    /// The lines that are seen after a text with carriage returns and erasures; the last one has no end.
+    /// Returns the lines that are visible after a text with carriage returns and erasures; the last line has no line
+    /// end.
     static func screen(_ text: String) -> [String] {
         var lines = [""]
         var rest = text[...]

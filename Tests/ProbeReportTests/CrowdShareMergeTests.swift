@@ -40,7 +40,8 @@ import Testing
         #expect(latency.buckets.map(\.count) == [12, 9, 6])
     }
 
-    /// Percentile p is the bucket in which the rank ceil(p / 100 * count) lies; failed waits are longer than all.
+    /// The percentile p is in the bucket that contains the rank ceil(p / 100 * count); failed waits count as longer
+    /// than all others.
     @Test func percentilesAreComputedAgain() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))
         func crowd(_ buckets: [(upTo: Int64, count: Int)], failed: Int) -> CrowdResult {
@@ -53,7 +54,7 @@ import Testing
         left.result.crowds = [crowd([(10, 50)], failed: 0)]
         right.result.crowds = [crowd([(10, 1), (40, 48)], failed: 1)]
         let latency = try #require(CrowdShareMerge([left, right]).result.crowds.first?.latencies.first)
-        // Of 100 waits: 51 of 10, 48 of 40, one failed.
+        // 100 waits: 51 of 10, 48 of 40, and one that failed.
         #expect(latency.percentiles.map(\.name) == ["p50", "p90", "p99.9", "max"])
         #expect(latency.percentiles.map(\.time) == [10, 40, nil, nil])
     }
@@ -147,7 +148,7 @@ import Testing
 
     @Test func caseThatAShareLacksDoesNotPass() throws {
         let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
-        // It did not run there, it is not there at all, in whichever share.
+        // The case did not run in one of the shares, or is missing from it.
         for files in [
             [try file("1/2", [one], notRun: [two]), try file("2/2", [one, two])],
             [try file("1/2", [one, two]), try file("2/2", [one], notRun: [two])],
@@ -205,7 +206,7 @@ import Testing
 
     // MARK: Large numbers
 
-    /// What merge wrote, it reads, also where sums are larger than what is read.
+    /// `merge` can read what it has written, even if sums exceed the limits of its input.
     @Test func sumsAreOfWhatIsRead() throws {
         let most = ResultsNumber.largest
         var result = ResultsSamples.passed("c1")

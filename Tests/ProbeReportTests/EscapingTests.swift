@@ -5,9 +5,9 @@ import Testing
 
 @testable import ProbeReport
 
-/// Whatever bytes come from the wire, from a program or from a script: each document stays what it is.
+/// Whatever bytes come from the wire, a program or a script, every document must remain well-formed.
 @Suite struct EscapingTests {
-    /// Every byte, what each format takes for its own, and noise.
+    /// Every byte, the special characters of each format, and noise.
     static let hostile: [[UInt8]] =
         [
             Array(0...255), Array("]]><![CDATA[</failure></testcase>&amp;&#0;".utf8),
@@ -25,7 +25,7 @@ import Testing
         return (0..<20).map { generator.bytes($0 * 13) }
     }
 
-    /// A case all of whose texts are these bytes.
+    /// Returns a case in which all texts are these bytes.
     static func result(_ bytes: [UInt8], _ verdict: Verdict) -> CaseResult {
         let text = String(decoding: bytes, as: UTF8.self)
         let span = SourceSpan(start: bytes.count / 3, end: bytes.count * 2 / 3)
@@ -57,13 +57,13 @@ import Testing
         let events = Self.events(Self.hostile[index])
         let console = ConsoleRecorder(
             style: .init(usesColor: true, progressWidth: 60), options: .sample(severalSubjects: true))
-        // What is the recorder's own is taken out; nothing that a terminal obeys may be left.
+        // The recorder's own sequences are removed; no other sequence that a terminal interprets may remain.
         let text = TerminalText.withoutColour(console.written(events).replacing("\r\u{1b}[K", with: ""))
         let unsafe = text.unicodeScalars.filter { $0 != "\n" && !Self.isVisible($0) }
         #expect(unsafe.map { String($0.value, radix: 16) } == [])
     }
 
-    /// One answer for all of them: nothing invisible, and nothing that turns the direction of the text, in any field.
+    /// No report contains invisible characters or characters that change the text direction, in any field.
     @Test(arguments: hostile.indices) func noReportHasInvisibleCharacters(index: Int) {
         let bytes = Self.hostile[index]
         let text = String(decoding: bytes, as: UTF8.self)
@@ -97,7 +97,7 @@ import Testing
         #expect(document.points.allSatisfy { $0.description == id })
     }
 
-    /// Every diagnostic is one YAML document, and the finding's text comes back as it was.
+    /// Every diagnostic is one YAML document, and the finding's text can be read back unchanged.
     @Test(.enabled(if: Python.hasYAML, "python3 has no yaml module"))
     func yamlGivesTheTextBack() throws {
         var blocks: [String] = []
@@ -118,7 +118,7 @@ import Testing
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
     func xmlGivesTheTextBack() throws {
-        // A form feed is in no XML document: it parts them here.
+        // An XML document can't contain a form feed, so it separates the documents here.
         let documents = Self.hostile.map { JUnitRecorder(options: .sample()).written(Self.events($0)) }
         #expect(documents.allSatisfy { !$0.contains("]]>") && !$0.contains("\u{c}") })
         let program =
@@ -164,7 +164,7 @@ import Testing
         let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })
         let lines = text.split(separator: "\n")
-        // The message, three annotations of cases, the trouble.
+        // The message, three annotations of cases, and the trouble.
         #expect(lines.count == 1 + 3 + 1)
         for line in lines {
             let command = line.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: true)

@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeReport
 import Testing
 
-/// What reports say of a case of `explore` or `shrink`.
+/// How reports show a case of `explore` or `shrink`.
 @Suite struct ExplorationTests {
     private func result(_ verdict: Verdict, counts: Bool = true) -> CaseResult {
         var result = verdict == .passed ? Samples.result(.passed, findings: []) : Samples.failedBytes
@@ -50,7 +50,7 @@ import Testing
         #expect(text.split(separator: "\n") == ["case-ended", "case-ended", "case-ended"])
     }
 
-    /// The command's own exit code counts, but a report that could not be written is an error.
+    /// The exit code is the command's own, but a report that could not be written is an error.
     @Test(arguments: [(0, false, 0), (0, true, 3), (1, true, 1), (2, false, 2)])
     func exitCodeIsThatOfTheCommand(own: Int, hasRunErrors: Bool, expected: Int) {
         var summary = RunSummary()

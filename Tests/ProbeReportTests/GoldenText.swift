@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Texts that were looked at and are to stay: `TCPPROBE_RENEW=1 swift test` writes them anew, for the diff to be reviewed.
+/// Reviewed texts that must not change: `TCPPROBE_RENEW=1 swift test` renews them, and the diff must be reviewed.
 enum GoldenText {
     static func check(_ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
@@ -13,7 +13,7 @@ enum GoldenText {
         #expect(text == golden, "Golden/\(name) is another text", sourceLocation: location)
     }
 
-    /// A file of the repository.
+    /// Returns the text of a file in the repository.
     static func repositoryFile(_ path: String) -> String {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(path)").standardized.path()
     }

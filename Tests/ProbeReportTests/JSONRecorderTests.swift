@@ -33,7 +33,7 @@ import Testing
         #expect(events.count { $0 == "case-not-run" } == 2)
     }
 
-    /// The schema is no sieve: each change is found.
+    /// The schema rejects each of these changes.
     @Test(
         .enabled(if: Python.hasValidator, "python3 has no jsonschema module"),
         arguments: [

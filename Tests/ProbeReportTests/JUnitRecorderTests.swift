@@ -4,7 +4,8 @@ import Testing
 @testable import ProbeReport
 
 @Suite struct JUnitRecorderTests {
-    /// Prints what a reader of the file sees: suites with their counts, cases with their outcome; and checks the counts.
+    /// Prints what a reader of the file sees: suites with their counts, cases with their outcomes. It also checks the
+    /// counts.
     static let reader = """
         import sys, xml.etree.ElementTree as E
         root = E.fromstring(sys.stdin.buffer.read())

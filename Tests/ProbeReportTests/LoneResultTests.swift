@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeReport
 import Testing
 
-/// What reports say of a failed case that was run once more in a fresh process.
+/// How reports show a failed case that was run again in a fresh process.
 @Suite struct LoneResultTests {
     private func result(_ verdict: Verdict?) -> CaseResult {
         var result = Samples.failedBytes

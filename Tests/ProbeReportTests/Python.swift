@@ -1,12 +1,12 @@
 import Foundation
 
-/// The system's python3, whose parsers judge what the recorders wrote.
+/// The system's python3, whose parsers check the recorders' output.
 enum Python {
     static let isAvailable = (try? run("pass", input: "")) != nil  // a throw is the answer: there is none
     static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as above
     static let hasYAML = (try? run("import yaml", input: "")) != nil  // as above
 
-    /// As python's `bytes.hex()` writes it.
+    /// Returns bytes in the format of Python's `bytes.hex()`.
     static func hex(_ bytes: [UInt8]) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
@@ -15,11 +15,11 @@ enum Python {
         var description: String
     }
 
-    /// What a program prints, given its input.
+    /// Returns the output of a program, given its input.
     static func run(_ program: String, _ arguments: [String] = [], input: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A folder that stays behind in the temporary one harms nobody.
+        // A leftover folder in the temporary folder does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let (inputFile, outputFile) = (folder.appending(path: "in"), folder.appending(path: "out"))
         let errorFile = folder.appending(path: "err")

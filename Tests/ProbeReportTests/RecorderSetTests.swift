@@ -50,7 +50,7 @@ import Testing
                 """)
     }
 
-    /// A case may run by two subjects and in two rounds at a time, and others have ended.
+    /// A case may be running for two subjects and in two rounds when the run is aborted, while others have ended.
     @Test func whatWasRunningAtAnAbortIsAnError() throws {
         let json = Sink()
         let planned = ["a", "b", "c"].flatMap { id in
@@ -73,7 +73,7 @@ import Testing
         #expect(json.text.split(separator: "\n").count { $0.contains("the run was interrupted") } == 3)
     }
 
-    /// Of a repeated run each round counts, however it ends.
+    /// Each round of a repeated run counts, however the run ends.
     @Test(arguments: [false, true]) func casesNotRunCountInEachRound(isAborted: Bool) {
         var set = RecorderSet(planned: Samples.planned, rules: RunRules())
         set.record(.started(caseCount: 6), at: 0)
@@ -94,7 +94,7 @@ import Testing
         set.record(.caseStarted(id: "later[x=1]", subject: Samples.planned[0].subject), at: 2)
         set.abort(signal: 2, at: 3)
         let document = try TAPDocument(tap.text)
-        // The one that was running is an error, as when the run waits for its end.
+        // The case that was running is an error, as when the run waits for its end.
         #expect(document.points.map(\.description) == ["crlf", "later[x=1]", "later[x=2]"])
         #expect(document.points.map(\.isOK) == [false, false, true])
         #expect(document.points[1].diagnostic.contains { $0.contains("the run was interrupted") })
@@ -102,7 +102,7 @@ import Testing
         #expect(set.summary?.results.count(.error) == 1 && set.summary?.notRun == 1)
         #expect(xml.text.hasSuffix("</testsuites>\n"))
         #expect(set.summary?.exitCode == 130)
-        // What comes late belongs to no document any more.
+        // Results that arrive late are no longer part of any document.
         let before = tap.text
         set.record(.caseEnded(Samples.passed), at: 4)
         set.abort(signal: 15, at: 5)
@@ -130,7 +130,7 @@ import Testing
     @Test func filesAreInPlaceBeforeTheConsoleSaysItIsOver() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A folder that stays behind in the temporary one harms nobody.
+        // A leftover folder in the temporary folder does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "run.tap").path()
         let existed = Mutex([Bool]())

@@ -7,7 +7,7 @@ import Testing
     private func inFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // A folder that stays behind in the temporary one harms nobody.
+        // A leftover folder in the temporary folder does no harm.
         defer { try? FileManager.default.removeItem(at: folder) }
         try body(folder)
     }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Also those of a file that was removed when the run began, or before that.
+    /// The permissions are also kept if the file was removed when the run began, or before.
     @Test(arguments: [false, true])
     func keepsThePermissionsOfTheFileBefore(_ isRemovedFirst: Bool) throws {
         try inFolder { folder in

@@ -21,12 +21,12 @@ import Testing
 
     private var text: String { String(decoding: Self.whole ?? [], as: UTF8.self) }
 
-    // MARK: What was written
+    // MARK: Reading written files
 
     @Test func everyFieldIsReadBack() throws {
         let read = try file(#require(Self.whole))
         let result = try read.result(read.entries[0])
-        // A description of all values, so that no field is forgotten here.
+        // The descriptions contain all values, so that no field is missed.
         var (left, right) = ("", "")
         dump(ResultsSamples.full, to: &left)
         dump(result, to: &right)
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    /// Timelines of cases that passed are written up to a limit, which shards share; those of failures always.
+    /// Timelines of passed cases are written up to a limit, which shards divide between them; those of failures are
+    /// always written.
     @Test func timelinesOfPassedCasesHaveALimit() throws {
         let head = try ResultsSamples.head("2/2", of: 4, places: [1, 2, 3, 4])
         var results = ["c1", "c2", "c3", "c4"].map(ResultsSamples.passed)
@@ -100,7 +101,7 @@ import Testing
         #expect(read.head.share.index == 2)
     }
 
-    /// A run that ends before it begins still leaves one document.
+    /// A run that ends before it begins still produces one document.
     @Test func endWithoutStartIsAFile() throws {
         let item = ResultsSamples.planned(ResultsSamples.passed("c1"))
         var recorder = ResultsRecorder(
@@ -153,7 +154,7 @@ import Testing
         }
     }
 
-    // MARK: What is wrong
+    // MARK: Invalid files
 
     /// Comparing each name with all others would take minutes.
     @Test(.timeLimit(.minutes(1))) func manyUnknownMembersAreReadInLinearTime() throws {
@@ -171,7 +172,7 @@ import Testing
         #expect(problem(String(text.dropLast(20)))?.contains("r.json: it is cut off") == true)
     }
 
-    /// No change of a byte is a trap; most of them are found.
+    /// No change of a byte traps; most changes are detected.
     @Test func changedBytesDoNotTrap() throws {
         let bytes = try #require(Self.whole)
         for place in stride(from: 3, to: bytes.count, by: 37) {

@@ -21,7 +21,7 @@ import Testing
         ]
     }
 
-    /// What a recorder writes of files that are put together.
+    /// Returns a recorder's output for merged files.
     private func written(_ merged: ResultsMerge, _ recorder: (ResultsMerge) -> any Recorder) throws -> (String, Int32) {
         var set = RecorderSet(planned: merged.planned, rules: merged.options.rules, notes: merged.notes)
         let written = Written()
@@ -30,12 +30,12 @@ import Testing
         return (String(decoding: written.bytes, as: UTF8.self), try #require(set.summary).exitCode)
     }
 
-    /// Used by one thread.
+    /// The output of a recorder. It is used by one thread only, hence `@unchecked`.
     private final class Written: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
 
-    // MARK: Together
+    // MARK: Merging
 
     @Test func casesComeInTheOrderOfThePlan() throws {
         let merged = try ResultsMerge(shards().reversed())
@@ -47,7 +47,7 @@ import Testing
         #expect(code == 0)
     }
 
-    /// Every report of two shards is that of one run.
+    /// Every report of two merged shards equals that of the whole run.
     @Test func reportsAreThoseOfTheWholeRun() throws {
         var results: [CaseResult] = []
         for (index, sample) in Samples.all.enumerated() {
@@ -79,7 +79,7 @@ import Testing
             #expect(one == other)
             #expect(one.1 == 1)
         }
-        // The reports of the run itself, from the same events.
+        // The reports of the run itself, made from the same events.
         var set = RecorderSet(planned: whole.planned, rules: whole.options.rules)
         let direct = Written()
         set.attach(TAPRecorder(options: whole.options)) { direct.bytes += $0 }
@@ -147,7 +147,7 @@ import Testing
         #expect(try written(merged) { TAPRecorder(options: $0.options) }.1 == 2)
     }
 
-    // MARK: Tries
+    // MARK: Attempts
 
     @Test func laterTryReplacesTheEarlier() throws {
         let again = try ResultsSamples.shard("1/3", of: 5, places: [2, 5], attempt: 2, path: "again.json")
@@ -178,7 +178,7 @@ import Testing
         #expect(text == "shard 1 of 3 is given twice: 1/3.json, copy.json")
     }
 
-    // MARK: What does not fit
+    // MARK: Files that do not fit together
 
     @Test func missingShardsAreNamed() throws {
         #expect(problem(Array(try shards()[..<2])) == "1 shard of 3 is missing: 3; given: 1/3.json, 2/3.json")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// The exit code of files that say of themselves that they are not complete, or that their run failed.
+/// The exit code for files that are marked as incomplete, or as those of a failed run.
 @Suite struct ResultsOutcomeTests {
     private func summary(_ files: [ResultsFile]) throws -> RunSummary {
         let merged = try ResultsMerge(files)
@@ -13,7 +13,7 @@ import Testing
         return try #require(set.summary)
     }
 
-    /// Two shards; the second has c2 and c3.
+    /// Returns two shards; the second contains c2 and c3.
     private func shards(
         _ results: [CaseResult], notRun: [String] = [], change: (String) -> String = { $0 },
         head edit: (inout ResultsHead) -> Void = { _ in }
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    /// A file that says that it was to have one result less.
+    /// A file that declares one result less than was planned.
     @Test func caseThatIsNotCountedIsAnError() throws {
         let summary = try summary(
             shards([.sample("c2")], notRun: ["c3"]) { text in
@@ -87,7 +87,7 @@ import Testing
         #expect(summary.runErrors == ["two.json: shard 2 of 2 ended with exit code 1, so the whole did not pass"])
     }
 
-    /// `--fail-fast`: what failed says why the others were not run.
+    /// `--fail-fast`: the failed case explains why the others were not run.
     @Test func failureExplainsWhatWasNotRun() throws {
         var failed = CaseResult.sample("c2")
         failed.verdict = .failed
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// What merge wrote of them says it too.
+    /// A file that `merge` has written from those shards reports the same.
     @Test func mergedFileSaysItAsWell() throws {
         let merged = try ResultsMerge(shards([.sample("c2")], notRun: ["c3"]))
         var results: [CaseResult] = []
@@ -123,7 +123,7 @@ import Testing
         #expect(again.notRunCases.map(\.id) == ["c3"])
     }
 
-    // MARK: When they began
+    // MARK: Start times
 
     @Test func shardsOfDifferentDaysAreTold() throws {
         func remarks(_ apart: Int64) throws -> [String] {

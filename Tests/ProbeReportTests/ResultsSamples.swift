@@ -4,9 +4,9 @@ import ProbeScenario
 
 @testable import ProbeReport
 
-/// Results of shards, as `run --results` writes them.
+/// Results of shards, in the format that `run --results` writes.
 enum ResultsSamples {
-    /// A result in which every field that a recorder reads has a value of its own.
+    /// A result in which every field that a recorder reads has a distinct value.
     static var full: CaseResult {
         var finding = Finding(
             .failed, at: Samples.span("S accept"), "what was \"expected\" did not come \u{1b}[31m",
@@ -81,7 +81,7 @@ enum ResultsSamples {
         return head
     }
 
-    /// The bytes of a file of results.
+    /// Returns the bytes of a results file.
     static func bytes(
         _ head: ResultsHead, _ results: [CaseResult], notRun: [PlannedCase] = [], rules: RunRules = RunRules(),
         count: Int? = nil, end: RunSummary = RunSummary()
@@ -97,12 +97,12 @@ enum ResultsSamples {
         return written.bytes
     }
 
-    /// Used by one thread.
+    /// The output of a recorder. It is used by one thread only, hence `@unchecked`.
     private final class Written: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// The file of one shard with passed cases: their ids are `c` and the place.
+    /// Returns the file of a shard with passed cases, whose ids are `c` and the place.
     static func shard(
         _ share: String, of cases: Int, places: [Int], attempt: Int = 1, path: String? = nil,
         change: (inout ResultsHead) -> Void = { _ in }

@@ -1,12 +1,12 @@
-/// A TAP 14 document as a strict consumer reads it; anything that the specification does not name is an error.
+/// A TAP 14 document, read by a strict parser: anything that the specification does not allow is an error.
 struct TAPDocument {
     struct Point: Equatable {
         var isOK: Bool
         var number: Int
-        /// With its escapes undone.
+        /// The description of the test point, with its escapes undone.
         var description: String
         var directive: Directive?
-        /// The lines between `---` and `...`, without the indentation of two columns.
+        /// The lines between `---` and `...`, without their indentation of two columns.
         var diagnostic: [String] = []
     }
 

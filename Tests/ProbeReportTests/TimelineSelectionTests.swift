@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// What a report shows of a long timeline.
+/// The entries of a long timeline that a report shows.
 @Suite struct TimelineSelectionTests {
     private static func span(_ line: Int) -> SourceSpan { SourceSpan(start: line * 10, end: line * 10 + 5) }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(counted == kinds.count)
     }
 
-    /// Everything that decides is in the middle, of several actors, with thousands of lines before and after it.
+    /// The decisive entries, of several actors, are in the middle, with thousands of lines before and after them.
     @Test func eachActorsLastEntriesStayInTheMiddle() {
         let noise = (1...2000).map { Self.step($0 % 90 + 1, $0) }
         var kinds = noise
@@ -103,7 +103,7 @@ import Testing
         #expect(!lines.contains { if case .omitted(_, false, _) = $0 { true } else { false } })
     }
 
-    /// Every kind of entry at once, more of them than there are lines, and only landmarks.
+    /// Every kind of entry, more entries than there are lines, and only landmarks.
     @Test func limitHoldsHoweverMuchThereIs() {
         let kinds = (0..<3000).map { TimelineEntry.Kind.packet(TimelinePacket("127.0.0.1:\($0) -> S  R   seq 0")) }
         #expect(Self.lines(kinds, limit: 40).count <= 50)
@@ -125,7 +125,7 @@ import Testing
                 .hasSuffix("step    crlf.scn:10  T expect line \"220 ready\"  (i = 301)\n"))
     }
 
-    /// Whatever the findings and the timeline have, the report of a case has at most sixty lines.
+    /// Whatever the findings and the timeline contain, the report of a case has at most sixty lines.
     @Test func reportOfACaseHasAtMostSixtyLines() {
         let actors = (0..<40).map { ActorState(name: "A\($0)", state: "connected") }
         let finding = Finding(

@@ -1,9 +1,9 @@
 import ProbeReport
 import Testing
 
-/// No text is a command to a CI's runner, wherever output is cut.
+/// No text is interpreted as a command by a CI runner, wherever the output is cut.
 struct WorkflowCommandFilterTests {
-    /// As GitHub's runner looks at a line: `::` behind white space, or `##[` anywhere.
+    /// Whether GitHub's runner takes a line for a command: `::` after white space, or `##[` anywhere.
     private static func isCommand(_ line: some StringProtocol) -> Bool {
         let trimmed = line.unicodeScalars.drop { $0.properties.isWhitespace }
         return String(String.UnicodeScalarView(trimmed)).hasPrefix("::") || line.contains("##[")
@@ -32,7 +32,7 @@ struct WorkflowCommandFilterTests {
         #expect(filter.filtered(Array(text.utf8)) == Array(text.utf8))
     }
 
-    /// Inside a JSON string the same characters.
+    /// A JSON string still contains the same characters.
     @Test func jsonStaysWhatItWas() throws {
         var filter = WorkflowCommandFilter()
         let line = filter.filtered(Array("{\"a\":\"##[x]\"}\n".utf8))

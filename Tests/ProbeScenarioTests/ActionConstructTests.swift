@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Each verb and each expectation, as it stands in the tree.
+/// The syntax tree of each verb and each expectation.
 @Suite struct ActionConstructTests {
     private func action(_ step: String, _ preparation: String = "") throws -> Action {
         guard case .act(_, let action, _) = try lastStep(step, preparation) else {

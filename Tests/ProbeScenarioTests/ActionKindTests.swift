@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// An action has the type of its actor's kind, wherever in the text the kind is told.
+/// An action has the type of its actor's kind, wherever in the text the kind is declared.
 @Suite struct ActionKindTests {
     private func actions(_ script: String, files: [String: String] = [:]) throws -> [Action] {
         let result = compile(script, files: files)
@@ -54,7 +54,7 @@ import Testing
         #expect(sends.count == 1)
     }
 
-    /// A definition is read once, so that what it says is about one kind of actor.
+    /// A definition is parsed once, so all of it must be about one kind of actor.
     @Test func definitionAboutTwoKindsIsAnError() {
         let script = """
             scenario "x"

@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Which scripts may need a server from before the run, and so get no network namespace by themselves.
+/// Scripts that may need a server from before the run, and therefore don't get a network namespace automatically.
 struct AddressOutsideTests {
     @Test(
         arguments: [

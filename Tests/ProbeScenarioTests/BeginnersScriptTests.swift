@@ -1,15 +1,15 @@
 import ProbeScenario
 import Testing
 
-/// Scripts as somebody writes them who has read half of the tutorial: the first message names what to write.
+/// Mistakes of users who have read half of the tutorial: the first message must name the correction.
 @Suite struct BeginnersScriptTests {
     struct Wrong: Sendable, CustomTestStringConvertible {
         var testDescription: String { line }
         /// The line with the mistake.
         var line: String
-        /// A part of the message or of its hint.
+        /// A text that the message or its hint must contain.
         var fix: String
-        /// What stands before the line and behind it.
+        /// The text before the line; `tail` is the text after it.
         var head = BeginnersScriptTests.head
         var tail = "D expect line \"bye\"\n"
     }
@@ -75,7 +75,7 @@ import Testing
         #expect(result.diagnostics.count <= 2, "\(result.rendered)")
     }
 
-    /// What stands beside the mistake is right: without the line, or with one that is right, nothing is said.
+    /// The rest of each script is correct: without the line, or with a correct one, there is no diagnostic.
     @Test func theRestIsRight() {
         #expect(compile(Self.head + "D expect line \"bye\"\n").rendered == "")
     }
@@ -108,7 +108,7 @@ import Testing
         #expect(errors.first?.hint?.contains(fix) == true)
     }
 
-    // MARK: Files of commands
+    // MARK: Scripts of commands
 
     @Test(arguments: [
         ("python3 chat.py", "error"), ("./chat.py", "error"), ("python3 -u ./chat.py --verbose", "error"),
@@ -122,7 +122,7 @@ import Testing
         #expect(result.diagnostics.map(\.severity.rawValue) == (severity.map { [$0] } ?? []), "\(result.rendered)")
     }
 
-    // MARK: Accepts that nobody answers
+    // MARK: Accepts that no client answers
 
     @Test(arguments: [
         "D connect\nMail accept\nD close", "together {\n Mail accept\n D connect\n}",
@@ -136,7 +136,7 @@ import Testing
         #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
     }
 
-    /// Scripts of two clients D and E of the server; each has accepts that are too early, and one line that is blamed.
+    /// Scripts with two clients of the server, D and E; each has accepts that are too early, and one line is reported.
     @Test(arguments: [
         ("D connect\nMail accept as A\nMail accept as B #!\nE connect", "E connect"),
         ("D connect\nMail accept\nMail accept as B #!\nE connect", "E connect"),

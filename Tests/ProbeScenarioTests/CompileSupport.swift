@@ -15,6 +15,6 @@ func compile(
 }
 
 extension CompilationResult {
-    /// All diagnostics as a person sees them.
+    /// All diagnostics as users see them.
     var rendered: String { DiagnosticRenderer(sources: sources).render(diagnostics) }
 }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Whole scenarios, as they stand in the tree.
+/// The syntax trees of whole scenarios.
 @Suite struct ConstructTests {
     @Test func wholeLanguage() throws {
         let text = TestFiles.text(of: "whole-language.scn")
@@ -88,7 +88,7 @@ import Testing
         #expect(inFolder.diagnostics.map(\.id) == [.emptyScript])
     }
 
-    /// Also what an include names is confined beneath the folder of the script that is run.
+    /// Files that an include names must also be below the folder of the script that is run.
     @Test(
         arguments: [
             ("/etc/passwd", true), ("../a.scn", true), ("lib/../../a.scn", true), ("..", true), ("lib/up.scn", true),
@@ -111,7 +111,7 @@ import Testing
         #expect(!ids.contains(.includeMissing))
     }
 
-    /// It is the bytes that are too many, not the cases.
+    /// The limit that is exceeded is that of bytes, not of cases.
     @Test func cutsThatAreTooLargeAreTold() {
         let script = "scenario \"x\"\neach p = cuts(\"x\" * 70000000, 4)\nserver S\nS accept\n"
         let result = compile(script)

@@ -1,8 +1,8 @@
 import ProbeScenario
 import Testing
 
-/// Small scripts that would cost much: what they cost is linear in the script, or it is refused. None of these ends in a minute
-/// where something is exponential or quadratic in what the script says.
+/// Small scripts that might be expensive: their cost must be linear in the script, or they are rejected. None of these
+/// would end within a minute if any cost were exponential or quadratic.
 @Suite struct CostTests {
     private static let head = "scenario \"cost\"\nserver S\nclient C -> S\n"
     private static let steps = "C connect\nS accept\nC close\nS expect eof\nS close\n"
@@ -36,7 +36,7 @@ import Testing
         #expect(plan.cases.count == 1)
     }
 
-    /// A definition of many steps in a block, done many times: each time counts with all of them.
+    /// A definition with many steps in a block that is done many times: each time counts with all its steps.
     @Test func aLongBlockDoneOftenIsRefused() {
         let note = String(repeating: "note \"x\"\n", count: 3_000)
         let text =
@@ -44,7 +44,7 @@ import Testing
         #expect(compile(text).diagnostics.map(\.id) == [.tooDeep])
     }
 
-    /// Each loop's body is walked twice, and so is that of the loop around it.
+    /// Each loop's body is checked twice, and so is that of the enclosing loop.
     @Test func loopsInLoopsAreNotWalkedForEver() {
         let depth = 46
         let text =
@@ -93,7 +93,7 @@ import Testing
         #expect(result.diagnostics.first?.text.contains("64 MiB") == true)
     }
 
-    /// What depends on an `each` and is large is computed case by case, in the run.
+    /// Large values that depend on an `each` are computed case by case during the run.
     @Test func valuesOfManyCasesAreLeftToTheRun() throws {
         let text = Self.head + "each n = 1..2000\nlet x = \"a\" * (n * 10KiB)\nlet y = len(x)\n" + Self.steps
         let plan = try #require(compile(text).plan)
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Names
 
-    /// A mistake in each line, where there are as many names that may have been meant.
+    /// A mistake in each line, with as many names that may have been meant.
     @Test func manyMistakesAmongManyNames() {
         var text = "scenario \"cost\"\n"
         for number in 0..<300 { text += "server S\(number)\n" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// Crowds, as they are read.
+/// How crowds are parsed.
 struct CrowdConstructTests {
     private func action(_ text: String) throws -> CrowdAction {
         let start = text.hasPrefix("W start") ? "" : "W start { connect; send \"a\"; expect line }\n"
@@ -18,7 +18,7 @@ struct CrowdConstructTests {
 
             """
         let result = compile(script)
-        // The step may be one that expects nothing.
+        // The script may lack an expectation.
         #expect(result.diagnostics.allSatisfy { $0.id == .nothingTested }, "\(result.rendered)")
         guard case .act(_, .crowd(let action), _) = try #require(result.plan?.scenario.steps.last).kind else {
             throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
@@ -33,7 +33,7 @@ struct CrowdConstructTests {
         return script
     }
 
-    /// The kind of the statement behind a `connect`.
+    /// Returns the statement that follows a `connect`.
     private func statement(_ text: String) throws -> CrowdStatement {
         try #require(try script("connect; \(text)").statements.dropFirst().first)
     }
@@ -189,7 +189,7 @@ struct CrowdConstructTests {
         #expect(script.all.map { plan.sources.text(of: $0.span) } == ["connect", "repeat", "send \"a\"", "wait 1s"])
     }
 
-    /// `crowd` begins a declaration only where a name and `=` follow it.
+    /// `crowd` begins a declaration only if a name and `=` follow it.
     @Test func theWordMayBeAName() {
         let text = """
             scenario "x"

@@ -1,11 +1,11 @@
 import ProbeScenario
 import Testing
 
-/// What `explain` shows is true: the wrong example is diagnosed so, and the right one is not wrong.
+/// The examples of `explain` must be true: the wrong one has the diagnostic, and the right one doesn't.
 @Suite struct DiagnosticExplanationTests {
-    /// Their examples are what an included file holds.
+    /// The diagnostics whose examples are the contents of an included file.
     private static let ofIncludes: Set<DiagnosticID> = [.stepInInclude, .scenarioInInclude, .includeCycle]
-    /// Their wrong examples are whole files.
+    /// The diagnostics whose wrong examples are whole files.
     private static let ofFiles: Set<DiagnosticID> = [.noScenario, .emptyScript, .missingScenario, .scenarioNotFirst]
 
     private func compiled(_ text: String, _ id: DiagnosticID) -> CompilationResult {
@@ -24,13 +24,13 @@ import Testing
         if let wrong = explanation.wrong {
             let result = compiled(wrong, id)
             #expect(result.diagnostics.contains { $0.id == id }, "\(result.rendered)")
-            // One thing at a time.
+            // Each example has only one kind of mistake.
             let ids = Set(result.diagnostics.map(\.id))
             #expect(ids == [id] || ids == [id, .nothingTested], "\(result.rendered)")
         }
         if let right = explanation.right {
             let result = compiled(right, id)
-            // A line alone may expect nothing.
+            // An example of one line may lack an expectation.
             let allowed: Set<DiagnosticID> = id == .nothingTested ? [] : [.nothingTested]
             #expect(Set(result.diagnostics.map(\.id)).isSubset(of: allowed), "\(result.rendered)")
         }

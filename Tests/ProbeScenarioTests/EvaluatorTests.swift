@@ -3,7 +3,7 @@ import ProbeScenario
 import Testing
 
 @Suite struct EvaluatorTests {
-    /// The value of an expression as it stands in a script.
+    /// Returns the value of an expression in a script.
     static func value(
         _ text: String, variables: [String: Value] = [:], framing: Framing = .crlf, files: [String: [UInt8]] = [:]
     ) throws -> Value {
@@ -21,7 +21,7 @@ import Testing
         return try Evaluator(scope: scope, sources: result.sources, framing: framing).evaluate(expression)
     }
 
-    /// Steps that bind variables of these names and types.
+    /// Returns steps that bind variables with these names and types.
     static func binding(_ variables: [String: Value]) -> String {
         variables.sorted { $0.key < $1.key }.map { name, value in
             if case .integer = value { "S expect u64 as \(name)\n" } else { "S expect line as \(name)\n" }

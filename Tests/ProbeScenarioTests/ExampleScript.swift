@@ -2,18 +2,18 @@ import ProbeBase
 
 @testable import ProbeScenario
 
-/// The example of each entry of the table of the language as a whole script.
+/// The example of each entry in the table of the language, as a complete script.
 enum ExampleScript {
-    /// What it includes and reads.
+    /// The files that examples include and read.
     static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
 
-    /// They need a connection with TLS.
+    /// The entries whose examples need a connection with TLS.
     private static let ofTLS = [
         "close without notify", "send record", "send alert", "send notify", "send key-update", "send ticket",
         "send hello-request", "corrupt next record", "notify", "truncated", "alert",
     ]
 
-    /// What stands before an example, by the actor that it is about.
+    /// Returns the lines that precede an example, by the kind of its actor.
     private static func frame(_ listed: ListedEntry) -> String {
         let pair = "server S\nclient C -> S\n"
         let connected = pair + "C connect\nS accept\n"
@@ -39,7 +39,7 @@ enum ExampleScript {
                 return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
-        // A server of the script answers no crowd.
+        // A server of the script can't serve a crowd.
         case .member: return "process P = prog\ncrowd W = 20 clients -> P\n"
         case .link: return pair + "link S <-> C\nC connect\nS accept\n"
         case .step where ["link", "name"].contains(listed.entry.spelling):
@@ -48,7 +48,7 @@ enum ExampleScript {
         }
     }
 
-    /// A script that holds the example.
+    /// Returns a script that contains the example.
     static func text(of listed: ListedEntry) -> String {
         var step = listed.example
         var head = "scenario \"example\"\n"

@@ -90,7 +90,7 @@ import Testing
         let wanted = expected.split(separator: "\n", omittingEmptySubsequences: false)
             .filter { $0 != "every 30ms" }.joined(separator: "\n")
         #expect(try formatted(broken) == wanted)
-        // A line that is no statement is not guessed at.
+        // The formatter does not guess at a line that is not a statement.
         guard case .unreadable(let diagnostics, _) = ScenarioFormatter.format(path: "x", bytes: Array(text.utf8)) else {
             Issue.record("formatted")
             return
@@ -103,7 +103,7 @@ import Testing
         #expect(once == FirstExampleTests.script.replacingDoubleSpace + "\n")
     }
 
-    /// Formatting twice changes nothing, and the plan is the same but for the places.
+    /// Formatting twice changes nothing, and the plan is the same except for source positions.
     @Test(arguments: ["whole-language.scn"])
     func isStable(_ name: String) throws {
         let text = TestFiles.text(of: name)
@@ -117,7 +117,7 @@ import Testing
         #expect(shape(after) == shape(before))
     }
 
-    /// The tree without its places.
+    /// Returns the syntax tree without source positions.
     private func shape(_ result: CompilationResult) -> String {
         let text = String(describing: result.plan?.scenario.steps ?? [])
         var shape = ""
@@ -131,7 +131,7 @@ import Testing
         return shape + rest
     }
 
-    /// Scripts that are wrong but can be read are formatted too; others are left alone.
+    /// Scripts with errors that can be parsed are formatted too; others are left alone.
     @Test(arguments: WrongScriptTests.scripts)
     func wrongScriptsStayTheSameScripts(_ script: WrongScript) throws {
         guard case .formatted(let once) = ScenarioFormatter.format(path: "x", bytes: Array(script.script.utf8)) else {
@@ -182,7 +182,7 @@ extension String {
 }
 
 extension Substring {
-    /// Where a text starts.
+    /// Returns the index at which a text starts.
     fileprivate func firstPlace(of part: String) -> Index? {
         let wanted = Array(part.utf8)
         var index = startIndex

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// No input makes the compiler trap, hang or say nothing: it gives a plan or an error.
+/// No input may make the compiler trap, hang or produce nothing: it returns a plan or an error.
 @Suite struct HostileInputTests {
     private static let whole = TestFiles.bytes(of: "whole-language.scn")
 
@@ -11,7 +11,7 @@ import Testing
         let result = ScenarioCompiler.compile(path: "x.scn", bytes: bytes) { (_) throws(LoadError) in
             Array("let included = 1\ndefine x { wait 1ms }".utf8)
         }
-        // What is drawn must be safe for a terminal.
+        // The rendered text must be safe for a terminal.
         let drawn = DiagnosticRenderer(sources: result.sources).render(Array(result.diagnostics.prefix(20)))
         let isSafe = drawn.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A }
         return isSafe && (result.plan != nil) != result.diagnostics.contains { $0.severity == .error }
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Each thing that the language has, cut off anywhere.
+    /// The example of each entry in the language, cut off anywhere.
     @Test(arguments: LanguageTable.all)
     func everyPrefixOfAnExample(_ listed: ListedEntry) {
         let text = Array(ExampleScript.text(of: listed).utf8)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `if needed`: after each statement that the table allows it for, and after no other.
+/// `if needed` is allowed after the statements for which the table allows it, and after no others.
 @Suite struct IfNeededTests {
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
-    /// The steps of the table, without those whose example is more than its last line.
+    /// The steps in the table, except those whose example has more than one line.
     private static let steps = LanguageTable.all.filter {
         [.step, .verb, .link, .header].contains($0.category) && $0.name != "expect"
     }

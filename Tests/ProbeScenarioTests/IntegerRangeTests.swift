@@ -1,12 +1,12 @@
 import ProbeScenario
 import Testing
 
-/// A value from a variable has the bounds of a literal.
+/// A value from a variable has the same range as a literal.
 @Suite struct IntegerRangeTests {
     private static let links = "server S\nclient C -> S\nlink S <-> C\n"
     private static let plain = "server S\nclient C -> S\nC connect\nS accept\n"
 
-    /// Scripts with a number that is written `@`, and the values that it may have.
+    /// Scripts with a number in place of `@`, and the range of valid values.
     static let places: [(script: String, range: ClosedRange<Int>)] = [
         (links + "link S -> C truncate data 1 to @", 1...1_500),
         (links + "link S <-> C mtu @ silent", 68...1_500),

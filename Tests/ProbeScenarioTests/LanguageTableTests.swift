@@ -2,9 +2,11 @@ import Testing
 
 @testable import ProbeScenario
 
-/// Each entry of the table of the language: its example, its place in messages, and the files that are made of it.
+/// Each entry in the table of the language: its example, its position in messages, and the files that are generated
+/// from it.
 @Suite struct LanguageTableTests {
-    /// Of these the check says that they are not enough: nothing is expected, or an actor does nothing.
+    /// The diagnostics that an example may have because it is incomplete: nothing is expected, or an actor does
+    /// nothing.
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
     @Test(arguments: LanguageTable.all)
@@ -24,10 +26,10 @@ import Testing
         if let example, !example.contains("{") { #expect(lines.contains(example), "\(lines)") }
     }
 
-    /// What the parser makes of an example stands for the entry that has the example.
+    /// The statement parsed from an example must have the entry of that example.
     @Test(
         arguments: LanguageTable.all.filter {
-            // What is watched has the entry of what a connection receives.
+            // A proxy's expectation is parsed as the entry of a connection's expectation.
             [.verb, .expectation].contains($0.category) && !["expect", "expect … from"].contains($0.name)
         })
     func exampleIsReadAsItsEntry(_ listed: ListedEntry) throws {
@@ -41,7 +43,7 @@ import Testing
         #expect(action.isOf(listed.kind ?? .connection))
     }
 
-    /// Each clause is judged by the run, or the check refuses it with the table's reason.
+    /// Each clause is judged by the run, or rejected by the check with the table's reason.
     @Test(
         arguments: LanguageTable.all.filter {
             [.verb, .expectation, .wire].contains($0.category) && $0.name != "expect"
@@ -81,7 +83,8 @@ import Testing
         }
     }
 
-    /// What the reference shows has an example there, in a scenario that is run or checked; the rest is used in the scenario of everything.
+    /// Every entry that the reference shows has an example there, in a scenario that is run or checked; all others are
+    /// used in the scenario of the whole language.
     @Test func everyEntryIsUsedInAScenario() throws {
         let reference = Self.scenarios(of: Self.pages.map(\.text).joined())
         let whole = TestFiles.text(of: "whole-language.scn").split(separator: "\n")
@@ -94,7 +97,7 @@ import Testing
     }
 
     private static func uses(_ line: Substring, _ listed: ListedEntry) -> Bool {
-        // A value stands for the `…`: the words before it are looked for.
+        // The `…` stands for a value, so only the words before it are searched for.
         let words = listed.entry.spelling.prefix { $0 != "…" }.split(separator: " ").joined(separator: " ")
         return switch listed.category {
         case .header: line.hasPrefix(words)
@@ -108,14 +111,14 @@ import Testing
         }
     }
 
-    /// The pages of the reference, by their names without `.md`: `README.md` and those that it links to.
+    /// The pages of the reference, by their names without `.md`: `README.md` and the pages to which it links.
     private static let pages: [(name: String, text: String)] = {
         let index = TestFiles.text(of: "../../docs/language/README.md")
         let names = Set(index.matches(of: /\]\(([\w-]+)\.md\)/).map { String($0.1) }).sorted()
         return [("README", index)] + names.map { ($0, TestFiles.text(of: "../../docs/language/\($0).md")) }
     }()
 
-    /// The lines of the scenarios of pages, without those that are there to be wrong.
+    /// Returns the lines of a page's scenarios, except those that are wrong on purpose.
     private static func scenarios(of page: String) -> [Substring] {
         var lines: [Substring] = []
         var isInScenario = false
@@ -129,7 +132,7 @@ import Testing
         return lines
     }
 
-    /// The golden texts of wrong scripts name these lists, and do not have them.
+    /// The golden texts of wrong scripts refer to these lists by name instead of containing them.
     @Test(arguments: [
         (LanguageTable.verbChoices(of: .subject), "start, send, expect, half-close"),
         (
@@ -147,7 +150,7 @@ import Testing
         #expect(choices.joined(separator: ", ").hasPrefix(first))
     }
 
-    /// `make editors` makes them anew.
+    /// `make editors` generates the files.
     @Test(arguments: GeneratedFile.allCases)
     func generatedFilesAreThoseOfTheTable(_ file: GeneratedFile) throws {
         let source = TestFiles.text(of: "../../\(file.source)")
@@ -155,7 +158,7 @@ import Testing
         #expect(text == TestFiles.text(of: "../../\(file.path)"), "make editors")
     }
 
-    /// A page that is not listed would keep tables that nobody generates.
+    /// A page that is not listed would keep tables that are no longer generated.
     @Test func pagesHaveTheTablesOfTheReference() {
         for page in Self.pages {
             let tables = page.text.matches(of: /<!-- table: ([a-z ]+) -->/).map { String($0.1) }

@@ -1,14 +1,14 @@
 import ProbeScenario
 import Testing
 
-/// Scripts with very many of one thing are checked in a time that grows with their length. With the square of it, each of these would take
-/// minutes.
+/// Scripts with very many elements of one kind are checked in a time that is linear in their length. If it were
+/// quadratic, each of these would take minutes.
 struct LargeScriptTests {
     private static let loader: FileLoader = { (_) throws(LoadError) in throw .notFound }
     private static let header = "server S\nclient C -> S\n"
     private static let steps = "C connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
 
-    /// Something that a script may have any number of: what stands before the actors, among the actors, and after the first steps.
+    /// An element that a script may have any number of: before the actors, among the actors, or after the first steps.
     enum Kind: String, CaseIterable, Sendable {
         case constants, chainedConstants, clients, proxies, variables, accepted, hosts
 

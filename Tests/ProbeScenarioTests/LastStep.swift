@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// The kind of the last step of a script whose other steps make what it needs.
+/// Returns the kind of the last step of a script; the preparation creates what the step needs.
 func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
     let text = """
         scenario "x"
@@ -27,7 +27,7 @@ func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
 
         """
     let result = compile(text)
-    // The step may be one that expects nothing.
+    // The script may lack an expectation.
     #expect(result.diagnostics.allSatisfy { $0.id == .nothingTested }, "\(result.rendered)")
     return try #require(result.plan?.scenario.steps.last).kind
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LexicalRulesTests {
     static let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
 
-    /// What a `send` of the script writes, piece by piece.
+    /// Returns the pieces that a `send` of the script writes.
     private func sent(_ text: String) throws -> [String] {
         let result = compile(text)
         let plan = try #require(result.plan, "\(result.rendered)")
@@ -76,7 +76,7 @@ import Testing
                 C expect line * 2
                 """
         let result = compile(text)
-        // `until as until` has no delimiter: `as` is none.
+        // `until as until` lacks a delimiter: `as` is not one.
         #expect(result.diagnostics.count == 1)
         let plan = try #require(
             compile(text.split(separator: "\n").filter { !$0.contains("as until") }.joined(separator: "\n")).plan)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProbeScenario
 
-/// Names of hosts, as they are read.
+/// How host names are parsed.
 struct NameConstructTests {
-    /// A script whose header has the line.
+    /// Returns a script with the line in its header.
     private func script(_ line: String, steps: String = "") -> String {
         """
         scenario "x"
@@ -60,7 +60,7 @@ struct NameConstructTests {
         if case .timesOut = try statement(#"name "gone.test" times out"#).answer {} else { Issue.record("times out") }
     }
 
-    /// Who is told a name is told no address, and what a step says holds from there on.
+    /// A subject that receives a name receives no address, and the meaning of a `name` step holds from that step on.
     @Test func tellsASubject() throws {
         let result = compile(script("", steps: #"name "dual.test" = [fd77::9]"#))
         let scenario = try #require(result.plan?.scenario, "\(result.rendered)")
@@ -73,14 +73,14 @@ struct NameConstructTests {
         #expect(scenario.names.count == 1 && scenario.addressOutside == nil)
     }
 
-    /// A port may be that of a server.
+    /// A target's port may be that of a server.
     @Test func takesThePortOfAServer() {
         let text = script("").replacing("-> \"dual.test\":8080", with: #"-> "dual.test":int("${S.port}")"#)
         let result = compile(text)
         #expect(result.diagnostics.isEmpty, "\(result.rendered)")
     }
 
-    /// `name` begins a statement only before a string.
+    /// `name` begins a statement only if a string follows.
     @Test func actorsAndVariablesMayHaveTheWord() {
         let result = compile(
             """
@@ -99,7 +99,7 @@ struct NameConstructTests {
         #expect(variable.diagnostics.isEmpty, "\(variable.rendered)")
     }
 
-    /// The header's columns do not reach into the steps.
+    /// The alignment of the header does not extend to the steps.
     @Test func isFormatted() throws {
         let text = """
             scenario "x"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The steps of a proxy, as they are read.
+/// How the steps of a proxy are parsed.
 struct ProxyConstructTests {
     private func action(_ text: String) throws -> ProxyAction {
         guard case .act(_, .proxy(let action), _) = try lastStep(text, "X accept\n") else {
@@ -69,7 +69,7 @@ struct ProxyConstructTests {
         }
     }
 
-    /// `proxy` begins a declaration only where a name and `->` follow it.
+    /// `proxy` begins a declaration only if a name and `->` follow it.
     @Test func theWordMayBeAName() {
         let text = """
             scenario "x"

@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// The promises that hold for any pattern and input: linear time and no trap.
+/// Guarantees for any pattern and input: linear time and no trap.
 struct RegexBoundsTests {
     @Test(arguments: ["^(a+)+$", "(?:a|a)*b", "(?:a*)*b", "(?:a?){50}a{50}b", "(?<x>a|aa)+$", "(?:.*)*b"])
     func patternsThatMakeOthersBacktrackTakeLinearTime(_ pattern: String) throws {
@@ -39,7 +39,7 @@ struct RegexBoundsTests {
         #expect(steps < 20)
     }
 
-    /// Patterns made of the syntax's own pieces: nearly each is wrong somewhere, many are legal.
+    /// Patterns made of fragments of the syntax: most contain an error, and many are valid.
     @Test(arguments: 0..<20)
     func noPatternAndNoInputTraps(_ seed: Int) {
         var random = SplitMix(state: UInt64(seed))
@@ -75,7 +75,7 @@ struct RegexBoundsTests {
         #expect(legal > 50)
     }
 
-    /// A small generator, so that a run can be repeated.
+    /// A small generator with a seed, so that a run can be repeated.
     struct SplitMix {
         var state: UInt64
 

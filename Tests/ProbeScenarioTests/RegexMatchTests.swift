@@ -48,7 +48,7 @@ struct RegexMatchTests {
         #expect(Reference.all.count == 300)
     }
 
-    /// What the match is, as text; nil for no match.
+    /// Returns the match as text; `nil` if there is none.
     static func found(_ pattern: String, in input: String, ignoresCase: Bool = false) throws -> String? {
         let bytes = Array(input.utf8)
         let match = try ByteRegex(pattern, ignoresCase: ignoresCase).firstMatch(in: bytes)
@@ -56,7 +56,7 @@ struct RegexMatchTests {
     }
 
     private static let matches: [(pattern: String, input: String, found: String?)] = [
-        // Characters that are not ASCII are their bytes, as a whole.
+        // Non-ASCII characters match their bytes as a unit.
         (#"é+"#, "caééx", "éé"),
         (#"é{2}"#, "éxéé", "éé"),
         (#"[éà]+"#, "xàéy", "àé"),
@@ -80,7 +80,7 @@ struct RegexMatchTests {
         (#"[[:alpha:]]+[[:^space:][:digit:]]"#, "12ab3", "ab3"),
         (#"[[:xdigit:][:punct:]]+"#, "zF:9z", "F:9"),
         (#"[[:]+"#, "a[:", "[:"),
-        // Anchors are those of the input, unless (?m) says otherwise.
+        // Anchors match at the ends of the input, unless (?m) is set.
         (#"^b"#, "a\nb", nil),
         (#"a$"#, "a\n", nil),
         (#"(?m)^b$"#, "a\nb\nc", "b"),
@@ -89,7 +89,7 @@ struct RegexMatchTests {
         (#"a.b"#, "a\nb", nil),
         (#"(?s)a.b"#, "a\nb", "a\nb"),
         (#"(?s:a.)b."#, "a\nb\n", nil),
-        // Flags last to the end of their group.
+        // Flags apply to the end of their group.
         (#"(?:(?i)a)b"#, "AB", nil),
         (#"(?:(?i)a)b"#, "Ab", "Ab"),
         (#"x(?i)a|b"#, "B", "B"),
@@ -99,13 +99,13 @@ struct RegexMatchTests {
         (#"(?i)[k]\x4b"#, "kk", "kk"),
         // U+212A folds to k in Unicode; here letters are ASCII.
         (#"(?i)k"#, "\u{212A}", nil),
-        // Priorities.
+        // Earlier alternatives have priority.
         (#"a|ab"#, "ab", "a"),
         (#"ab|a"#, "ab", "ab"),
         (#"a*?b"#, "aab", "aab"),
         (#"(?:a|ab)(?:c|bcd)"#, "abcd", "abcd"),
         (#"x{0}a"#, "xa", "a"),
-        // Loops over what can be empty end.
+        // Loops over patterns that can match nothing terminate.
         (#"(?:)*"#, "a", ""),
         (#"(?:a*)*"#, "aab", "aa"),
         (#"(?:a*)+$"#, "aa", "aa"),
@@ -168,7 +168,7 @@ struct RegexMatchTests {
             for other in all { #expect(regex.containsMatch(in: [other]) == (other == byte)) }
         }
         #expect(ByteRegex.quoting([]) == "")
-        // A digit behind `\0` or a quantifier behind a quoted byte means what it says.
+        // A digit after `\0`, or a quantifier after a quoted byte, keeps its meaning.
         #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
     }
 

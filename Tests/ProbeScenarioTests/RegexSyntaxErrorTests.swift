@@ -2,7 +2,7 @@ import ProbeScenario
 import Testing
 
 struct RegexSyntaxErrorTests {
-    /// `†` stands before the place that the error names.
+    /// `†` marks the offset that the error names.
     @Test(arguments: [
         ("a†(b", RegexSyntaxError.Kind.unclosedGroup),
         ("†(?i", .unclosedGroup),
@@ -71,7 +71,7 @@ struct RegexSyntaxErrorTests {
     ])
     func namesWhatIsWrongAndWhere(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
         let parts = marked.split(separator: "†", maxSplits: 1, omittingEmptySubsequences: false)
-        // A case without a mark is about the kind alone.
+        // A case without a mark only checks the kind.
         let offset = parts.count == 2 ? parts[0].utf8.count : nil
         let pattern = parts.joined()
         let error = #expect(throws: RegexSyntaxError.self) { try ByteRegex(pattern) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeScenario
 
-/// The names of a script by its words, also where it does not check.
+/// The names in a script, found by its words, even if it has errors.
 struct ScriptOutlineTests {
     private func names(_ text: String) -> [String] {
         ScriptOutline(Array(text.utf8)).bindings.map { "\($0.name) \($0.role)" }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Each step that begins with no actor, and each statement about the wire, as it stands in the tree.
+/// The syntax tree of each step that doesn't begin with an actor, and of each statement about the wire.
 @Suite struct StepConstructTests {
     @Test func flow() throws {
         if case .wait(.milliseconds(50)) = try lastStep("wait 50ms") {} else { Issue.record("wait") }

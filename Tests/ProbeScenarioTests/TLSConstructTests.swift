@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// What a script says of TLS, as it stands in the tree, and what is refused.
+/// The syntax tree of statements about TLS, and the statements that are rejected.
 @Suite struct TLSConstructTests {
     private func scenario(_ text: String) throws -> Scenario {
         let result = compile("scenario \"x\"\n" + text)

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeScenario
 import Testing
 
-/// Addresses that a script may not use are errors of the check, wherever an address may stand.
+/// Addresses that a script may not use are errors of the check, wherever they appear.
 @Suite struct TargetTests {
     private func check(_ text: String, allowing targets: AllowedTargets?) -> CompilationResult {
         ScenarioCompiler.compile(
@@ -12,7 +12,7 @@ import Testing
 
     private static let steps = "C connect\nC expect eof\n"
 
-    /// Scripts with one address each that is not loopback.
+    /// Scripts with one address each that is not a loopback address.
     static let scripts: [(text: String, line: Int, address: String)] = [
         ("client C -> 192.0.2.1:80\n" + steps, 2, "192.0.2.1:80"),
         ("client C -> [2001:db8::1]:80\n" + steps, 2, "[2001:db8::1]:80"),
@@ -49,7 +49,7 @@ import Testing
     func allowedOnesAreNoError(_ text: String) throws {
         let targets = try AllowedTargets(["192.0.2.1", "2001:db8::1", "db.test", "0.0.0.0", "::"])
         #expect(!check(text, allowing: targets).hasErrors, "\(check(text, allowing: targets).rendered)")
-        // Who opens no connection, such as a list of cases, does not judge.
+        // Without a list of allowed targets, as for a command that opens no connection, addresses are not judged.
         #expect(!check(text, allowing: nil).hasErrors)
     }
 

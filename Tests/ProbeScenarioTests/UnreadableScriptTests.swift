@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Files that are no scripts at all.
+/// Files that are not scripts at all.
 @Suite struct UnreadableScriptTests {
     private func only(_ bytes: [UInt8]) -> Diagnostic? {
         let result = ScenarioCompiler.compile(path: "x.scn", bytes: bytes) { (_) throws(LoadError) in throw .notFound }
@@ -72,7 +72,7 @@ import Testing
         #expect(diagnostic.text.contains("line 9"))
     }
 
-    /// A scenario with mistakes keeps its messages, and one in which such signs are text has none.
+    /// A scenario with mistakes keeps its messages, and a scenario in which such characters are text has none.
     @Test func aScenarioIsNoMarkdown() {
         let stray = compile(Self.example + "```\n")
         #expect(stray.diagnostics.contains { $0.id != .noScenario && stray.sources.location(of: $0.span).line == 7 })

@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Which scripts are given the means to keep the secrets of their connections.
+/// Scripts that need the means to store the secrets of their connections.
 struct UsesTLSTests {
     @Test(
         arguments: [

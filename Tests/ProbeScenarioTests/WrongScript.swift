@@ -11,10 +11,10 @@
 ///        hint: did you mean `send`?
 struct WrongScript: Sendable {
     var name: String
-    /// Without marks.
+    /// The script without marks.
     var script: String
     var files: [String: String] = [:]
-    /// The entry as it stands in the file, without its first line.
+    /// The entry as it is in the file, without its first line.
     var golden: String
 
     static func parse(_ text: String) -> [WrongScript] {
@@ -41,7 +41,7 @@ struct WrongScript: Sendable {
         }
     }
 
-    /// What the entry should be, from what the compiler says now.
+    /// The entry as it should be, from the compiler's current output.
     var actual: String {
         let result = compile(script, path: "wrong.scn", files: files)
         var marks: [Int: [(Int, String)]] = [:]
@@ -67,7 +67,8 @@ struct WrongScript: Sendable {
         return (text + "--- expected\n" + expected).trimmingNewlines
     }
 
-    /// A hint that lists all that there is names the list: what is added to the language changes no golden text.
+    /// Returns a hint in which a complete list is replaced by its name, so that additions to the language don't change
+    /// golden texts.
     private static func named(_ hint: String) -> String {
         lists.reduce(hint) { $0.replacing($1.text, with: "{\($1.name)}") }
     }

@@ -2,8 +2,8 @@ import Glibc
 import ProbeScenario
 import Testing
 
-/// `Tests/Golden/wrong-scripts.txt`. After a change of messages run
-/// `TCPPROBE_RENEW_GOLDEN=1 swift test --filter WrongScriptTests`, and read the difference.
+/// The scripts in `Tests/Golden/wrong-scripts.txt`. After a change of messages run `TCPPROBE_RENEW_GOLDEN=1 swift test
+/// --filter WrongScriptTests`, and review the diff.
 @Suite struct WrongScriptTests {
     static let file = "wrong-scripts.txt"
     static let scripts = WrongScript.parse(TestFiles.text(of: file))
@@ -26,7 +26,7 @@ import Testing
         for script in Self.scripts { #expect(script.golden.contains("1\u{FE0F}\u{20E3}"), "\(script.name)") }
     }
 
-    /// What a kind of diagnostic is called is for users to rely on; each is met by some script.
+    /// The ids of diagnostics are stable for users, and each appears for some script.
     @Test func coversEveryKind() {
         let elsewhere: Set<DiagnosticID> = [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting]
         for id in DiagnosticID.allCases where !elsewhere.contains(id) {

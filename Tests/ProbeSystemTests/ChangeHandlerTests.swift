@@ -19,7 +19,7 @@ struct ChangeHandlerTests {
         }
         changes.notify()
         #expect(deepest == 1)
-        // Two changes while the handler runs are handled by one call.
+        // Two changes while the handler runs are handled by a single call.
         #expect(calls == 100_001)
     }
 

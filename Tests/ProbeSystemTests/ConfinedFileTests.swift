@@ -3,9 +3,10 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A path in a script never leads out of the script's folder, and opens regular files only: with `openat2` and without.
+/// A path in a script never leads out of the script's folder, and only regular files are opened, with and without
+/// `openat2`.
 struct ConfinedFileTests {
-    /// `in` is the folder; beside it is what a script must not read.
+    /// Creates the folder `in`, and next to it a file that a script must not read.
     private func tree() throws -> ScratchFolder {
         let tree = try ScratchFolder()
         _ = try tree.folder("in")
@@ -57,7 +58,7 @@ struct ConfinedFileTests {
         #expect(throws: SystemError("open", code: EXDEV)) { _ = try file.contents(of: path, limit: 10) }
     }
 
-    /// Does not wait, and does not open a device: the error names the kind of file.
+    /// Opening neither waits nor opens a device: the error names the kind of file.
     @Test(
         arguments: [
             ("pipe", EINVAL), ("to-pipe", EINVAL), ("sub", EISDIR), ("folder", EISDIR), (".", EISDIR),

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// The kernel keeps the SYN of the connections that a listener of the harness accepts.
+    /// The kernel saves the SYN of the connections that a listener of the harness accepts.
     @Test(arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
     func anAcceptedConnectionHasItsNumber(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else {

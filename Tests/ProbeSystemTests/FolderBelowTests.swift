@@ -1,7 +1,7 @@
 import ProbeSystem
 import Testing
 
-/// Files are written below a folder and never elsewhere, and what lay in their place is kept.
+/// Files are written only below a folder, and files that are in their place are preserved.
 struct FolderBelowTests {
     @Test func foldersOnTheWayAreMade() throws {
         let temporary = try ScratchFolder()

@@ -44,7 +44,7 @@ struct FolderRemovalTests {
         let error = #expect(throws: SystemError.self) { try parent.remove("made", identity: identity) }
         #expect(error?.code == ESTALE)
         #expect(scratch.read("made/kept") == "kept")
-        // Its permissions are not changed.
+        // The permissions of the folder are not changed.
         #expect(FileStatus(at: made).map { $0.mode & 0o777 } == 0o555)
     }
 
@@ -53,7 +53,7 @@ struct FolderRemovalTests {
         try Folder(scratch.path).remove("none", identity: nil)
     }
 
-    /// Longer than `PATH_MAX`, and deeper than the number of descriptors.
+    /// Paths longer than `PATH_MAX`, and deeper than the number of descriptors.
     @Test func deepOnesGo() throws {
         let scratch = try ScratchFolder()
         var current = try Folder(try scratch.folder("made"))
@@ -69,7 +69,7 @@ struct FolderRemovalTests {
         #expect(scratch.names == [])
     }
 
-    /// Permissions that prevent a user other than root from reading it, and names that are no text.
+    /// Folders with permissions that prevent a user other than root from reading them, and names that are not text.
     @Test(arguments: [0o555, 0o000, 0o222, 0o111] as [mode_t])
     func lockedOnesGo(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()

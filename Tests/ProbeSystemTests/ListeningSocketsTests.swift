@@ -4,10 +4,10 @@ import Testing
 
 @testable import ProbeSystem
 
-@Suite("Listening sockets")
 struct ListeningSocketsTests {
-    @Test("a port has a listener from listen() until the socket is closed", arguments: ["127.0.0.1", "::1"])
-    func port(host: String) throws {
+    /// A port has a listener from `listen()` until the socket is closed.
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func aListenerIsSeenUntilItIsClosed(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else { throw Problem.noAddress }
         var listener: Listener?
         do { listener = try Listener(address: address, backlog: 1, options: []) } catch {
@@ -22,8 +22,7 @@ struct ListeningSocketsTests {
         #expect(!ListeningSockets.isListening(port: port))
     }
 
-    @Test("more sockets than fit into the first answer are all found")
-    func many() throws {
+    @Test func moreSocketsThanTheFirstAnswerHoldsAreAllFound() throws {
         var listeners: [Listener] = []
         for _ in 0..<300 { listeners.append(try Listener(address: .loopback(port: 0), backlog: 1, options: [])) }
         let found = ListeningSockets.ports(ownedByGroup: getpgrp()).ports
@@ -31,8 +30,7 @@ struct ListeningSocketsTests {
         listeners = []
     }
 
-    @Test("an endpoint of /proc/net/tcp is read")
-    func endpoint() {
+    @Test func endpointsOfTheKernelsTablesAreRead() {
         func read(_ text: String) -> String? { SocketEndpoint(kernelTable: Array(text.utf8)[...])?.description }
         #expect(read("0100007F:1F90") == "127.0.0.1:8080")
         #expect(read("00000000000000000000000001000000:0050") == "[::1]:80")

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A call that fails for want of something says what is left of it, whatever the call.
+    /// A call that fails for lack of a resource reports how much of it is left, whatever the call.
     @Test(arguments: MachineError.shortages, ["socket", "bind", "connect", "accept", "epoll_ctl", "open", "send"])
     func eachCallThatTheMachineRefusedSaysWhatIsLeft(_ fault: MachineError, _ call: String) {
         let error = SystemError(call, uncounted: fault.code)

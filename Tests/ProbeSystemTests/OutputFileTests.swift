@@ -3,11 +3,11 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Only the requested file is written, whatever another user puts into its folder.
+/// Only the requested file is written, whatever another user places in its folder.
 struct OutputFileTests {
     private static let text = Array("new".utf8)
 
-    /// The name of the temporary file of `a`.
+    /// Returns the name of the temporary file of `a`.
     private static func temporaryName() throws -> String {
         let scratch = try ScratchFolder()
         let file = try ReplacementFile("a", in: Folder(scratch.path))
@@ -37,7 +37,7 @@ struct OutputFileTests {
         #expect(scratch.read("a") == "new" && scratch.names == ["a"])
     }
 
-    /// Only what a killed process of this user may have left is removed.
+    /// Only files that a killed process of this user may have left behind are removed.
     @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
     func whatIsNotAbandonedStays(_ kind: String) throws {
         let scratch = try ScratchFolder()
@@ -75,14 +75,14 @@ struct OutputFileTests {
         try #require(chmod(scratch.write("a", "old"), mode) == 0)
         try folder.replace("a", with: Self.text)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode)
-        // A file that must be private is so, whatever was there.
+        // A file that must be private is private, whatever permissions the previous file had.
         try folder.replace("a", with: Self.text, mode: 0o600)
         #expect(try folder.status(of: "a")?.mode == S_IFREG | mode & 0o700)
         try folder.replace("b", with: Self.text, mode: 0o600)
         #expect(try folder.status(of: "b")?.mode == S_IFREG | 0o600)
     }
 
-    /// The bits that are not permissions do not pass to another file.
+    /// Mode bits other than permissions are not passed on to another file.
     @Test func setUserIDsDoNotStay() throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
@@ -99,7 +99,7 @@ struct OutputFileTests {
         try #require(chmod(path, 0o646) == 0 && lchown(path, 65534, 65534) == 0 && chmod(scratch.path, 0o1777) == 0)
         try folder.replace("a", with: Self.text)
         #expect(try (folder.status(of: "a")?.mode ?? 0o002) & 0o002 == 0)
-        // The group of a file of one's own folder stays with its permissions.
+        // In a folder that belongs to this user, a file's group and its permissions are kept.
         try #require(chmod(scratch.path, 0o755) == 0)
         let other = try scratch.write("b", "shared")
         try #require(chmod(other, 0o660) == 0 && lchown(other, uid_t.max, 65534) == 0)
@@ -108,7 +108,7 @@ struct OutputFileTests {
         #expect(status?.group == 65534 && status?.mode == S_IFREG | 0o660)
     }
 
-    /// A program of the run may do so by renaming.
+    /// A program of the run may exchange the folder by renaming it.
     @Test func aFolderThatIsExchangedIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let out = try temporary.folder("out")
@@ -124,7 +124,7 @@ struct OutputFileTests {
         #expect(temporary.read("moved/a") == "new" && temporary.read("moved/b") == "new")
     }
 
-    /// The file replaces the last component of the path; a link there is not written through.
+    /// The file replaces the last component of the path; if that is a link, it is not written through.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func whatIsThereIsReplaced(_ kind: String) throws {
         let temporary = try ScratchFolder()
@@ -162,7 +162,7 @@ struct OutputFileTests {
         try #require(lchown(path, 65534, 65534) == 0)
         let error = #expect(throws: SystemError.self) { _ = try FilePlace(path) }
         #expect(error?.reason == "it is a symbolic link of another user, which is not followed")
-        // In a folder that others can't write to, its owner made the link.
+        // In a folder that others can't write to, the link was made by the owner.
         chmod(shared, 0o755)
         #expect(try FilePlace(path).name == "victim")
     }

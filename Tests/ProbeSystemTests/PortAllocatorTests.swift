@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct PortAllocatorTests {
-    /// For two runs at the same time, whatever their seeds are.
+    /// Two runs at the same time get different blocks, whatever their seeds.
     @Test func blocksAreNotShared() {
         let first = allocator("two")
         let second = allocator("two")
@@ -12,7 +12,7 @@ struct PortAllocatorTests {
         #expect(second.range.contains(second.candidate()))
     }
 
-    /// In a process of its own, because a program that another test starts has a copy of the descriptor until its
+    /// Runs in a separate process, because a program that another test starts has a copy of the descriptor until its
     /// `exec`.
     @Test func aBlockIsGivenBack() async {
         await #expect(processExitsWith: .success) {

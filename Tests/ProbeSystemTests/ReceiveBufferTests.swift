@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct ReceiveBufferTests {
-    /// Chunks `abc` at 1, `de` at 2, `fgh` at 3: a range is removed, and the other bytes keep their times.
+    /// The chunks are `abc` at 1, `de` at 2, and `fgh` at 3: a range is removed, and the other bytes keep their times.
     @Test(arguments: [0..<1, 0..<3, 1..<2, 2..<4, 3..<5, 1..<7, 5..<8, 4..<6, 0..<8])
     func removingFromTheMiddleKeepsTimes(_ range: Range<Int>) {
         for taken in 0..<3 {
@@ -29,8 +29,8 @@ struct ReceiveBufferTests {
         }
     }
 
-    /// Every needle of a small alphabet at every offset, before and after bytes were consumed, compared with a simple
-    /// search.
+    /// Searches for every needle of a small alphabet at every offset, before and after bytes were consumed, and
+    /// compares with a simple search.
     @Test func aSearchFindsTheFirstWholeNeedle() {
         let stream = Array("\r\r\na\r\n\r\n\rb\n\r\n".utf8)
         let needles = ["\r\n", "\n", "\r\r", "\r\n\r\n", "b", "x", "", "\n\r\n"].map { Array($0.utf8) }

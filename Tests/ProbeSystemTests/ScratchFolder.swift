@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A folder that is removed with its value.
+/// A folder that is removed with this value.
 struct ScratchFolder: ~Copyable {
     let path: String
 

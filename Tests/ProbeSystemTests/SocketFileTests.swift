@@ -31,7 +31,7 @@ final class SocketFileTests {
         }
         for other in ["folder/b", "a", "link/b", "none/a"] { #expect(SocketFile(path(other)) != file, "\(other)") }
         #expect(SocketFile(path("none/a")) == SocketFile(path("none/a")))
-        // A link to the socket itself means it as soon as it is there.
+        // A link to the socket refers to it as soon as it exists.
         let listener = try listener("folder/a")
         #expect(SocketFile(path("alias")) == file)
         withExtendedLifetime(listener) {}
@@ -57,7 +57,7 @@ final class SocketFileTests {
         try SocketFile.removeAbandoned(path("missing"))
     }
 
-    /// Another's socket that has taken the place of the own one stays.
+    /// A socket of another process that has replaced this one's is not removed.
     @Test func theOwnSocketIsKnownByItsInode() throws {
         let first = try listener("a")
         SocketFile.bound(path("a"))

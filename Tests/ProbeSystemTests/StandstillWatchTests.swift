@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProbeSystem
 
-/// What a loop tells of itself. Its times are arguments.
+/// How a loop detects its own standstills. The times are arguments.
 struct StandstillWatchTests {
-    /// When a loop slept and worked, in milliseconds from its start on.
+    /// Returns the standstills of a loop that slept and worked for these durations, in milliseconds.
     private static func standstills(
         ignoringWork: Bool = false, _ body: (_ watch: inout StandstillWatch, _ at: (Int64) -> MonotonicTime) -> Void
     ) -> [[Duration]] {
@@ -38,7 +38,7 @@ struct StandstillWatchTests {
         #expect(found == [])
     }
 
-    /// The work takes none of this thread's processor time, so somebody has stopped it.
+    /// The work takes none of this thread's processor time, so the thread was suspended.
     @Test(arguments: [false, true])
     func loopThatIsStoppedInItsWorkStoodStill(ignoringWork: Bool) {
         let found = Self.standstills(ignoringWork: ignoringWork) { watch, at in

@@ -9,7 +9,7 @@ struct StandstillsTests {
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Ran at `last`, was due at `due`, and ran again at `now`.
+    /// Returns the standstills of a thread that ran at `last`, was due at `due`, and ran again at `now`.
     private static func standstills(_ runs: [(last: Int64, due: Int64, now: Int64)]) -> Standstills {
         var standstills = Standstills()
         for run in runs { standstills.ran(at: at(run.now), due: at(run.due), last: at(run.last)) }
@@ -28,10 +28,10 @@ struct StandstillsTests {
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
         #expect(standstills.extended(Self.at(1000), from: Self.at(0)) == Self.at(1320))
-        // A deadline before it, and one of something that began after it, do not change.
+        // A deadline before the standstill does not change, nor does one of something that began after it.
         #expect(standstills.extended(Self.at(90), from: Self.at(0)) == Self.at(90))
         #expect(standstills.extended(Self.at(900), from: Self.at(500)) == Self.at(900))
-        // For something that began within it, the rest of it counts.
+        // If something began during the standstill, the rest of it counts.
         #expect(standstills.extended(Self.at(500), from: Self.at(300)) == Self.at(620))
     }
 
@@ -88,31 +88,32 @@ struct StandstillsTests {
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
         // Noticed while the thread ran, or long after the standstill.
         #expect(!standstills.hides(Self.at(150), from: Self.at(461)))
-        // At the bound the thread ran.
+        // The thread ran at the bound.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))
         #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
     @Test func lowerBoundIsHiddenByAStandstillInTheReading() {
-        // What came in the first one is read until 460; that was interrupted, and ended at 700 at the earliest.
+        // What arrived in the first standstill is read until 460; the reading was interrupted, and ended at 700 at the
+        // earliest.
         let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
         #expect(standstills.hides(Self.at(150), from: Self.at(701)))
         #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
-        // Of the second one alone.
+        // Only the second standstill counts.
         #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
-        // It began when all had been read.
+        // The second standstill began when everything had been read.
         let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
         #expect(!apart.hides(Self.at(150), from: Self.at(701)))
     }
 
     @Test func whatWasDoneJustAfterAStandstillMightHaveBeenDoneBeforeIt() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
-        // Within it, and before what had come meanwhile was read.
+        // During the standstill, and before what arrived meanwhile was read.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
         #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
-        // One that began in the moment after another one.
+        // A standstill that began in the moment after another one.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
-        // Before it, at its beginning, and long after it.
+        // Before the standstill, at its beginning, and long after it.
         for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Connections of a crowd go to the sockets beside a server, all others to the server itself.
+/// A crowd's connections go to the additional sockets of a server, all others to the server itself.
 struct SteeringTests {
-    /// What listens beside the server, as a worker does.
+    /// Returns an additional socket that listens on the server's address, as a worker's does.
     private static func beside(_ server: Listener) throws -> Int32 {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         var on: Int32 = 1
@@ -26,7 +26,7 @@ struct SteeringTests {
         return raw
     }
 
-    /// How many connections wait at a socket.
+    /// Accepts the connections that wait at a socket, and returns their number.
     private static func accepted(_ raw: Int32) -> Int {
         var count = 0
         while true {
@@ -44,7 +44,7 @@ struct SteeringTests {
     @Test func byAddress() throws {
         let server = try Self.server()
         try server.steer(.address(network: 0x7f40_0000, mask: 0xffc0_0000), places: 2)
-        // Before anybody is beside it, the server has them all.
+        // Without an additional socket, the server gets all connections.
         let early = try Self.client(from: SocketAddress(IPAddress(v4: 0x7f40_0001), port: 0), to: server.address)
         #expect(try server.accept() != nil)
         let sinks = [try Self.beside(server), try Self.beside(server)]
@@ -67,7 +67,7 @@ struct SteeringTests {
         let sink = try Self.beside(server)
         var clients: [Int32] = []
         for port in UInt16(19_990)..<20_010 {
-            // 127.5.0.1: nobody else of these tests has the ports there.
+            // 127.5.0.1: no other test uses ports there.
             let source = SocketAddress(IPAddress(v4: 0x7f05_0001), port: port)
             clients.append(try Self.client(from: source, to: server.address))
         }

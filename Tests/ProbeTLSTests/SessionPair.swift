@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeTLS
 
-/// A client and a server in memory: what one writes the other receives.
+/// A client and a server in memory: each receives what the other one writes.
 final class SessionPair {
     let client: TLSSession
     let server: TLSSession
@@ -26,7 +26,7 @@ final class SessionPair {
             server: try TLSSession(try TLSContext(server)))
     }
 
-    /// Passes bytes on until both have nothing to send.
+    /// Exchanges bytes until neither side has anything to send.
     @discardableResult
     func handshake() -> (client: TLSSession.Progress, server: TLSSession.Progress) {
         var progress = (client: TLSSession.Progress.waits, server: TLSSession.Progress.waits)
@@ -41,7 +41,7 @@ final class SessionPair {
 }
 
 extension TLSSession {
-    /// What can be read now, and how that ended.
+    /// Returns the bytes that can be read now, and how reading ended.
     func readAll() -> (bytes: [UInt8], progress: Progress) {
         var bytes: [UInt8] = []
         let progress = read { bytes += $0 }

@@ -2,7 +2,7 @@ import ProbeBase
 @testable import ProbeTLS
 import Testing
 
-/// Both sides are the engine's own; that others understand it is tested end to end.
+/// Both sides belong to the engine; end-to-end tests check that other implementations interoperate.
 struct TLSSessionTests {
     static let authority = Result {
         try TLSLibrary.load()
@@ -128,7 +128,7 @@ struct TLSSessionTests {
         #expect(!old.server.takeOutput().isEmpty)
     }
 
-    /// In NSS's format, as Wireshark reads it.
+    /// The secrets are in NSS's format, which Wireshark reads.
     @Test func secretsAreKept() throws {
         let new = try pair(.tls13)
         new.handshake()
@@ -150,7 +150,7 @@ struct TLSSessionTests {
         }
         pair.handshake()
         let (own, peer) = byServer ? (pair.server, pair.client) : (pair.client, pair.server)
-        // Behind tickets, data and a new key, whose records count too.
+        // After tickets, data and a key update, whose records count too.
         #expect(own.write([1, 2, 3]) == .done)
         #expect(own.updateKey(isRequested: false) == .done)
         #expect(own.write([4]) == .done)
@@ -177,7 +177,7 @@ struct TLSSessionTests {
             return
         }
         #expect(pair.client.alertsReceived.map(\.alert) == [TLSAlert(level: 2, code: 40)])
-        // What the engine itself would write no longer fits, and is dropped.
+        // Records that the engine itself would write no longer fit, and are dropped.
         _ = pair.server.write([1])
         #expect(pair.server.takeOutput().isEmpty)
     }
@@ -215,7 +215,7 @@ struct TLSSessionTests {
         #expect(throws: TLSError.self) { try TLSContext(options) }
     }
 
-    /// The content types of records, as their headers say.
+    /// Returns the content types of records, as in their headers.
     static func types(of records: [UInt8]) -> [UInt8] {
         var types: [UInt8] = []
         var position = 0

@@ -1,8 +1,8 @@
-// For tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
+// A library for tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
 //
-// The standard library's Mutex is inlined but for its slow paths, where threads meet: these are in a library that is not instrumented,
-// so that ThreadSanitizer takes what a mutex orders for races. Here it is told: whoever has locked has seen all that the one before it
-// did. No report is suppressed.
+// The standard library's Mutex is inlined except for its slow paths, in which threads synchronize: these are in a library that is not
+// instrumented, so ThreadSanitizer reports races between accesses that a mutex orders. This library tells ThreadSanitizer that a thread
+// which has acquired the lock has seen everything that the previous holder did. No report is suppressed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void *next(const char *name)
     return found;
 }
 
-// The word that the fast paths exchange atomically is the handle's first.
+// The fast paths atomically exchange the first word of the handle.
 __attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_context)) void *handle) __asm__(LOCK);
 __attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_context)) void *handle)
 {

@@ -4,7 +4,7 @@ import Synchronization
 import TCPProbe
 import Testing
 
-/// The library as a package of somebody else's uses it: public names only.
+/// The library as another project's package uses it, through public names only.
 @Suite struct ScenarioCaseTests {
     /// A file that is removed with this value.
     private final class Script: Sendable {
@@ -23,7 +23,7 @@ import Testing
         deinit { unlink(path) }
     }
 
-    /// Connects, says what it is told to, and has one flaw if it is asked for.
+    /// A transport that connects and sends what it is told to, with at most one flaw.
     private struct Talker: TransportFactory {
         var forgets = false
         var stopsAgain = false
@@ -37,7 +37,8 @@ import Testing
         }
     }
 
-    /// Blocks its caller to connect and to write: the queue of a subject is its own.
+    /// A connection that blocks its caller while it connects and writes, which is allowed because each subject has its
+    /// own queue.
     private final class Connection: Transport {
         private let port: UInt16
         private let forgets: Bool
@@ -90,7 +91,7 @@ import Testing
             if stopsAgain { Connection.stopAgain(handler) }
         }
 
-        /// Not at once, and again and again, so that it does not matter when this thread runs.
+        /// Reports stops after a delay and repeatedly, so that it does not matter when this thread runs.
         private static func stopAgain(_ handler: @escaping TransportHandler) {
             DispatchQueue.global().async {
                 usleep(10_000)
@@ -161,7 +162,7 @@ import Testing
         #expect(!outcome.description.contains("run again"))
     }
 
-    /// The case has passed by then, and its outcome has not been told.
+    /// By then the case has passed, and its outcome has not been returned.
     @Test func aTransportThatStopsASecondTimeFails() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)

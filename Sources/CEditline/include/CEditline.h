@@ -1,37 +1,41 @@
-// libedit behind dlopen: a line that is edited on a terminal, while other text is written above it. Loaded by the first prompt.
+// A line editor on a terminal that allows other text to be written above the line. Uses libedit, which is loaded with
+// dlopen by the first prompt.
 #pragma once
 #include <stddef.h>
 
 typedef struct probe_editor probe_editor;
 
-// What an editor asks its owner. All are called on the thread that calls `probe_editor_read`, with `owner`.
+// Callbacks of an editor. They are called on the thread that calls `probe_editor_read`, with `owner`.
 struct probe_editor_calls {
     void *owner;
-    // `wake` has become readable. Returns 1 if the line is not to be read on.
+    // `wake` has become readable. Returns 1 to stop reading the line.
     int (*woken)(void *owner);
-    // What completes the `length` bytes before the cursor: `*insert` is put there, `*shown` is shown above the line. Each is NULL or
-    // allocated by malloc, and freed by the editor.
+    // Completes the `length` bytes before the cursor: `*insert` is inserted there, and `*shown` is displayed above the
+    // line. Each is NULL or allocated with malloc, and freed by the editor.
     void (*complete)(void *owner, const char *text, size_t length, char **insert, char **shown);
 };
 
-// Loads the library. Returns NULL, or why it can't be loaded.
+// Loads the library. Returns NULL, or the reason why it can't be loaded.
 const char *probe_editor_load(void);
 
-// An editor on standard input and output. `wake` is a descriptor; `history` is a file, or NULL. Returns NULL without memory or terminal.
+// Opens an editor on standard input and output. `wake` is a descriptor; `history` is a file, or NULL. Returns NULL if
+// memory or a terminal is missing.
 probe_editor *probe_editor_open(int wake, const char *history, struct probe_editor_calls calls);
 
-// Reads a line. `*length` is its length without the line feed; the line lives until the next call. Returns NULL at the end of the
-// input, or when `woken` returned 1.
+// Reads a line. `*length` is its length without the line feed; the line is valid until the next call. Returns NULL at
+// the end of the input, or if `woken` returned 1.
 const char *probe_editor_read(probe_editor *editor, const char *prompt, size_t *length);
 
-// Writes text above the line that is being edited; whole lines. Only within `woken`, or while no line is read.
+// Writes text, in whole lines, above the line that is being edited. May be called only within `woken`, or while no line
+// is being read.
 void probe_editor_show(probe_editor *editor, const char *text, size_t length);
 
-// Throws away what is typed by now; `woken` has to return 1 then. Only within `woken`. Returns how many characters there were.
+// Discards what has been typed so far and returns the number of discarded characters. May be called only within
+// `woken`, which must then return 1.
 size_t probe_editor_discard(probe_editor *editor);
 
-// Adds a line to the history, and to its file.
+// Adds a line to the history and its file.
 void probe_editor_remember(probe_editor *editor, const char *line);
 
-// Gives the terminal back.
+// Closes the editor and restores the terminal.
 void probe_editor_close(probe_editor *editor);

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// epoll, eventfd, timerfd: results are those of the system call, -1 with errno.
+// epoll, eventfd, timerfd. The results are those of the system calls: -1 with errno on failure.
 int probe_epoll_create(void);
 int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data);
 // Fills data[] and events[] with up to `capacity` ready descriptors.
 int probe_epoll_wait(int epoll, uint64_t *data, uint32_t *events, int capacity, int timeout_ms);
 int probe_eventfd(void);
 int probe_timerfd(void);
-// Absolute CLOCK_MONOTONIC time in nanoseconds; 0 disarms.
+// Arms the timer for an absolute CLOCK_MONOTONIC time in nanoseconds; 0 disarms it.
 int probe_timerfd_set(int fd, int64_t monotonic_ns);
 // Sets the calling thread's timer slack to 1 ns.
 void probe_timer_slack(void);
@@ -36,20 +36,22 @@ void probe_timer_slack(void);
 // accept4, non-blocking and close-on-exec.
 int probe_accept(int listener);
 
-// pipe2, close-on-exec: reading end first.
+// pipe2, close-on-exec: the read end comes first.
 int probe_pipe(int ends[2]);
 
-// Bytes that were written to the socket and that the kernel has not sent (SIOCOUTQNSD), or not sent or not acknowledged
+// The number of bytes written to the socket that the kernel has not sent (SIOCOUTQNSD), or that are not acknowledged
 // (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
-// A filter that drops each packet which comes for the socket, before TCP sees it (SO_ATTACH_FILTER). 0, or -1 with errno.
+// Attaches a filter that drops every packet for the socket before TCP sees it (SO_ATTACH_FILTER). Returns 0, or -1 with
+// errno.
 int probe_drop_input(int fd);
 
-// Chooses which of the sockets that share the address of a listening one gets a connection (SO_ATTACH_REUSEPORT_CBPF). The first
-// that listened is number 0, and gets all but those of a crowd. These get 1 + value % places, where the value is the source:
-// an address (IPv4) of the network, or a port from `first` on and before `behind`. In host byte order. 0, or -1 with errno.
+// Selects which of the sockets that share a listening address gets a connection (SO_ATTACH_REUSEPORT_CBPF). The first
+// socket that listened has number 0, and gets all connections except those of a crowd, which go to the socket with the
+// number 1 + source % places. A connection is a crowd's if its source is an IPv4 address of the network, or a port that
+// is at least `first` and less than `behind`. Values are in host byte order. Returns 0, or -1 with errno.
 int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t places);
 int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places);
 
@@ -57,22 +59,22 @@ int64_t probe_monotonic_ns(void);
 int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);
 
-// The guardian: a process beside the run that starts its programs and creates its temporary folders. Each program has a
+// The guardian: a separate process that starts the run's programs and creates its temporary folders. Each program has a
 // guard, which is its parent and the subreaper of its descendants. When the run has ended, for whatever reason, the
 // guardian ends every descendant and removes the folders. These functions return errno on failure, not -1.
 
 // Starts the guardian. Returns the descriptor that requests are sent to, with *pid filled, or a negative errno. The
 // guardian ends when this process closes the descriptor or has ended.
 int probe_guardian_start(pid_t *pid);
-// Starts a program in a process group of its own, with the given stdin, stdout, stderr and working directory, and with
+// Starts a program in its own process group, with the given stdin, stdout, stderr and working directory, and with
 // default signals. No other descriptor is open in it. *news becomes a descriptor for `probe_next_news`.
-// `network`: a descriptor of the network that it is in; -1 for the guardian's own.
-// `uses_names`: it looks names up as `probe_use_names` says.
+// `network`: a descriptor of the program's network; -1 for the guardian's network.
+// `uses_names`: whether the program looks up names as set up by `probe_use_names`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int network, int uses_names, int *news);
 // Creates a folder `name` (at most 31 bytes) in `parent`.
 int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
-// Tells the guardian that the folder was removed.
+// Informs the guardian that the folder was removed.
 int probe_guardian_forget_folder(int guardian, const char *name);
 
 enum {
@@ -87,10 +89,10 @@ struct probe_news {
     // The guard's process id.
     int32_t guard;
     int32_t unused;
-    // CLOCK_MONOTONIC, when it happened.
+    // When it happened, in nanoseconds of CLOCK_MONOTONIC.
     int64_t time;
 };
-// Returns 1 with *news filled, 0 if there is none yet, -1 if there will be none.
+// Returns 1 with *news filled, 0 if there is no news yet, or -1 if there will be none.
 int probe_next_news(int fd, struct probe_news *news, int timeout_ms);
 void probe_take_exit(int fd);
 // Ends the program and all its descendants; PROBE_NEWS_GONE reports when that is done. Closing the descriptor does the
@@ -98,11 +100,11 @@ void probe_take_exit(int fd);
 void probe_end_guarded(int fd);
 
 // Removes the folder `name` of `parent` with all its contents, whatever their depth and permissions. Never follows a
-// link and never enters another mount. If `inode` != 0, only if it is that folder (ESTALE for another one). Returns 0,
-// or the errno of what remains.
+// link and never enters another mount. If `inode` != 0, removes it only if it is that folder, and returns ESTALE
+// otherwise. Returns 0, or the errno of what remains.
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
 
-// The arguments of `main`, also without /proc. 0 if they are not known.
+// The arguments of `main`, available even without /proc. Returns 0 if they are not known.
 int probe_arguments(char ***words);
 // The path by which the program was started; NULL if it is not known.
 const char *probe_executable(void);
@@ -129,9 +131,10 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
-// Capabilities (capabilities(7)) of the calling thread: whether one is effective.
+// Capabilities (capabilities(7)) of the calling thread.
+// Returns whether a capability is effective.
 int probe_has_capability(int number);
-// Whether a capability is permitted, effective or not.
+// Returns whether a capability is permitted, effective or not.
 int probe_may_use_capability(int number);
 // Makes a permitted capability effective or not. Returns whether it was effective before.
 int probe_set_capability(int number, int on);
@@ -140,8 +143,8 @@ int probe_set_capability(int number, int on);
 void probe_forgo_capability(int number);
 #define PROBE_CAP_NET_RAW 13
 
-// Whether the process may be dumped; returns what it was. While it may not, its files in /proc belong to root: so it is for
-// a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
+// Sets whether the process is dumpable, and returns the previous value. While it is not, its files in /proc belong to
+// root; this is the default for a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
 int probe_set_dumpable(int on);
 
 // Namespaces. Returns 0, or -1 with errno. The calling process must have one thread. Creates user and network
@@ -154,105 +157,113 @@ int probe_set_up_loopback(int mtu);
 // Network namespaces of links. These return -1 with errno.
 // Moves the calling thread into a network.
 int probe_enter_network(int fd);
-// Moves the calling thread into mounts of its own, in which /etc/resolv.conf names the resolver at 127.0.0.53 alone.
+// Moves the calling thread into a private mount namespace, in which /etc/resolv.conf names only the resolver at
+// 127.0.0.53.
 int probe_use_names(void);
-// Whether that succeeds: 0, or why not (errno). Nothing of it is left.
+// Tests `probe_use_names`. Returns 0 if it succeeds, or its errno. No changes remain.
 int probe_names_trial(void);
-// A new network with `lo` up: its descriptor. The calling thread stays where it is.
+// Creates a network with `lo` up, and returns its descriptor. The calling thread stays in its own network.
 int probe_new_network(void);
-// In the calling thread's network: an interface `name` whose other end is `link0` in another one; without offloads, ARP and IPv6.
+// Creates an interface `name` in the calling thread's network, whose other end is `link0` in the network `end_network`.
+// The interface has no offloads, no ARP and no IPv6.
 int probe_make_pair(const char *name, int end_network);
-// Sets `link0` of the calling thread's network up, with these addresses (/24 and /64); it sends nothing of its own.
+// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets by itself.
 int probe_set_up_end(const char *address, const char *address6);
-// A socket for the frames of an interface of the calling thread's network; it gets those that arrive there if it `receives`.
+// Opens a socket for the frames of an interface of the calling thread's network. If `receives`, it receives the frames
+// that arrive there.
 int probe_open_frames(const char *name, int receives);
-// Reads up to `most` (at most 64) frames, each to a place `stride` bytes behind the one before; the number of them, 0 for none.
+// Reads up to `most` (at most 64) frames into `buffer`, `stride` bytes apart. Returns their number, 0 for none.
 int probe_receive_frames(int fd, unsigned char *buffer, unsigned stride, unsigned *lengths, int most);
-// How many frames the socket has dropped since the last call.
+// Returns the number of frames that the socket has dropped since the last call.
 unsigned probe_dropped_frames(int fd);
 int probe_send_frame(int fd, const unsigned char *bytes, size_t length);
 
-// `TERM` for SIGTERM; NULL if the number is no signal.
+// Returns the abbreviated name of a signal, such as `TERM` for SIGTERM; NULL if the number is not that of a signal.
 const char *probe_signal_name(int number);
 
 // Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket takes its place: reading
 // returns end of file, writing fails.
 void probe_fill_standard_streams(void);
 
-// Raises the soft limit of open files to the hard limit. Returns the number of files that may be open (at most a
-// million).
+// Raises the soft limit of open files to the hard limit. Returns the number of files that may be open, at most a
+// million.
 int probe_raise_descriptor_limit(void);
-// Restores the original limit in the calling process, for programs that are started.
+// Restores the original limit in the calling process, for programs that it starts.
 void probe_restore_descriptor_limit(void);
 // The number of open descriptors below `limit`.
 int probe_open_descriptors(int limit);
-// Whether this many more threads can be started, at most 256.
+// Returns whether this many more threads can be started, at most 256.
 int probe_has_threads(int count);
-// Whether this many more descriptors can be opened.
+// Returns whether this many more descriptors can be opened.
 int probe_has_descriptors(int count);
 
-// Lets SIGINT, SIGTERM and SIGHUP end the process at once (1), or leaves them to the descriptor (0); for the calling thread.
+// Lets SIGINT, SIGTERM and SIGHUP end the process at once (1), or leaves them to the descriptor (0). Applies to the
+// calling thread.
 void probe_interrupts_end_process(int yes);
 
 char **probe_environment(void);
 
-// A descriptor that becomes readable when SIGINT, SIGTERM or, unless it is ignored (nohup), SIGHUP arrives. They are blocked in the calling
-// thread and in threads that it starts later.
+// Returns a descriptor that becomes readable when SIGINT, SIGTERM or, unless it is ignored (nohup), SIGHUP arrives. The
+// signals are blocked in the calling thread and in threads that it starts later.
 int probe_interrupt_descriptor(void);
 // Reads the next signal from the descriptor; 0 if there is none.
 int probe_next_signal(int fd);
 
-// Files relative to the descriptor of a folder. Return a descriptor, or -1 with errno. This descriptor only refers to
-// the place (O_PATH): it does not open a device or a pipe.
+// Files relative to the descriptor of a folder. These functions return a descriptor, or -1 with errno.
+// Opens a descriptor that only refers to the path (O_PATH), without opening a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
 // Opens a path that never leaves the folder, not even by symbolic links (openat2, RESOLVE_BENEATH); EXDEV if it would.
 // ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
-// A listening TCP socket: the number of its inode, its port, and its address in network order (the first four bytes for IPv4).
+// A listening TCP socket: its inode number, its port, and its address in network order (the first four bytes for IPv4).
 struct probe_listener {
     uint32_t inode;
     uint16_t port;
     uint8_t address[16];
 };
-// Writes the first `capacity` listening sockets of AF_INET or AF_INET6 in the calling thread's network namespace, and returns how many there
-// are; -1 with errno if the kernel does not offer sock_diag(7). Unlike the tables in /proc, this takes no longer if there are many connections.
+// Writes the first `capacity` listening sockets of AF_INET or AF_INET6 in the calling thread's network namespace, and
+// returns how many there are; -1 with errno if the kernel does not support sock_diag(7). Unlike reading the tables in
+// /proc, this takes no longer if there are many connections.
 int probe_listeners(int family, struct probe_listener *found, int capacity);
-// The interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if that is not known.
+// Returns the state of the interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if that is not known.
 int probe_loopback_is_up(void);
-// A socket that receives the changes of interfaces, or -1.
+// Opens a socket that receives changes of interfaces, or returns -1.
 int probe_watch_links(void);
-// The next change of the loopback interface: 1 for up, 0 for down, -1 for none.
+// Returns the next change of the loopback interface: 1 for up, 0 for down, -1 for none.
 int probe_next_loopback_change(int fd);
 
-// Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
+// Capture.
+// Returns 1 for a loopback interface, 0 for another kind, -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
-// Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet is missed or wrongly accepted
-// meanwhile. `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. Returns 0, or -1 with errno.
+// Replaces the socket's filter (SO_ATTACH_FILTER) atomically, so that no packet is missed or wrongly accepted in the
+// meantime. `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. Returns 0, or -1 with errno.
 int probe_attach_filter(int fd, const void *instructions, unsigned count);
 // Attaches a filter that accepts nothing: packets that arrive at the socket are dropped before they are queued.
 int probe_drop_all_input(int fd);
-// Makes the kernel's collector of unreachable descriptors hold a reference to the file of `fd` until the process has
-// ended, so that the process does not wait for its release. Returns a descriptor that must stay open until then
-// (closing it reverts this), or -1 with errno. The caller still owns `fd`.
+// Makes the kernel's garbage collector for unreachable descriptors hold a reference to the file of `fd` until the
+// process has ended, so that the process does not wait for its release. Returns a descriptor that must stay open until
+// then (closing it reverts this), or -1 with errno. The caller still owns `fd`.
 int probe_release_after_exit(int fd);
 // Names the calling thread, for tools that list threads; at most 15 bytes.
 void probe_name_thread(const char *name);
 
-// The sockets of a crowd, non-blocking and close-on-exec, each watched by an epoll, edge-triggered, for input, output and the peer's end.
-// Results are a descriptor, or a negative errno. Lengths are those of socket addresses; 0: the system chooses.
+// The sockets of a crowd. They are non-blocking and close-on-exec, and an epoll watches each of them, edge-triggered,
+// for input, output and the peer's end. The functions return a descriptor, or a negative errno. Lengths are those of
+// socket addresses; with a length of 0, the system chooses the address.
 int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
-// In a group of SO_REUSEPORT; watched for connections.
+// Listens in an SO_REUSEPORT group. The epoll watches the socket for connections.
 int probe_crowd_listen(const void *address, unsigned length, int receive_buffer, int epoll, uint64_t data);
-// Watches one that was accepted; on failure it is closed.
+// Watches an accepted socket, which is closed on failure.
 int probe_crowd_adopt(int fd, int no_delay, int epoll, uint64_t data);
-// A number, 0 at first, that processes share by a file; NULL with errno. Taking one succeeds (1) as often as the limit says.
+// Returns a counter that processes share through a file, initially 0; NULL with errno. `probe_take_one` increments it,
+// and returns 1 for the first `limit` calls, then 0.
 void *probe_shared_count(const char *path);
 int probe_take_one(void *count, uint64_t limit);
-// Closes it with an RST.
+// Closes the socket with an RST.
 void probe_crowd_reset(int fd);
-// SO_ERROR: 0 or an errno.
+// Returns SO_ERROR: 0 or an errno.
 int probe_socket_error(int fd);
 
 #endif

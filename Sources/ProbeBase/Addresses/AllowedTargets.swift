@@ -1,33 +1,35 @@
-/// The addresses that a script may connect to and listen on: those of loopback, and what `--allow-target` names.
+/// The addresses that a script may connect to and listen on: those of loopback, and those named by `--allow-target`.
 package struct AllowedTargets: Sendable {
-    /// Why an address may not be used, and what to do about it.
+    /// The reason why an address must not be used, and what to do about it.
     package struct Refusal: Sendable, Equatable {
         package let text: String
         package let hint: String
     }
 
-    /// What an address is used for.
+    /// The use of an address.
     package enum Purpose: Sendable {
         case connecting, listening
     }
 
     /// One value of `--allow-target`.
     private struct Entry: Sendable {
-        /// In small letters; of an address its canonical text.
+        /// The host in lower case; for an address its canonical text.
         var host: String
-        /// nil: all of them.
+        /// The port; `nil` for all ports.
         var port: UInt16?
     }
 
     private var entries: [Entry] = []
 
-    /// Loopback alone.
+    /// Creates a value that allows loopback alone.
     package init() {}
 
-    /// Loopback alone may be used.
+    /// Whether only loopback is allowed.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// - Parameter texts: `HOST` or `HOST:PORT` each; an IPv6 address with a port stands in brackets.
+    /// Reads the values of `--allow-target`.
+    ///
+    /// - Parameter texts: `HOST` or `HOST:PORT` each; an IPv6 address with a port is in brackets.
     /// - Throws: the first text that is neither.
     package init(_ texts: [String]) throws(Malformed) {
         for text in texts {
@@ -36,16 +38,18 @@ package struct AllowedTargets: Sendable {
         }
     }
 
-    /// A text that names no host.
+    /// A text that does not name a host.
     package struct Malformed: Error, Sendable, Equatable {
         package let text: String
     }
 
-    /// What keeps a script from using an address; nil where nothing does. Names are not resolved: they are allowed by name.
+    /// Returns what prevents a script from using an address; `nil` if nothing does. Names are not resolved: they are
+    /// allowed by name.
     ///
     /// - Parameters:
-    ///   - host: as the script has it, without brackets.
-    ///   - port: nil where it is not known yet: then one that is allowed with any port is. 0 is a free one.
+    ///   - host: the host as written in the script, without brackets.
+    ///   - port: the port; `nil` if it is not known yet, in which case it is enough that the host is allowed with any
+    ///     port. 0 is a free port.
     package func refusal(of host: String, port: UInt16?, for purpose: Purpose) -> Refusal? {
         let address = IPAddress(host)?.unmapped
         if Self.isLoopback(host) { return nil }
@@ -79,7 +83,7 @@ package struct AllowedTargets: Sendable {
             hint: "`--allow-target \(name)` allows it; be sure that the host is yours to test")
     }
 
-    /// Whether a host is this machine's loopback interface, without asking a resolver.
+    /// Returns whether a host is this machine's loopback interface, without querying a resolver.
     package static func isLoopback(_ host: String) -> Bool {
         IPAddress(host)?.unmapped.isLoopback ?? (host.lowercased() == "localhost")
     }
@@ -100,7 +104,7 @@ package struct AllowedTargets: Sendable {
             guard rest.first == ":", let port = port(rest.dropFirst()) else { return nil }
             return Entry(host: canonical(host), port: port)
         }
-        // More colons than one are those of an IPv6 address.
+        // More than one colon means an IPv6 address.
         guard let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") else {
             return Entry(host: canonical(text), port: nil)
         }

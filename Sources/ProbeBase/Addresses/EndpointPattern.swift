@@ -1,19 +1,19 @@
 /// The endpoints on which a listener accepts connections: one address or all addresses, and a port.
 package struct EndpointPattern: Sendable, Hashable {
-    /// Nil for a listener on all addresses.
+    /// The address; `nil` for a listener on all addresses.
     package let address: IPAddress?
-    /// The family of a listener on all addresses, if it accepts only one; nil if it accepts both.
+    /// The family of a listener on all addresses, if it accepts only one; `nil` if it accepts both.
     package let family: IPAddress.Family?
     package let port: UInt16
 
-    /// This endpoint, or all addresses of its family if its address is 0.0.0.0 or [::].
+    /// Creates the pattern of this endpoint, or of all addresses of its family if its address is 0.0.0.0 or [::].
     package init(_ endpoint: SocketEndpoint) {
         address = endpoint.address.isUnspecified ? nil : endpoint.address
         family = endpoint.address.family
         port = endpoint.port
     }
 
-    /// This port on all addresses.
+    /// Creates the pattern of this port on all addresses.
     package init(anyAddressPort port: UInt16) {
         address = nil
         family = nil

@@ -16,7 +16,7 @@ package struct IPAddress: Sendable, Hashable {
         self.low = low
     }
 
-    /// In host order: 127.0.0.1 is `0x7f00_0001`.
+    /// Creates an IPv4 address from a number in host order: 127.0.0.1 is `0x7f00_0001`.
     @inlinable package init(v4 address: UInt32) {
         self.init(family: .v4, high: 0, low: UInt64(address))
     }
@@ -34,7 +34,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// 4 or 16 bytes in network order; nil for any other count.
+    /// Creates an address from 4 or 16 bytes in network order; `nil` for any other count.
     package init?(bytes: Span<UInt8>) {
         switch bytes.count {
         case 4:
@@ -48,7 +48,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// 4 or 16 bytes in network order.
+    /// The 4 or 16 bytes of the address in network order.
     package var bytes: [UInt8] {
         let count = family == .v4 ? 4 : 16
         return (16 - count..<16).map { index in
@@ -60,13 +60,14 @@ package struct IPAddress: Sendable, Hashable {
     package static let loopbackV4 = IPAddress(v4: 0x7f00_0001)
     package static let loopbackV6 = IPAddress(v6High: 0, low: 1)
 
-    /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291, section 2.5.5.2); any other as it is.
+    /// The IPv4 address that an IPv4-mapped IPv6 address represents (RFC 4291, section 2.5.5.2); any other address
+    /// unchanged.
     package var unmapped: IPAddress {
         guard family == .v6, high == 0, low >> 32 == 0xffff else { return self }
         return IPAddress(v4: UInt32(truncatingIfNeeded: low))
     }
 
-    /// 127.0.0.0/8 or ::1 (RFC 1122 3.2.1.3, RFC 4291 2.5.3).
+    /// Whether the address is in 127.0.0.0/8 or is ::1 (RFC 1122 3.2.1.3, RFC 4291 2.5.3).
     package var isLoopback: Bool {
         switch family {
         case .v4: low >> 24 == 127
@@ -74,19 +75,19 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// 0.0.0.0 or ::
+    /// Whether the address is 0.0.0.0 or ::.
     package var isUnspecified: Bool { high == 0 && low == 0 }
 }
 
 extension IPAddress: Comparable {
-    /// IPv4 before IPv6, then by number.
+    /// Orders IPv4 before IPv6, then by number.
     package static func < (left: IPAddress, right: IPAddress) -> Bool {
         if left.family != right.family { return left.family == .v4 }
         return left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }
 
-/// The addresses that a transport tries first where a name has addresses of both families, in the words of the language.
+/// The addresses that a transport tries first if a name has addresses of both families, in the words of the language.
 public enum AddressPreference: String, Sendable, CaseIterable {
     case ipv4, ipv6
 }
@@ -96,7 +97,8 @@ extension AddressPreference {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// `127.0.0.1`; for IPv6 the canonical text of RFC 5952 (`::1`, `2001:db8::1`, `::ffff:192.0.2.1`).
+    /// The address as text, such as `127.0.0.1`; for IPv6 the canonical text of RFC 5952 (`::1`, `2001:db8::1`,
+    /// `::ffff:192.0.2.1`).
     package var description: String {
         switch family {
         case .v4: Self.dotted(UInt32(truncatingIfNeeded: low))
@@ -146,7 +148,7 @@ extension IPAddress: CustomStringConvertible {
         return joined(groups[..<zeros.lowerBound]) + "::" + joined(groups[zeros.upperBound...])
     }
 
-    /// The first of the longest runs of two or more zero groups (RFC 5952 4.2.2, 4.2.3).
+    /// Returns the first of the longest runs of two or more zero groups (RFC 5952 4.2.2, 4.2.3).
     private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
         var best: Range<Int>?
         var start = 0
@@ -164,7 +166,7 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // Some readers take a leading zero for octal, others do not: refused (RFC 6943 3.1.1).
+            // Some readers interpret a leading zero as octal, others do not, so it is rejected (RFC 6943 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

@@ -13,7 +13,7 @@ package struct SocketEndpoint: Sendable, Hashable {
         left.port == right.port && left.address == right.address
     }
 
-    /// The same with the address that an IPv4-mapped one stands for.
+    /// The same endpoint with the IPv4 address that an IPv4-mapped one represents.
     package var unmapped: SocketEndpoint { SocketEndpoint(address: address.unmapped, port: port) }
 
     /// Reads `127.0.0.1:80` and `[::1]:80`.
@@ -32,7 +32,7 @@ package struct SocketEndpoint: Sendable, Hashable {
 }
 
 extension SocketEndpoint: CustomStringConvertible {
-    /// `127.0.0.1:80` or `[::1]:80`.
+    /// The endpoint as text: `127.0.0.1:80` or `[::1]:80`.
     package var description: String {
         switch address.family {
         case .v4: "\(address):\(port)"

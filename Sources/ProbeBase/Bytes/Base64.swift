@@ -2,7 +2,7 @@
 package enum Base64 {
     package enum Outcome {
         case bytes([UInt8])
-        /// The first character that is not Base64.
+        /// The first character that is not Base64, at this offset.
         case invalid(offset: Int)
     }
 

@@ -1,15 +1,17 @@
-/// The hash FNV-1a of 64 bits (RFC 9923): the same on every machine and in every version, unlike Swift's own hashes.
+/// The 64-bit FNV-1a hash (RFC 9923): the same on every machine and in every version, unlike Swift's own hashes.
 ///
-/// It protects nothing, because two texts with one hash are easily made: names that must differ have ``SHA256``.
+/// It offers no protection, because two texts with one hash are easily made: names that must differ use ``SHA256``.
 package struct FNV1a: Sendable {
     @usableFromInline var state: UInt64
 
     package var value: UInt64 { state }
 
-    /// - Parameter salt: another hash of the same bytes.
+    /// Creates a hash.
+    ///
+    /// - Parameter salt: a number that selects a different hash of the same bytes.
     package init(salt: UInt64 = 0) { state = 0xcbf2_9ce4_8422_2325 ^ salt }
 
-    /// The hash of a text.
+    /// Creates the hash of a text.
     package init(_ text: String) {
         self.init()
         add(text.utf8)

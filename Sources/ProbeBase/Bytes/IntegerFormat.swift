@@ -1,8 +1,8 @@
-/// The encoding of an unsigned integer on the wire. Without `le` the highest byte comes first.
+/// The encoding of an unsigned integer on the wire. Without `le` it is big-endian.
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u24, u32, u64, u16le, u32le, u64le, varint
 
-    /// The largest value that can be computed and encoded. What has 64 bits holds up to 2^64 - 1.
+    /// The largest value that can be computed and encoded. A 64-bit format can represent up to 2^64 - 1.
     package var largest: Int {
         switch self {
         case .u8: 0xFF
@@ -13,7 +13,7 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Bytes on the wire; nil for a varint, which has one to ten.
+    /// The number of bytes on the wire; `nil` for a varint, which has one to ten.
     package var width: Int? {
         switch self {
         case .u8: 1
@@ -36,13 +36,13 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
 // MARK: Writing
 
 extension IntegerFormat {
-    /// The bytes of a value; nil when it does not fit.
+    /// Returns the bytes of a value; `nil` if it does not fit.
     package func encode(_ value: Int) -> [UInt8]? {
         guard value >= 0, value <= largest else { return nil }
         return bytes(of: UInt64(value))
     }
 
-    /// As `encode`, of values up to 2^64 - 1.
+    /// Does the same as `encode`, for values up to 2^64 - 1.
     package func encode(unsigned value: UInt64) -> [UInt8]? {
         guard largest == Int.max || value <= UInt64(largest) else { return nil }
         return bytes(of: value)
@@ -54,7 +54,8 @@ extension IntegerFormat {
         return isLittleEndian ? bytes : bytes.reversed()
     }
 
-    /// In base 128 as Protocol Buffers write it: lowest group first, the highest bit of all bytes but the last one set.
+    /// Returns the varint encoding of Protocol Buffers, in base 128: lowest group first, the highest bit of all bytes
+    /// but the last one set.
     package static func varint(_ value: UInt64) -> [UInt8] {
         var rest = value
         var bytes: [UInt8] = []
@@ -70,16 +71,16 @@ extension IntegerFormat {
 // MARK: Reading
 
 extension IntegerFormat {
-    /// What the first bytes of something come to.
+    /// The result of reading an integer.
     package enum Reading: Sendable, Equatable {
         case value(UInt64, width: Int)
-        /// Its end has not come.
+        /// The end of the integer has not arrived.
         case incomplete
-        /// A varint of more than ten bytes, or of more than 64 bits.
+        /// A varint has more than ten bytes, or more than 64 bits.
         case tooLong
     }
 
-    /// Reads the integer at the start of what has come. A varint may be longer than needed.
+    /// Reads the integer at the start of the received bytes. A varint may be longer than needed.
     package func read(_ bytes: ArraySlice<UInt8>) -> Reading {
         guard let width else { return Self.readVarint(bytes) }
         guard bytes.count >= width else { return .incomplete }

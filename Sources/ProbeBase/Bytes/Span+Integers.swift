@@ -1,4 +1,4 @@
-/// Reads integers from untrusted bytes: nil if there are too few bytes, never a trap.
+/// Reads integers from untrusted bytes: returns `nil` if there are too few bytes, and never traps.
 extension Span<UInt8> {
     @inlinable @inline(__always)
     package func byte(at offset: Int) -> UInt8? {
@@ -32,13 +32,13 @@ extension Span<UInt8> {
     @inlinable @inline(__always)
     package func little64(at offset: Int) -> UInt64? { big64(at: offset)?.byteSwapped }
 
-    /// The part of `range` that is within the span.
+    /// Returns the part of `range` that is within the span.
     @inlinable @inline(__always)
     package func clamping(_ range: Range<Int>) -> Range<Int> {
         range.clamped(to: 0..<count)
     }
 
-    /// A copy.
+    /// A copy of the bytes.
     @inlinable package var array: [UInt8] {
         var copy: [UInt8] = []
         copy.append(span: self)
@@ -47,9 +47,9 @@ extension Span<UInt8> {
 }
 
 extension [UInt8] {
-    /// One memory copy.
+    /// Appends a span with one memory copy.
     @inlinable package mutating func append(span: Span<UInt8>) {
-        // The pointer does not leave the closure. This toolchain has no other way to copy a span at once.
+        // The pointer does not escape the closure. This toolchain has no other way to copy a span at once.
         span.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
@@ -58,7 +58,7 @@ extension UInt8 {
     /// The digits of hexadecimal numbers, in lower case.
     package static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// 0 to 15; nil if it is no hexadecimal digit.
+    /// The value of a hexadecimal digit, 0 to 15; `nil` if the byte is not one.
     package var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

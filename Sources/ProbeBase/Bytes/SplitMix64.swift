@@ -1,7 +1,8 @@
-/// The generator behind `random(…, seed n)` and `cut at random seed n`: SplitMix64 (Steele, Lea and Flood, 2014), so that
+/// The generator for `random(…, seed n)` and `cut at random seed n`: SplitMix64 (Steele, Lea and Flood, 2014), so that
 /// a seed gives the same bytes on every machine and in every version.
 ///
-/// The state starts as the seed; each step adds 0x9E3779B97F4A7C15 and mixes; bytes are taken from each number lowest first.
+/// The state starts as the seed; each step adds 0x9E3779B97F4A7C15 and mixes; bytes are taken from each number, lowest
+/// first.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -17,7 +18,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The next `count` bytes.
+    /// Returns the next `count` bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: max(0, count))
         result.withUnsafeMutableBytes { bytes in
@@ -32,7 +33,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// From 0 to `bound - 1`, by remainder; 0 for a bound below 1.
+    /// Returns a number from 0 to `bound - 1`, by remainder; 0 for a bound below 1.
     package mutating func below(_ bound: Int) -> Int {
         guard bound > 1 else { return 0 }
         return Int(truncatingIfNeeded: next() % UInt64(bound))

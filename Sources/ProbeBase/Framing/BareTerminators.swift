@@ -1,6 +1,6 @@
-/// CRs and LFs without the other half of a CRLF: data if the terminator is CRLF, and the most likely mistake.
+/// CRs and LFs without the other half of a CRLF: they are data if the terminator is CRLF, and the most likely mistake.
 package struct BareTerminators: Sendable, Equatable {
-    /// How often something was seen, and where the first ones were. Keeps at most `offsetLimit` offsets.
+    /// The number of occurrences, and the offsets of the first ones. Keeps at most `offsetLimit` offsets.
     package struct Occurrences: Sendable, Equatable {
         package static let offsetLimit = 16
 
@@ -16,9 +16,9 @@ package struct BareTerminators: Sendable, Equatable {
         }
     }
 
-    /// CRs that no LF follows.
+    /// CRs that are not followed by an LF.
     package internal(set) var carriageReturns = Occurrences()
-    /// LFs that no CR precedes.
+    /// LFs that are not preceded by a CR.
     package internal(set) var lineFeeds = Occurrences()
 
     package init() {}

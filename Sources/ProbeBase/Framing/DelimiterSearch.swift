@@ -1,12 +1,14 @@
-/// Finds a delimiter of any bytes in a stream that comes in pieces. It reads each byte once, also where the delimiter repeats its own
-/// beginning (Knuth, Morris, Pratt).
+/// Finds a delimiter of any bytes in a stream that arrives in pieces. It reads each byte once, even if the delimiter
+/// repeats its own beginning (Knuth, Morris, Pratt).
 package struct DelimiterSearch: Sendable {
     private let delimiter: [UInt8]
-    /// By a number of matched bytes: how many of them are matched if the next byte is another one.
+    /// For each number of matched bytes, how many of them remain matched if the next byte differs.
     private let fallbacks: [Int]
-    /// How many bytes at the end of what was read begin a delimiter.
+    /// The number of bytes at the end of the input that begin a delimiter.
     package private(set) var matched = 0
 
+    /// Creates a search.
+    ///
     /// - Parameter delimiter: at least one byte.
     package init(_ delimiter: [UInt8]) {
         self.delimiter = delimiter
@@ -20,7 +22,7 @@ package struct DelimiterSearch: Sendable {
         self.fallbacks = fallbacks
     }
 
-    /// Reads a byte. Returns whether a delimiter ends with it; the search then begins anew.
+    /// Reads a byte. Returns whether a delimiter ends with it; the search then restarts.
     package mutating func read(_ byte: UInt8) -> Bool {
         while matched > 0, delimiter[matched] != byte { matched = fallbacks[matched] }
         if delimiter[matched] == byte { matched += 1 }

@@ -1,29 +1,29 @@
 /// Divides one direction of a connection into the units of a framing.
 ///
 /// It does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete frames. It
-/// never traps and reads each byte once. It holds only the bytes that no frame has taken: an announced length is
+/// never traps and reads each byte once. It keeps only the bytes that no frame has taken: an announced length is
 /// compared with the limit and allocates nothing.
 ///
 /// - `crlf`: CR LF ends a line. A CR or LF without the other is data, and is recorded (`Frame.bareTerminators`).
 /// - `lf`, `cr`, `nul`: this byte ends a unit.
-/// - a delimiter: these bytes end a unit. The first bytes of a delimiter are content once another byte follows.
-/// - `u8`, `u16`, `u24`, `u32`, `u64`: a big-endian length comes first; `u16le`, `u32le`: a little-endian one.
+/// - a delimiter: these bytes end a unit. The first bytes of a delimiter are content if another byte follows.
+/// - `u8`, `u16`, `u24`, `u32`, `u64`: a big-endian length precedes each unit; `u16le`, `u32le`: a little-endian one.
 /// - `varint`: a length in base 128, lowest group first, as in Protocol Buffers. A longer encoding than needed is
 ///   accepted, more than ten bytes or 64 bits are not.
-/// - `netstring`: a decimal length without a needless 0, `:`, the payload, `,`.
+/// - `netstring`: a decimal length without unnecessary zeros, `:`, the payload, `,`.
 /// - `none`, and `websocket`, which this decoder does not divide: there are no units. A frame is what has arrived since
 ///   the previous frame, and the limit does not apply.
 package struct FrameDecoder: Sendable {
     private enum State: Sendable {
         case open
-        /// A stream with an error can't be divided any further.
+        /// The stream has an error, and can no longer be divided.
         case failed(FrameError)
     }
 
     package let framing: Framing
-    /// The most payload bytes of a frame; nil for no limit.
+    /// The maximum number of payload bytes in a frame; `nil` for no limit.
     package let limit: Int?
-    /// CRs and LFs in the unfinished frame that are no terminator; of `crlf` only.
+    /// CRs and LFs in the unfinished frame that are not a terminator; only with `crlf`.
     package private(set) var bareTerminators = BareTerminators()
 
     private var state = State.open
@@ -32,13 +32,15 @@ package struct FrameDecoder: Sendable {
     private var head = 0
     /// There is no terminator between `head` and this index.
     private var scanned = 0
-    /// Of a delimiter; what it has read ends at `scanned`.
+    /// The search for a delimiter; the input that it has read ends at `scanned`.
     private var search: DelimiterSearch?
     /// The offset in the stream of the buffer's first byte.
     private var bufferOffset: Int
 
+    /// Creates a decoder.
+    ///
     /// - Parameters:
-    /// - limit: payload bytes, without terminator and prefix; a negative one is 0.
+    ///   - limit: the maximum number of payload bytes, without terminator and prefix; a negative one is 0.
     ///   - offset: the offset of the first byte that will be appended, for frames and errors that count from an earlier
     ///     byte.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
@@ -66,10 +68,10 @@ package struct FrameDecoder: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next complete frame; nil if more bytes are needed.
+    /// Returns the next complete frame; `nil` if more bytes are needed.
     ///
     /// - Throws: the reason why the stream can't be divided, as soon as it is certain, and again at each later call.
-    ///   The bytes from the bad frame on stay `pending`.
+    ///   The bytes from the invalid frame on stay `pending`.
     package mutating func next() throws(FrameError) -> Frame? {
         if case .failed(let error) = state { throw error }
         do throws(FrameError) {
@@ -97,7 +99,7 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Takes all bytes that no frame has taken: the stream has ended, or another reader continues it.
+    /// Returns and removes all bytes that no frame has taken: the stream has ended, or another reader continues it.
     package mutating func finish() -> [UInt8] {
         let leftover = Array(pending)
         bufferOffset += buffer.count
@@ -116,7 +118,7 @@ package struct FrameDecoder: Sendable {
             if buffer[index] == 0x0A {
                 bareTerminators.lineFeeds.record(bufferOffset + index)
             } else if index + 1 == buffer.count {
-                // The CR may be data or half a terminator: it is examined again when the next byte has arrived.
+                // The CR may be data or half a terminator, and is examined again when the next byte has arrived.
                 scanned = index
                 try checkContent(index - head)
                 return nil
@@ -151,7 +153,7 @@ package struct FrameDecoder: Sendable {
                 try checkContent(scanned - length - head)
                 return take(prefix: 0, payload: scanned - length - head, terminator: length)
             }
-            // Whatever comes, the bytes before those that may be a delimiter are content.
+            // The bytes before those that may be a delimiter are content, whatever follows.
             try checkContent(scanned - (search?.matched ?? 0) - head)
         }
         return nil
@@ -178,12 +180,12 @@ package struct FrameDecoder: Sendable {
         return take(prefix: prefix, payload: count, terminator: 0)
     }
 
-    /// An announced length that is within the limit, and that a stream can have.
+    /// Returns an announced length that is within the limit, and that is possible in a stream.
     private func checkedLength(_ length: UInt64, prefix: Int) throws(FrameError) -> Int {
         if let limit, length > UInt64(limit) {
             throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
         }
-        // The byte more is a netstring's comma.
+        // The additional byte is a netstring's comma.
         guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + prefix + 1).overflow else {
             throw FrameError(.lengthOutOfRange(length), offset: offset)
         }
@@ -207,9 +209,9 @@ package struct FrameDecoder: Sendable {
 
     // MARK: The buffer
 
-    /// The frame at `head`, which is complete.
+    /// Returns the frame at `head`, which is complete.
     ///
-    /// - Parameter behind: bytes behind the payload that are no terminator.
+    /// - Parameter behind: the number of bytes after the payload that are not a terminator.
     private mutating func take(prefix: Int, payload: Int, terminator: Int, behind: Int = 0) -> Frame {
         let start = head + prefix
         let content = start + payload
@@ -224,8 +226,8 @@ package struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// Removes the bytes of frames that were returned, once they are at least half of the buffer: so each byte is moved
-    /// once on average.
+    /// Removes the bytes of returned frames, once they are at least half of the buffer, so that each byte is moved once
+    /// on average.
     private mutating func compact() {
         guard head > 0, head >= buffer.count - head else { return }
         buffer.removeFirst(head)
@@ -237,13 +239,13 @@ package struct FrameDecoder: Sendable {
 
 /// One unit of a framing, with its place in the stream. Offsets count bytes from the start of the stream.
 package struct Frame: Sendable, Equatable {
-    /// Without prefix and terminator.
+    /// The payload without prefix and terminator.
     package var payload: [UInt8]
-    /// The whole frame, with prefix and terminator.
+    /// The range of the whole frame, with prefix and terminator.
     package var range: Range<Int>
-    /// Empty, at the frame's end, if the framing has no terminator.
+    /// The range of the terminator; empty, at the frame's end, if the framing has none.
     package var terminator: Range<Int>
-    /// CRs and LFs in the payload that are no terminator; of `crlf` only.
+    /// CRs and LFs in the payload that are not a terminator; only with `crlf`.
     package var bareTerminators: BareTerminators
 
     package init(

@@ -20,7 +20,7 @@ package struct FrameEncoder: Sendable {
         self.framing = framing
     }
 
-    /// The payload, followed by its terminator or preceded by its length.
+    /// Returns the payload, followed by its terminator or preceded by its length.
     package func encode(_ payload: [UInt8]) throws(Failure) -> [UInt8] {
         guard let (before, behind) = framing.envelope(of: payload.count) else {
             throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
@@ -34,10 +34,12 @@ package struct FrameEncoder: Sendable {
         return unit
     }
 
-    /// - Parameter unit: ends with the terminator.
+    /// Returns the offset of the first terminator in a unit.
+    ///
+    /// - Parameter unit: the payload with the terminator at its end.
     private static func offset(of terminator: [UInt8], in unit: [UInt8]) -> Int {
         if terminator.count <= 2, let last = terminator.last {
-            // Eight bytes at a time, which the terminators that have names are worth.
+            // Eight bytes at a time, which is worthwhile for the named terminators.
             var start = terminator.count - 1
             while let index = unit.span.firstIndex(of: last, from: start) {
                 if terminator.count == 1 || unit[index - 1] == terminator[0] { return index + 1 - terminator.count }

@@ -1,13 +1,13 @@
-/// Why a stream can't be divided into frames from some byte on.
+/// The reason why a stream can't be divided into frames from some byte on.
 package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
         /// The payload has more bytes than the limit. The length is known if the frame announces it.
         case tooLong(limit: Int, length: UInt64?)
-        /// The announced length is larger than any stream.
+        /// The announced length is larger than possible in a stream.
         case lengthOutOfRange(UInt64)
-        /// A varint of more than ten bytes, or of more than 64 bits.
+        /// A varint has more than ten bytes, or more than 64 bits.
         case varintTooLong
-        /// A netstring that is none.
+        /// A netstring is invalid.
         case netstring(Netstring.Failure)
     }
 

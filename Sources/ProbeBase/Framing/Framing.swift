@@ -5,19 +5,19 @@ public enum Framing: Sendable, Hashable {
     /// The length in decimal digits and `:` before a unit, `,` after it.
     case netstring
     case websocket, none
-    /// These bytes end a unit: at least one. ``init(delimiter:)`` chooses between this and the terminators that have names.
+    /// These bytes end a unit; at least one. ``init(delimiter:)`` chooses between this and the named terminators.
     case delimiter([UInt8])
 }
 
 extension Framing: CaseIterable {
-    /// Those that a word names; not a delimiter of a script's own.
+    /// All framings that have a word, without the delimiters that a script defines.
     public static let allCases: [Framing] = [
         .crlf, .lf, .cr, .nul, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none,
     ]
 }
 
 extension Framing: RawRepresentable {
-    /// The word of a script, `crlf`; a delimiter in quotes, with the escapes of a script.
+    /// The word in a script, such as `crlf`; a delimiter is in quotes, with the escapes of a script.
     public var rawValue: String {
         switch self {
         case .crlf: "crlf"
@@ -39,7 +39,7 @@ extension Framing: RawRepresentable {
         }
     }
 
-    /// The framing of a word, or of a delimiter in quotes.
+    /// Creates the framing of a word, or of a delimiter in quotes.
     public init?(rawValue: String) {
         if rawValue.hasPrefix("\"") {
             guard let bytes = Framing.unquoted(Array(rawValue.utf8)) else { return nil }
@@ -50,13 +50,13 @@ extension Framing: RawRepresentable {
         self = framing
     }
 
-    /// The framing in which these bytes end a unit; nil if there are none.
+    /// Creates the framing in which these bytes end a unit; `nil` if there are none.
     public init?(delimiter: [UInt8]) {
         if delimiter.isEmpty { return nil }
         self = Framing.named.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
     }
 
-    /// The bytes of a text in quotes, in which `\\r \\n \\t \\0 \\\\ \\"` and `\\xHH` are escapes.
+    /// Returns the bytes of a text in quotes, in which `\\r \\n \\t \\0 \\\\ \\"` and `\\xHH` are escapes.
     private static func unquoted(_ text: [UInt8]) -> [UInt8]? {
         guard text.count >= 2, text.last == UInt8(ascii: "\"") else { return nil }
         var rest = text.dropFirst().dropLast()
@@ -91,7 +91,7 @@ extension Framing: RawRepresentable {
 }
 
 extension Framing {
-    /// The bytes that end a unit; nil for a framing by length, and for `websocket` and `none`.
+    /// The bytes that end a unit; `nil` for a framing by length, and for `websocket` and `none`.
     package var terminator: [UInt8]? {
         switch self {
         case .crlf: [0x0D, 0x0A]
@@ -103,7 +103,7 @@ extension Framing {
         }
     }
 
-    /// The binary length that stands before a unit; nil for the other framings.
+    /// The binary length that precedes a unit; `nil` for other framings.
     package var prefix: IntegerFormat? {
         switch self {
         case .u8: .u8
@@ -126,7 +126,7 @@ extension Framing {
         }
     }
 
-    /// What stands before and behind a payload of so many bytes; nil if its length can't be said.
+    /// Returns the bytes before and after a payload of `count` bytes; `nil` if its length can't be encoded.
     package func envelope(of count: Int) -> (before: [UInt8], behind: [UInt8])? {
         if let terminator { return ([], terminator) }
         if self == .netstring { return (Netstring.prefix(of: count), [Netstring.end]) }
@@ -134,7 +134,7 @@ extension Framing {
         return prefix.encode(count).map { ($0, []) }
     }
 
-    /// How many bytes a unit is on the wire.
+    /// Returns the number of bytes of a unit on the wire.
     package func length(of payload: [UInt8]) -> Int {
         let envelope = envelope(of: payload.count)
         return payload.count + (envelope.map { $0.before.count + $0.behind.count } ?? 0)
@@ -144,32 +144,32 @@ extension Framing {
 // MARK: What a transport offers
 
 extension Framing {
-    /// In a list of framings: every delimiter of a script's own.
+    /// The item of a list of framings that represents every delimiter that a script defines.
     public static let anyDelimiter = Framing.delimiter([])
 
-    /// The framing of a word of such a list: `crlf`; `delimiter` is ``anyDelimiter``.
+    /// Creates the framing of a word of such a list, such as `crlf`; `delimiter` is ``anyDelimiter``.
     package init?(offer word: String) {
         guard let framing = Framing.offers.first(where: { $0.offer == word }) else { return nil }
         self = framing
     }
 
-    /// As a word of such a list.
+    /// The framing as a word of such a list.
     fileprivate var offer: String {
         if case .delimiter = self { "delimiter" } else { rawValue }
     }
 
-    /// `websocket` is a capability, as it is more than a framing.
+    /// The framings that a list can contain. `websocket` is a capability, because it is more than a framing.
     fileprivate static let offers = allCases.filter { $0 != .websocket } + [anyDelimiter]
 }
 
 extension Set<Framing> {
-    /// Whether a transport with this list has the framing.
+    /// Returns whether a transport with this list has the framing.
     package func offers(_ framing: Framing) -> Bool {
         if case .delimiter = framing { return contains(framing) || contains(.anyDelimiter) }
         return contains(framing)
     }
 
-    /// In the order of the language's list.
+    /// The words of the list, in the language's order.
     package var words: [String] {
         let words = Set<String>(map(\.offer))
         return Framing.offers.map(\.offer).filter(words.contains)

@@ -1,19 +1,19 @@
-/// Counts the lines of a stream without keeping them: their number, the longest one, and CRs and LFs that are no
+/// Counts the lines of a stream without keeping them: their number, the longest one, and CRs and LFs that are not a
 /// terminator.
 ///
 /// Bytes are appended as they arrive. Each is read once, eight at a time. The result does not depend on how the stream
 /// was divided into pieces.
 package struct LineScan: Sendable, Equatable {
-    /// `crlf`, `lf`, `cr` or `nul`; with any other framing no byte ends a line.
+    /// The framing: `crlf`, `lf`, `cr` or `nul`; with any other framing no byte ends a line.
     package let framing: Framing
     /// The number of bytes so far.
     package private(set) var count = 0
     /// The number of lines that have ended.
     package private(set) var lineCount = 0
-    /// The content of the longest line that has ended (the first, if several are equal), without its terminator; nil if
-    /// none has.
+    /// The content of the longest line that has ended (the first, if several are equal), without its terminator; `nil`
+    /// if no line has ended.
     package private(set) var longestLine: Range<Int>?
-    /// With `crlf` only. A CR as the last byte counts after `finish()`.
+    /// The bare CRs and LFs, with `crlf` only. A CR as the last byte counts after `finish()`.
     package private(set) var bareTerminators = BareTerminators()
 
     private var lineStart = 0
@@ -23,7 +23,7 @@ package struct LineScan: Sendable, Equatable {
         self.framing = framing
     }
 
-    /// What follows the last terminator; may be empty.
+    /// The content after the last terminator; may be empty.
     package var unfinishedLine: Range<Int> { lineStart..<count }
 
     /// The length of the longest content, including the unfinished line.
@@ -44,7 +44,7 @@ package struct LineScan: Sendable, Equatable {
     /// Appends the bytes that have arrived.
     package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 
-    /// The stream has ended.
+    /// Marks the end of the stream.
     package mutating func finish() {
         guard isCarriageReturnPending else { return }
         isCarriageReturnPending = false

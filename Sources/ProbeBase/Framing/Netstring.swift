@@ -1,10 +1,10 @@
 /// The length of a netstring: `5:hello,` has five bytes.
 package enum Netstring {
     package enum Failure: Error, Sendable, Equatable {
-        /// Something else than a digit, or no digit before the colon.
+        /// A character other than a digit, or no digit before the colon.
         case noNumber
         case leadingZero
-        /// A number of more than 19 digits, or of more than any stream.
+        /// A number with more than 19 digits, or larger than possible in a stream.
         case tooLong
         /// The payload is not followed by a comma.
         case noComma
@@ -12,20 +12,21 @@ package enum Netstring {
 
     package enum Reading: Sendable, Equatable {
         case value(UInt64, width: Int)
-        /// Its colon has not come.
+        /// The colon has not arrived.
         case incomplete
         case wrong(Failure)
     }
 
     package static let end: UInt8 = 0x2C
     private static let colon: UInt8 = 0x3A
-    /// Any number of so many digits fits in 64 bits.
+    /// The maximum number of digits; any number with this many fits in 64 bits.
     private static let mostDigits = 19
 
-    /// The length and its colon.
+    /// Returns the length and its colon.
     package static func prefix(of count: Int) -> [UInt8] { Array("\(count):".utf8) }
 
-    /// Reads the length at the start of what has come, with its colon. What is wrong is known at its first byte.
+    /// Reads the length at the start of the received bytes, with its colon. An error is detected at the first wrong
+    /// byte.
     package static func read(_ bytes: ArraySlice<UInt8>) -> Reading {
         var value: UInt64 = 0
         for (index, byte) in bytes.prefix(mostDigits + 1).enumerated() {

@@ -1,17 +1,17 @@
-/// Why a JSON value is not the one that has to be there: a sentence, in which texts of the value are escaped.
+/// The reason why a JSON value is not the required one: a sentence, in which texts of the value are escaped.
 package struct JSONContentError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// How values of a type are written as JSON, and read again: one declaration for both directions.
+/// Writes values of a type as JSON, and reads them again: one declaration for both directions.
 package struct JSONCodec<Value>: Sendable {
     package typealias Encode = @Sendable (Value) -> JSONValue
-    /// Reads a value. The text is the name of the member, for messages. Nil if it is another kind of JSON value.
+    /// Reads a value. The text is the name of the member, for messages. Returns `nil` for another kind of JSON value.
     package typealias Decode = @Sendable (JSONValue, String) throws(JSONContentError) -> Value?
 
-    /// What the JSON value has to be, for messages: `a string`.
+    /// The required kind of JSON value, for messages, such as `a string`.
     fileprivate let kind: String
     private let encoding: Encode
     private let decoding: Decode
@@ -22,7 +22,7 @@ package struct JSONCodec<Value>: Sendable {
 
     package func encode(_ value: Value) -> JSONValue { encoding(value) }
 
-    /// The members of the object that a value is written as.
+    /// Returns the members of the object that represents a value.
     package func members(of value: Value) -> [JSONValue.Member] {
         guard case .object(let members) = encoding(value) else { return [] }
         return members
@@ -35,7 +35,9 @@ package struct JSONCodec<Value>: Sendable {
         return decoded
     }
 
-    /// - Parameter name: that of the member whose value is read.
+    /// Reads a value.
+    ///
+    /// - Parameter name: the name of the member whose value is read.
     fileprivate func decode(_ value: JSONValue, of name: String) throws(JSONContentError) -> Value {
         guard let decoded = try decoding(value, name) else {
             throw JSONContentError("`\(name)` must be \(kind), not \(value.kind)")
@@ -52,7 +54,7 @@ package protocol JSONConvertible {
 extension JSONConvertible {
     package var json: JSONValue { Self.codec.encode(self) }
 
-    /// Nil if it is none.
+    /// Creates the value; `nil` if the JSON value is invalid.
     package init?(json: JSONValue) {
         do throws(JSONContentError) { self = try Self.codec.decode(json) } catch { return nil }
     }
@@ -61,7 +63,7 @@ extension JSONConvertible {
 // MARK: - Members
 
 extension JSONValue {
-    /// Nil for a member that is missing or null.
+    /// Returns a member; `nil` if it is missing or null.
     private func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? nil : $0 } }
 
     package func required<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value {
@@ -71,7 +73,7 @@ extension JSONValue {
         return try codec.decode(value, of: name)
     }
 
-    /// Nil for a member that is missing or null.
+    /// Returns a member's value; `nil` if the member is missing or null.
     package func optional<Value>(_ name: String, _ codec: JSONCodec<Value>) throws(JSONContentError) -> Value? {
         guard let value = present(name) else { return nil }
         return try codec.decode(value, of: name)
@@ -109,7 +111,7 @@ extension JSONCodec<Double> {
 }
 
 extension JSONCodec<[UInt8]> {
-    /// A string of U+0000 to U+00FF, a byte each.
+    /// A string of U+0000 to U+00FF, one character for each byte.
     package static let bytes = JSONCodec(
         "a string of characters up to U+00FF, a byte each", encode: { .latin1($0) },
         decode: { value, _ in value.latin1 }
@@ -130,14 +132,17 @@ extension JSONCodec<[String]> {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-    /// Every number that the type has.
+    /// Any number of the type.
     package static var integer: JSONCodec {
         JSONCodec("a whole number", encode: { .integer(Int(clamping: $0)) }) { value, _ in
             value.integer.flatMap(Value.init(exactly:))
         }
     }
 
-    /// - Parameter range: the numbers that are accepted, each of which the type has. What is below it is written as its least number.
+    /// Returns the codec of numbers in a range.
+    ///
+    /// - Parameter range: the accepted numbers, all of which the type can represent. A smaller number is written as the
+    ///   lowest one.
     package static func integer(in range: ClosedRange<Int>) -> JSONCodec {
         JSONCodec("a whole number", encode: { .integer(max(Int(clamping: $0), range.lowerBound)) }) {
             (value, name) throws(JSONContentError) in
@@ -170,7 +175,9 @@ extension JSONCodec {
         }
     }
 
-    /// - Parameter blank: what has the values of members that are missing.
+    /// Returns the codec of an object.
+    ///
+    /// - Parameter blank: the value that provides the properties of missing members.
     package static func object(_ blank: Value, _ fields: [JSONField<Value>]) -> JSONCodec where Value: Sendable {
         JSONCodec("an object", encode: { .object(fields.members(of: $0)) }) { (value, _) throws(JSONContentError) in
             guard case .object = value else { return nil }

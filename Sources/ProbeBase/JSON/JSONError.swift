@@ -1,4 +1,4 @@
-/// Why bytes are no JSON text, and the offset of the first wrong byte.
+/// The reason why bytes are not JSON text, and the offset of the first wrong byte.
 package struct JSONError: Error, Equatable {
     package enum Reason: Equatable, Sendable {
         case unexpectedEnd

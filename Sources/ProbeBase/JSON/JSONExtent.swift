@@ -1,12 +1,13 @@
 import CBytes
 
-/// Finds where values of a JSON text end, without making them: of a large document the parts are read one by one.
+/// Finds where values of a JSON text end, without creating them, so that a large document can be read part by part.
 ///
-/// What is inside a value is looked at as far as its end needs it; ``JSONParser`` checks it when the value is read.
+/// The inside of a value is examined only as far as necessary to find its end; ``JSONParser`` checks it when the value
+/// is read.
 package enum JSONExtent {
-    /// The offset behind the value that begins at an offset.
+    /// Returns the offset after the value that begins at an offset.
     ///
-    /// - Throws: if there is no value, or no end of it.
+    /// - Throws: an error if there is no value, or the value has no end.
     package static func end(ofValueAt start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         var position = start
         var depth = 0
@@ -31,7 +32,7 @@ package enum JSONExtent {
         throw JSONError(reason: .unexpectedEnd, offset: bytes.count)
     }
 
-    /// The offset of the first byte that is no white space; the end of the text if there is none.
+    /// Returns the offset of the first byte that is not white space; the end of the text if there is none.
     package static func skipSpace(at start: Int, in bytes: Span<UInt8>) -> Int {
         var position = start
         while position < bytes.count {
@@ -43,7 +44,7 @@ package enum JSONExtent {
         return position
     }
 
-    /// The offset behind a byte that has to come next, white space aside.
+    /// Returns the offset after a byte that must be next, apart from white space.
     package static func take(_ byte: UInt8, at start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         let position = skipSpace(at: start, in: bytes)
         guard position < bytes.count else { throw JSONError(reason: .unexpectedEnd, offset: position) }
@@ -51,7 +52,7 @@ package enum JSONExtent {
         return position + 1
     }
 
-    /// A number, or `true`, `false` or `null`.
+    /// Returns the end of a number, or of `true`, `false` or `null`.
     private static func end(ofWordAt start: Int, in bytes: Span<UInt8>) throws(JSONError) -> Int {
         var position = start
         loop: while position < bytes.count {
@@ -73,7 +74,7 @@ package enum JSONExtent {
             guard position < bytes.count else { break }
             switch bytes[position] {
             case UInt8(ascii: "\""): return position + 1
-            // Whatever is behind it, also a quotation mark, belongs to the string.
+            // The next byte, even a quotation mark, belongs to the string.
             case UInt8(ascii: "\\"): position += 2
             default: position += 1
             }

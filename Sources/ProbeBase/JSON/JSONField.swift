@@ -1,4 +1,4 @@
-/// A member of the object that values of a type are written as, and the property that it is read into.
+/// A member of the object that represents values of a type, and the property that it is read into.
 ///
 /// A list of fields is the format of a type: members are written in its order.
 package struct JSONField<Root>: Sendable {
@@ -14,14 +14,14 @@ package struct JSONField<Root>: Sendable {
 }
 
 extension Array {
-    /// The members of an object, in the order of the fields.
+    /// Returns the members of an object, in the order of the fields.
     package func members<Root>(of root: Root) -> [JSONValue.Member] where Element == JSONField<Root> {
         var members: [JSONValue.Member] = []
         for field in self { field.encode(root, &members) }
         return members
     }
 
-    /// Reads the members of an object; those that no field names are left out.
+    /// Reads the members of an object; members without a field are ignored.
     package func decode<Root>(
         _ value: JSONValue, into root: inout Root
     ) throws(JSONContentError) where Element == JSONField<Root> {
@@ -34,7 +34,7 @@ extension Array {
 extension JSONField {
     package typealias Property<Value> = any WritableKeyPath<Root, Value> & Sendable
 
-    /// A member that is always there.
+    /// Returns a member that is always present.
     package static func required<Value>(
         _ name: String, _ property: Property<Value>, _ codec: JSONCodec<Value>
     ) -> JSONField {
@@ -45,7 +45,7 @@ extension JSONField {
         }
     }
 
-    /// A member that is missing, or null, where the property is nil.
+    /// Returns a member that is missing, or null, if the property is `nil`.
     package static func optional<Value>(
         _ name: String, _ property: Property<Value?>, _ codec: JSONCodec<Value>, writesNull: Bool = false
     ) -> JSONField {
@@ -60,9 +60,9 @@ extension JSONField {
         }
     }
 
-    /// A member that may be missing, which leaves the property as it is.
+    /// Returns a member that may be missing, in which case the property is unchanged.
     ///
-    /// - Parameter isOmitted: whether it is not written for a value.
+    /// - Parameter isOmitted: whether the member is omitted for a value.
     package static func defaulted<Value>(
         _ name: String, _ property: Property<Value>, _ codec: JSONCodec<Value>,
         isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false }
@@ -75,19 +75,19 @@ extension JSONField {
         }
     }
 
-    /// A member that is only there where the property is true.
+    /// Returns a member that is present only if the property is `true`.
     package static func mark(_ name: String, _ property: Property<Bool>) -> JSONField {
         .defaulted(name, property, .flag, isOmitted: { !$0 })
     }
 
-    /// An array that may be missing, which leaves the property as it is.
+    /// Returns an array that may be missing, in which case the property is unchanged.
     package static func list<Value>(
         _ name: String, _ property: Property<[Value]>, _ codec: JSONCodec<[Value]>, writesEmpty: Bool = true
     ) -> JSONField {
         .defaulted(name, property, codec, isOmitted: { !writesEmpty && $0.isEmpty })
     }
 
-    /// An object that holds properties of the root itself.
+    /// Returns an object that contains properties of the root itself.
     package static func nested(_ name: String, _ fields: [JSONField]) -> JSONField {
         JSONField { root, members in
             members.append((name, .object(fields.members(of: root))))
@@ -96,7 +96,7 @@ extension JSONField {
         }
     }
 
-    /// The members of a part among those of the root.
+    /// Returns the members of a part, which are members of the root's object.
     package static func part<Part>(_ property: Property<Part>, _ codec: JSONCodec<Part>) -> JSONField {
         JSONField { root, members in
             members += codec.members(of: root[keyPath: property])
@@ -105,9 +105,9 @@ extension JSONField {
         }
     }
 
-    /// The members of a part among those of the root; none of them where the property is nil.
+    /// Returns the members of a part, which are members of the root's object; none of them if the property is `nil`.
     ///
-    /// - Parameter names: the members that show that there is such a part.
+    /// - Parameter names: the members that show that the part is present.
     package static func optionalPart<Part>(
         _ property: Property<Part?>, _ codec: JSONCodec<Part>, named names: String...
     ) -> JSONField {
@@ -118,7 +118,7 @@ extension JSONField {
         }
     }
 
-    /// A member that is written and not read; none where it is nil.
+    /// Returns a member that is written but not read; it is omitted if its value is `nil`.
     package static func written(_ name: String, _ value: @escaping @Sendable (Root) -> JSONValue?) -> JSONField {
         JSONField { root, members in
             if let value = value(root) { members.append((name, value)) }

@@ -1,16 +1,17 @@
 import CBytes
 
-/// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.
+/// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no duplicate names in
+/// an object.
 ///
 /// Never traps. Values may be nested up to ``depthLimit``. Time is linear in the input, memory at most a small multiple
 /// of it.
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// Up to this number of members, names are compared one by one.
+    /// The number of members up to which names are compared one by one.
     private static let fewMembers = 16
 
-    /// U+FFFD.
+    /// The bytes of U+FFFD.
     private static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
     private var position = 0
@@ -18,8 +19,11 @@ package struct JSONParser {
 
     private init(replacesInvalid: Bool) { self.replacesInvalid = replacesInvalid }
 
-    /// - Parameter replacesInvalid: a lone surrogate in a string is no error but U+FFFD, and so is what is not UTF-8.
-    /// - Throws: if the bytes are not exactly one value with optional white space around it.
+    /// Parses a JSON text.
+    ///
+    /// - Parameter replacesInvalid: whether lone surrogates in a string, and invalid UTF-8, are replaced by U+FFFD
+    ///   instead of being an error.
+    /// - Throws: an error if the bytes are not exactly one value with optional white space around it.
     package static func parse(_ bytes: Span<UInt8>, replacesInvalid: Bool = false) throws(JSONError) -> JSONValue {
         var parser = JSONParser(replacesInvalid: replacesInvalid)
         let value = try parser.value(bytes, depth: 0)
@@ -107,7 +111,7 @@ package struct JSONParser {
         return value
     }
 
-    /// RFC 8259 section 6.
+    /// Parses a number (RFC 8259, section 6).
     private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         let start = position
         var isWhole = true
@@ -169,7 +173,7 @@ package struct JSONParser {
 // MARK: - Strings, RFC 8259 section 7
 
 extension JSONParser {
-    /// Parses from the opening quotation mark to behind the closing one; returns the string's value.
+    /// Parses from the opening quotation mark to just after the closing one; returns the string's value.
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         var content: [UInt8] = []
@@ -190,7 +194,7 @@ extension JSONParser {
         }
     }
 
-    /// Takes the characters without an escape, which are most of a string, at once.
+    /// Takes a sequence of characters without escapes at once; most of a string consists of them.
     private mutating func plain(_ bytes: Span<UInt8>, into content: inout [UInt8]) {
         position += bytes.extracting(droppingFirst: position).withUnsafeBytes { rest in
             guard let base = rest.baseAddress else { return 0 }
@@ -228,7 +232,7 @@ extension JSONParser {
         }
     }
 
-    /// Takes the second half of a surrogate pair. Nil, with nothing taken, if another character follows.
+    /// Takes the second half of a surrogate pair. Returns `nil`, without taking anything, if another character follows.
     private mutating func lowSurrogate(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32? {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
             bytes[position + 1] == UInt8(ascii: "u")
@@ -276,13 +280,16 @@ extension JSONParser {
         position += length
     }
 
-    /// A surrogate in the three bytes that UTF-8 would have for it: programs write these for half of a pair.
+    /// Returns whether the next three bytes are a surrogate encoded as in UTF-8: some programs write these for half of
+    /// a pair.
     private func isSurrogate(_ bytes: Span<UInt8>) -> Bool {
         position + 2 < bytes.count && bytes[position] == 0xed && (0xa0...0xbf).contains(bytes[position + 1])
             && (0x80...0xbf).contains(bytes[position + 2])
     }
 
-    /// - Parameter count: how many bytes are no character.
+    /// Replaces invalid bytes.
+    ///
+    /// - Parameter count: the number of bytes that are not a character.
     private mutating func replace(_ count: Int, into content: inout [UInt8]) throws(JSONError) {
         guard replacesInvalid else { throw JSONError(reason: .invalidUTF8, offset: position) }
         content.append(contentsOf: JSONParser.replacement)

@@ -16,19 +16,19 @@ package enum JSONValue: Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// The member with this name; nil if there is none or the value is no object.
+    /// Returns the member with this name; `nil` if there is none or the value is not an object.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == name }?.value
     }
 
-    /// Nil if the value is no string.
+    /// The text; `nil` if the value is not a string.
     package var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// Nil if the value is no integer.
+    /// The integer; `nil` if the value is not one.
     package var integer: Int? {
         guard case .integer(let number) = self else { return nil }
         return number
@@ -38,7 +38,7 @@ package enum JSONValue: Sendable {
         if case .null = self { true } else { false }
     }
 
-    /// The bytes of a string of U+0000 to U+00FF; nil for any other value.
+    /// The bytes of a string of U+0000 to U+00FF; `nil` for any other value.
     package var latin1: [UInt8]? {
         guard case .string(let text) = self else { return nil }
         let utf8 = Array(text.utf8)
@@ -76,8 +76,8 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// Which characters of a string are written unescaped. The others are escaped, so that the text has no line break
-    /// and is safe on a terminal.
+    /// The characters of a string that are written unescaped. All others are escaped, so that the text has no line
+    /// break and is safe on a terminal.
     package enum Characters: Sendable {
         /// Printable ASCII: the text is pure ASCII.
         case ascii
@@ -85,7 +85,7 @@ extension JSONValue {
         case visible
     }
 
-    /// The value on one line, members in their order.
+    /// Returns the value on one line, with members in their order.
     package func encoded(_ characters: Characters = .visible) -> [UInt8] {
         var text: [UInt8] = []
         append(to: &text, characters)
@@ -150,8 +150,8 @@ extension JSONValue {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Takes the characters without an escape, which are most of a string, at once. Returns the byte after them, nil at
-    /// the end.
+    /// Takes a sequence of characters without escapes at once; most of a string consists of them. Returns the byte
+    /// after them, `nil` at the end.
     private static func appendPlain(_ rest: inout UnsafeRawBufferPointer, to text: inout [UInt8]) -> UInt8? {
         guard let base = rest.baseAddress, rest.count > 0 else { return nil }
         let plain = probe_plain_json(base, rest.count)

@@ -1,8 +1,8 @@
-/// Where a field is in a message: field numbers, from the outside in, as `3.1[0]` says.
+/// The place of a field in a message: field numbers, from the outside in, such as `3.1[0]`.
 package struct ProtobufPath: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package var number: Int
-        /// Which one of a repeated field, from 0; nil: it is there once.
+        /// The index in a repeated field, from 0; `nil` if the field occurs once.
         package var index: Int?
 
         package init(number: Int, index: Int? = nil) {
@@ -17,34 +17,34 @@ package struct ProtobufPath: Equatable, Sendable {
 
     package init(_ parts: [Part]) { self.parts = parts }
 
-    /// As a script says it.
+    /// The path as written in a script.
     package var text: String { parts.map(\.text).joined(separator: ".") }
 
     package enum Found: Equatable, Sendable {
         case varint(UInt64)
         case fixed(UInt64)
-        /// Of a group: the fields between its tags.
+        /// For a group: the fields between its tags.
         case bytes(Range<Int>)
     }
 
-    /// Why a message has no such field.
+    /// The reason why a message has no such field.
     package enum Failure: Error, Equatable, Sendable {
-        /// It or a message in it is no protobuf; `within` names the field that holds that one.
+        /// The message, or a message in it, is not valid protobuf; `within` names the field that contains the latter.
         case malformed(within: String?, ProtobufReader.Problem)
-        /// `others` are the numbers of the fields that are there, at most ten of them.
+        /// The field is missing; `others` are the numbers of the fields that are present, at most ten of them.
         case missing(String, others: [Int])
         case missingIndex(String, count: Int)
         case repeated(String, count: Int)
-        /// A field of a number is asked for.
+        /// A field of a number was requested.
         case noMessage(String)
 
-        /// The message is beyond what is read here, and may be right.
+        /// Whether the message exceeds a limit of this reader, and may be valid.
         package var isLimit: Bool {
             if case .malformed(_, let problem) = self { problem.kind == .tooDeep } else { false }
         }
     }
 
-    /// The field's value. All of the messages on the way are read to their ends, so that a truncated one is found.
+    /// Finds the field's value. All messages on the path are read to their ends, so that a truncated one is detected.
     package func find(in message: Span<UInt8>) throws(Failure) -> Found {
         var range = 0..<message.count
         var outer: String?
@@ -95,7 +95,7 @@ package struct ProtobufPath: Equatable, Sendable {
 }
 
 extension ProtobufPath.Failure {
-    /// One line: what is wrong.
+    /// A description of the failure in one line.
     package var text: String {
         switch self {
         case .malformed(let outer, let problem):

@@ -1,13 +1,13 @@
-/// Reads protobuf's wire format field by field (Protocol Buffers Documentation, *Encoding*). It copies nothing, holds one
-/// field at a time, and never traps on any input.
+/// Reads protobuf's wire format field by field (Protocol Buffers Documentation, *Encoding*). It copies nothing, holds
+/// one field at a time, and never traps on any input.
 package struct ProtobufReader: Sendable {
     package enum Value: Equatable, Sendable {
         case varint(UInt64)
         case fixed32(UInt32)
         case fixed64(UInt64)
-        /// A text, bytes, a message or packed numbers: where they lie in the message.
+        /// A text, bytes, a message or packed numbers: their range in the message.
         case bytes(Range<Int>)
-        /// A message between two tags (deprecated, still legal): where its fields lie.
+        /// A message between two tags (deprecated, still legal): the range of its fields.
         case group(Range<Int>)
     }
 
@@ -20,21 +20,21 @@ package struct ProtobufReader: Sendable {
         package enum Kind: Equatable, Sendable {
             /// The message ends in the middle of the field.
             case truncated
-            /// The length of the field's contents, and how many bytes there are.
+            /// The length of the field's contents exceeds the number of remaining bytes.
             case lengthBeyondEnd(UInt64, remaining: Int)
-            /// More than ten bytes, or more than 64 bits.
+            /// A varint has more than ten bytes, or more than 64 bits.
             case longVarint
-            /// 6 or 7: there are none of these.
+            /// The wire type is 6 or 7, which do not exist.
             case wireType(Int)
-            /// 0, or above 2^29 - 1.
+            /// The field number is 0, or above 2^29 - 1.
             case fieldNumber(UInt64)
-            /// The end of a group that did not begin, or of another one.
+            /// The end of a group that did not begin, or of a different one.
             case strayEnd(Int)
             case tooDeep
         }
 
         package var kind: Kind
-        /// Where the field begins, from the message's first byte.
+        /// The offset of the field's start, from the message's first byte.
         package var offset: Int
 
         package init(kind: Kind, offset: Int) {
@@ -43,19 +43,21 @@ package struct ProtobufReader: Sendable {
         }
     }
 
-    /// Groups in groups: protobuf's own limit.
+    /// The maximum nesting of groups: protobuf's own limit.
     private static let deepestGroup = 100
 
     private var offset: Int
     private let end: Int
 
+    /// Creates a reader.
+    ///
     /// - Parameter range: the part of the message that is read. All offsets count from the start of the message.
     package init(_ range: Range<Int>) {
         offset = range.lowerBound
         end = range.upperBound
     }
 
-    /// The next field; nil at the end.
+    /// Returns the next field; `nil` at the end.
     package mutating func next(in message: Span<UInt8>) throws(Problem) -> Field? {
         if offset == end { return nil }
         let start = offset
@@ -96,7 +98,7 @@ package struct ProtobufReader: Sendable {
         }
     }
 
-    /// Steps behind a group; where its fields end.
+    /// Moves past a group; returns where its fields end.
     private mutating func endOfGroup(_ number: Int, from start: Int, in message: Span<UInt8>) throws(Problem) -> Int {
         var open = [number]
         while true {
@@ -115,12 +117,12 @@ package struct ProtobufReader: Sendable {
         }
     }
 
-    /// A number without a tag, as it stands in a packed field.
+    /// Returns the next varint without a tag, as in a packed field.
     package mutating func packedVarint(in message: Span<UInt8>) throws(Problem) -> UInt64? {
         offset == end ? nil : try varint(from: offset, in: message)
     }
 
-    /// The same, of 4 or 8 bytes.
+    /// Returns the next fixed-width number of 4 or 8 bytes, as in a packed field.
     package mutating func packedFixed(_ count: Int, in message: Span<UInt8>) throws(Problem) -> UInt64? {
         offset == end ? nil : try fixed(count, from: offset, in: message)
     }
@@ -138,7 +140,7 @@ package struct ProtobufReader: Sendable {
         throw Problem(kind: .longVarint, offset: start)
     }
 
-    /// Little-endian.
+    /// Reads a little-endian number.
     private mutating func fixed(_ count: Int, from start: Int, in message: Span<UInt8>) throws(Problem) -> UInt64 {
         guard end - offset >= count else { throw Problem(kind: .truncated, offset: start) }
         var value: UInt64 = 0
@@ -149,7 +151,7 @@ package struct ProtobufReader: Sendable {
 }
 
 extension ProtobufReader.Problem {
-    /// What is wrong, without where: `the length 300 goes beyond the end: 2 bytes follow`.
+    /// A description of the problem without its place: `the length 300 goes beyond the end: 2 bytes follow`.
     package var text: String {
         switch kind {
         case .truncated: "the message ends within the field"

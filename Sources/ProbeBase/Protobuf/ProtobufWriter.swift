@@ -1,4 +1,4 @@
-/// Fields of protobuf's wire format.
+/// Writes fields in protobuf's wire format.
 package struct ProtobufWriter {
     package private(set) var bytes: [UInt8] = []
 
@@ -12,7 +12,7 @@ package struct ProtobufWriter {
         case fixed32 = 5
     }
 
-    /// The largest number of a field.
+    /// The largest field number.
     package static let largestField = (1 << 29) - 1
 
     package mutating func field(_ number: Int, varint value: UInt64) {
@@ -38,7 +38,7 @@ package struct ProtobufWriter {
 
     private mutating func tag(_ number: Int, _ type: WireType) { append(varint: UInt64(number) << 3 | type.rawValue) }
 
-    // MARK: Values without a tag, as they stand in a packed field
+    // MARK: Values without a tag, as in a packed field
 
     package mutating func append(varint value: UInt64) {
         var rest = value
@@ -57,6 +57,6 @@ package struct ProtobufWriter {
         for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
     }
 
-    /// Small numbers of either sign are short.
+    /// Returns the zigzag encoding, in which small numbers of either sign are short.
     package static func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
 }

@@ -1,7 +1,7 @@
-/// What a link does to packets: a fault of some of them, or a state of the whole link.
+/// A command of a link: a fault of some packets, or a state of the whole link.
 package enum LinkCommand<Stage: StatementStage>: Sendable {
     case packets(PacketFault, PacketSelection<Stage>)
-    /// Cuts the IP packet off after this number of bytes; its header still gives the original length.
+    /// Truncates the IP packet after this number of bytes; its header still contains the original length.
     case truncate(PacketSelection<Stage>, to: Stage.Number)
     /// Forwards held packets.
     case release
@@ -18,22 +18,22 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     case clampMSS(Stage.Number)
     /// Inserts a segment at the receiver's next sequence number.
     case inject(Stage.Bytes)
-    /// Packets are dropped and answered by ICMP "destination unreachable"; nil: all.
+    /// Drops packets and answers them with ICMP "destination unreachable"; `nil` for all packets.
     case unreachable(PacketSelection<Stage>?)
-    /// Larger packets are dropped, with or without the ICMP message that says so (RFC 1191, RFC 8201).
+    /// Drops larger packets, with or without the ICMP message that reports it (RFC 1191, RFC 8201).
     case mtu(Stage.Number, isSilent: Bool)
-    /// - Parameter mayReorder: a packet may overtake an earlier one whose jitter is longer.
+    /// - Parameter mayReorder: whether a packet may overtake an earlier one whose jitter is longer.
     case delay(Duration, jitter: Duration, seed: Stage.Seed, mayReorder: Bool)
-    /// - Parameter queue: the most bytes that wait; further packets are dropped. The default is 64 KiB.
+    /// - Parameter queue: the maximum number of queued bytes; further packets are dropped. The default is 64 KiB.
     case rate(bytesPerSecond: Int, queue: Stage.Number?)
-    /// - Parameter burst: the number of packets that are lost in a row; nil for single losses.
+    /// - Parameter burst: the number of packets that are lost in a row; `nil` for single losses.
     case loss(percent: Double, seed: Stage.Seed, burst: Stage.Number?)
     case burst(Stage.Number)
     case down, up
     /// Ends every fault and state, and forwards held packets.
     case heal
 
-    /// The packets that it names.
+    /// The packets that the command names.
     package var selection: PacketSelection<Stage>? {
         switch self {
         case .packets(_, let selection), .truncate(let selection, _), .resetBehind(let selection),
@@ -44,28 +44,28 @@ package enum LinkCommand<Stage: StatementStage>: Sendable {
     }
 }
 
-/// What happens to a packet.
+/// A fault of a packet.
 package enum PacketFault: Sendable, Equatable {
     case drop
     case duplicate
     case delay(Duration)
-    /// It goes on after the next packet of its direction.
+    /// The packet is forwarded after the next packet of its direction.
     case swap
     case breakChecksum
-    /// Another payload byte, and the checksum that fits it.
+    /// A payload byte is changed, and the checksum is adjusted.
     case alter
-    /// Kept until ``LinkCommand/release``.
+    /// The packet is held until ``LinkCommand/release``.
     case hold
 }
 
-/// Where an RST of the link is in the stream of the receiver.
+/// The position of a link's RST in the stream of the receiver.
 package enum ResetPlace: Sendable {
     case now
-    /// With a sequence number that the receiver's window does not have.
+    /// With a sequence number outside the receiver's window.
     case outsideWindow
 }
 
-/// An option of SYN and SYN-ACK that a link can take away. `sack` is SACK-Permitted.
+/// An option of SYN and SYN-ACK that a link can remove. `sack` is SACK-Permitted.
 package enum StrippedOption: String, Sendable, CaseIterable {
     case sack, wscale, timestamps, mss
 }
@@ -74,11 +74,11 @@ package enum PacketKind: String, Sendable, CaseIterable {
     case data, syn, synack, ack, fin, rst, any
 }
 
-/// Which packets of a direction, counted from the command on.
+/// A selection of packets of one direction, counted from the command on.
 package struct PacketSelection<Stage: StatementStage>: Sendable {
     package var kind: PacketKind
     package var ordinals: Stage.Ordinals
-    /// The next copy of it.
+    /// Whether the next copy of the packet is meant.
     package var isAgain: Bool
 
     package init(kind: PacketKind, ordinals: Stage.Ordinals, isAgain: Bool = false) {

@@ -1,4 +1,4 @@
-/// The stage of a statement between text and run. It determines how the statement holds its values.
+/// The stage of a statement between its text and its execution. It determines how the statement holds its values.
 ///
 /// The parser produces statements that hold expressions, and the engine evaluates them when the step is due. Both are one type with
 /// different stages: its cases are listed once, and modules that execute statements need not know about expressions.
@@ -7,7 +7,7 @@ package protocol StatementStage {
     associatedtype Bytes: Sendable
     /// The seed of a random choice.
     associatedtype Seed: Sendable
-    /// Which packets are meant, by their numbers.
+    /// The selection of packets by their numbers.
     associatedtype Ordinals: Sendable
 }
 
@@ -16,6 +16,6 @@ package enum Resolved: StatementStage {
     package typealias Number = Int
     package typealias Bytes = [UInt8]
     package typealias Seed = UInt64
-    /// Of first transmissions; nil: every packet, and each of its copies.
+    /// The numbers of first transmissions; `nil` for every packet, and each of its copies.
     package typealias Ordinals = ClosedRange<Int>?
 }

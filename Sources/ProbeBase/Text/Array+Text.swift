@@ -1,7 +1,7 @@
 /// Appends ASCII text to large outputs without creating a string for each piece.
 extension [UInt8] {
     package mutating func append(text: String) {
-        // At once: appending a string's bytes one by one takes many times as long.
+        // Appended at once, because appending a string's bytes one by one takes many times as long.
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
         if isDone == nil { append(contentsOf: text.utf8) }
     }

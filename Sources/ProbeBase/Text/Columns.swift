@@ -4,24 +4,24 @@ package enum Columns {
         text.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 
-    /// Followed by spaces up to `width`.
+    /// Returns the text followed by spaces up to `width`.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - Columns.width(text)))
     }
 
-    /// Preceded by spaces up to `width`.
+    /// Returns the text preceded by spaces up to `width`.
     package static func right(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - Columns.width(text))) + text
     }
 
-    /// Cut to `width` columns; the ellipsis of a cut text is one of them.
+    /// Returns the text cut to `width` columns; the ellipsis of a cut text takes one of them.
     package static func cut(_ text: String, to width: Int) -> String {
         var kept = String.UnicodeScalarView()
         var used = 0
         for scalar in text.unicodeScalars {
             let columns = CharacterWidth.columns(of: scalar)
             if used + columns > width {
-                // The ellipsis replaces the last character that fits. If that was a wide one, a column stays empty.
+                // The ellipsis replaces the last character that fits. If that was a wide one, a column remains empty.
                 return kept.isEmpty ? "" : String(String.UnicodeScalarView(kept.dropLast())) + "…"
             }
             used += columns
@@ -31,7 +31,7 @@ package enum Columns {
     }
 }
 
-/// How many columns a character takes on a terminal.
+/// The number of columns that a character takes on a terminal.
 package enum CharacterWidth {
     package static func columns(of scalar: UnicodeScalar) -> Int {
         // Most characters: those below are neither combining nor wide.

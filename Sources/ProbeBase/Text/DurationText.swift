@@ -1,7 +1,7 @@
 /// Durations as text for people.
 package enum DurationText {
-    /// At least three digits if the value has so many: `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`; with a minus if it is
-    /// negative.
+    /// Returns a text with at least three digits if the value has that many: `870 ns`, `12.1 us`, `30.2 ms`, `1.25 s`;
+    /// with a minus sign if it is negative.
     package static func text(nanoseconds: Int64) -> String {
         let sign = nanoseconds < 0 ? "-" : ""
         let value = nanoseconds.magnitude
@@ -13,12 +13,12 @@ package enum DurationText {
         }
     }
 
-    /// The nanoseconds from `a` to `b`, negative if `b` is earlier, clamped to Int64.
+    /// Returns the nanoseconds from `a` to `b`, negative if `b` is earlier, clamped to Int64.
     package static func difference(from a: UInt64, to b: UInt64) -> Int64 {
         b >= a ? Int64(clamping: b - a) : -Int64(clamping: a - b)
     }
 
-    /// Truncated, not rounded: a gap of 24.99 ms must not be shown as 25.0 ms beside `>= 25ms`.
+    /// Returns the value, truncated and not rounded: a gap of 24.99 ms must not be shown as 25.0 ms next to `>= 25ms`.
     private static func scaled(_ value: UInt64, by unit: UInt64) -> String {
         let whole = value / unit
         let decimals: UInt64 = whole >= 100 ? 1 : whole >= 10 ? 2 : 3
@@ -29,7 +29,7 @@ package enum DurationText {
         return fraction.isEmpty ? "\(whole)" : "\(whole).\(fraction)"
     }
 
-    /// In the notation of a script: `1.5s`, `200ms`, `50us`, `2min`.
+    /// Returns the notation of a script: `1.5s`, `200ms`, `50us`, `2min`.
     package static func script(_ duration: Duration) -> String { script(nanoseconds: duration.nanoseconds) }
 
     package static func script(nanoseconds: Int64) -> String {
@@ -45,20 +45,20 @@ package enum DurationText {
         return "\(rounded)\(unit)"
     }
 
-    /// Whole milliseconds; from one second on, seconds with two decimals: `12 ms`, `1.25 s`. A negative value is shown
-    /// as 0.
+    /// Returns whole milliseconds; from one second on, seconds with two decimals: `12 ms`, `1.25 s`. A negative value
+    /// is shown as 0.
     package static func rounded(nanoseconds: Int64) -> String {
         nanoseconds < 1_000_000_000
             ? "\(max(0, nanoseconds) / 1_000_000) ms" : "\(fixed(Double(nanoseconds) / 1e9, digits: 2)) s"
     }
 
-    /// Milliseconds with three digits, right-aligned in `width`.
+    /// Returns milliseconds with three decimals, right-aligned in `width`.
     package static func milliseconds(_ nanoseconds: Int64, width: Int) -> String {
         let text = fixed(Double(nanoseconds) / 1e6, digits: 3)
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Seconds with six decimals, as other tools write them: `0.000123`, `-0.000004`.
+    /// Returns seconds with six decimals, as other tools write them: `0.000123`, `-0.000004`.
     package static func seconds(_ nanoseconds: Int64) -> String {
         let micro = (nanoseconds.magnitude + 500) / 1_000
         let fraction = String(micro % 1_000_000)
@@ -66,7 +66,7 @@ package enum DurationText {
         return "\(sign)\(micro / 1_000_000)." + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// A number with a fixed count of decimals.
+    /// Returns a number with a fixed number of decimals.
     package static func fixed(_ value: Double, digits: Int) -> String {
         var scale = 1
         for _ in 0..<digits { scale *= 10 }

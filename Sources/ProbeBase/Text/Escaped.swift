@@ -3,8 +3,8 @@
 package enum Escaped {
     // MARK: Text
 
-    /// Text in the notation of a script, without quotes: `220 a\r\n`. Printable UTF-8 is not escaped, nor are quotes
-    /// and backslashes.
+    /// Returns text in the notation of a script, without quotes: `220 a\r\n`. Printable UTF-8 is not escaped, nor are
+    /// quotes and backslashes.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var pending = Array(bytes)[...]
         // The usual case.
@@ -30,7 +30,7 @@ package enum Escaped {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The same for a string.
+    /// Does the same for a string.
     package static func text(_ text: String) -> String {
         // The usual case; there may be thousands of texts.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
@@ -39,7 +39,7 @@ package enum Escaped {
         return isPlain == true ? text : Escaped.text(text.utf8)
     }
 
-    /// In backquotes, for messages. A long text is cut: the excerpt below the message shows its place.
+    /// Returns the text in backquotes, for messages. A long text is cut: the excerpt below the message shows its place.
     package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
@@ -47,14 +47,14 @@ package enum Escaped {
 
     private static let longestQuote = 60
 
-    /// Text from another program. Bytes that are not UTF-8 become U+FFFD, and each invisible character becomes its
-    /// code, `\u{1b}`. If there are more than `limit` bytes, the first ones, followed by their number.
+    /// Returns text from another program. Bytes that are not UTF-8 become U+FFFD, and each invisible character becomes
+    /// its code, `\u{1b}`. If there are more than `limit` bytes, the first ones are returned, followed by their number.
     package static func foreignText(_ bytes: some Collection<UInt8>, limit: Int) -> String {
         let text = visible(String(decoding: bytes.prefix(limit), as: UTF8.self))
         return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
     }
 
-    /// The text in which each character that is invisible or changes the text's direction is replaced by its code.
+    /// Returns the text with each character replaced by its code that is invisible or changes the text's direction.
     package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -67,15 +67,15 @@ package enum Escaped {
         return result
     }
 
-    /// For example `\u{202e}`.
+    /// Returns a character's code, for example `\u{202e}`.
     package static func code(of scalar: UnicodeScalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
 
     // MARK: Bytes
 
-    /// Bytes in the notation of a script, without quotes: printable ASCII as it is, `\r \n \t \0 \\ \"`, every other
-    /// byte as `\xHH`. The bytes can be recovered from the text.
+    /// Returns bytes in the notation of a script, without quotes: printable ASCII unchanged, `\r \n \t \0 \\ \"`, every
+    /// other byte as `\xHH`. The bytes can be recovered from the text.
     ///
-    /// - Parameter limit: the most bytes that are shown; further ones are counted.
+    /// - Parameter limit: the maximum number of bytes that are shown; further ones are counted.
     package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = Array(bytes.prefix(limit))
         var text: [UInt8] = []
@@ -84,21 +84,21 @@ package enum Escaped {
         return String(decoding: text, as: UTF8.self) + rest
     }
 
-    /// The same in double quotes, followed by the number of bytes if not all are shown.
+    /// Does the same as `bytes` in double quotes, followed by the number of bytes if not all are shown.
     package static func literal(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = "\"\(Escaped.bytes(bytes.prefix(limit)))\""
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
-    /// Cut where it would fill the screen: bytes in a sentence.
+    /// Returns bytes for use in a sentence, cut if they would fill the screen.
     package static func phrase(_ bytes: some Collection<UInt8>) -> String { readable(bytes, limit: 60) }
 
     // MARK: Readable bytes
 
-    /// Bytes in double quotes as a person reads them: characters of valid UTF-8 as they are, all else as in `literal`. If there
-    /// are more than `limit` bytes, the first ones, followed by the number of all.
+    /// Returns bytes in double quotes, readable for people: characters of valid UTF-8 unchanged, everything else as in
+    /// `literal`. If there are more than `limit` bytes, the first ones are returned, followed by the total number.
     package static func readable(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
-        // A character that the limit would cut is shown whole.
+        // A character that the limit would cut is shown completely.
         let shown = bytes.count > limit ? Array(bytes.prefix(limit + 3)) : Array(bytes)
         var text = "\""
         var index = 0
@@ -110,12 +110,12 @@ package enum Escaped {
         return index < bytes.count ? "\(text)\"… (\(bytes.count) bytes in all)" : text + "\""
     }
 
-    /// What is shown for the byte at an index, or for the character that begins there, and of how many bytes.
+    /// Returns the text for the byte at an index, or for the character that begins there, and the number of its bytes.
     package static func readableUnit(of bytes: [UInt8], at index: Int) -> (text: String, length: Int) {
         readableUnit(of: bytes.span, at: index)
     }
 
-    /// The same for a span.
+    /// Does the same for a span.
     package static func readableUnit(of bytes: Span<UInt8>, at index: Int) -> (text: String, length: Int) {
         let first = bytes[index]
         if first >= 0xC2 {
@@ -124,7 +124,7 @@ package enum Escaped {
                 let character = (index..<(index + length)).map { bytes[$0] }
                 if UTF8Check.firstInvalidOffset(in: character.span) == nil {
                     let text = String(decoding: character, as: UTF8.self)
-                    // A character that is not visible is shown by its bytes, as a script can write them.
+                    // A character that is not visible is shown as its bytes, in the notation of a script.
                     let isVisible = text.unicodeScalars.allSatisfy(\.isVisible)
                     return (isVisible ? text : Escaped.bytes(character), length)
                 }
@@ -133,8 +133,8 @@ package enum Escaped {
         return (byte(first), 1)
     }
 
-    /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one character fits. Characters of valid UTF-8 are
-    /// shown as they are.
+    /// Returns a literal such as `"220 rea"` in at most `width` columns; `"220 …` if it is cut, `nil` if not even one
+    /// character fits. Characters of valid UTF-8 are shown unchanged.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]
         var columns = 1
@@ -143,7 +143,7 @@ package enum Escaped {
             let length = text.count
             let start = index
             columns += appendReadable(bytes, &index, to: &text)
-            // A column is kept for the quote, or for the ellipsis if more bytes follow.
+            // One column is reserved for the quote, or for the ellipsis if more bytes follow.
             if columns + 1 > width {
                 return start == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
             }
@@ -151,7 +151,8 @@ package enum Escaped {
         return columns + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
     }
 
-    /// Appends what is shown for the byte or the character at an index, and moves the index behind it. Returns the columns that it takes.
+    /// Appends the text for the byte or the character at an index, and moves the index past it. Returns the number of
+    /// columns that it takes.
     private static func appendReadable(_ bytes: Span<UInt8>, _ index: inout Int, to text: inout [UInt8]) -> Int {
         let length = text.count
         if bytes[index] < 0x80 {
@@ -166,15 +167,16 @@ package enum Escaped {
         return Columns.width(unit.text)
     }
 
-    /// `"220 rea\r\n"`. Characters of valid UTF-8 are shown as they are; one that is cut, by the limit too, by its bytes. If there are more than
-    /// `limit` bytes, the first ones, followed by their number: `"aaaa"… (5000 bytes)`.
+    /// Returns an excerpt such as `"220 rea\r\n"`. Characters of valid UTF-8 are shown unchanged; one that is cut, by
+    /// the limit too, as its bytes. If there are more than `limit` bytes, the first ones are returned, followed by the
+    /// total number: `"aaaa"… (5000 bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The same for a span.
+    /// Does the same for a span.
     package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         append(bytes.extracting(0..<min(bytes.count, max(limit, 0))), of: bytes.count, to: &text)
@@ -182,7 +184,7 @@ package enum Escaped {
     }
 
     static func appendExcerpt(of bytes: some Collection<UInt8>, limit: Int, to text: inout [UInt8]) {
-        // A loop over any collection would ask it for each byte.
+        // A loop over a generic collection would call it for each byte.
         append(Array(bytes.prefix(max(limit, 0))).span, of: bytes.count, to: &text)
     }
 
@@ -195,7 +197,7 @@ package enum Escaped {
         if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
     }
 
-    /// One byte in the notation of `bytes`.
+    /// Returns one byte in the notation of `bytes`.
     package static func byte(_ byte: UInt8) -> String {
         var text: [UInt8] = []
         append(byte, to: &text)
@@ -227,8 +229,8 @@ package enum Escaped {
 }
 
 extension UnicodeScalar {
-    /// Whether the character may be shown unescaped in a text for people: no control character, no invisible one, none
-    /// that changes the text's direction, and no line break. Messages and all reports use this definition.
+    /// Whether the character may be shown unescaped in a text for people: it is not a control character, an invisible
+    /// one, one that changes the text's direction, or a line break. Messages and all reports use this definition.
     package var isVisible: Bool {
         if 0x20...0x7E ~= value { return true }
         return switch properties.generalCategory {

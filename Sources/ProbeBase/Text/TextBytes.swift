@@ -1,7 +1,7 @@
-/// Text from an interpolated string, for places that create thousands of texts: all pieces go into one buffer, and none
-/// becomes a string of its own.
+/// Text from an interpolated string, for code that creates thousands of texts: all pieces go into one buffer, and none
+/// becomes a separate string.
 ///
-/// `TextBytes("\(name) sent \(count) bytes").string`
+/// For example: `TextBytes("\(name) sent \(count) bytes").string`
 package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
     package private(set) var utf8: [UInt8]
 
@@ -30,7 +30,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
         package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
         package mutating func appendInterpolation(_ text: String) { utf8.append(text: text) }
         package mutating func appendInterpolation(_ number: Int) { utf8.append(decimal: number) }
-        /// As `Escaped.excerpt`.
+        /// Appends the same text as `Escaped.excerpt`.
         package mutating func appendInterpolation(quoted bytes: some Collection<UInt8>, limit: Int = 64) {
             Escaped.appendExcerpt(of: bytes, limit: limit, to: &utf8)
         }
@@ -39,7 +39,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
 
 /// Counts of things in a sentence.
 package enum ByteText {
-    /// `1 byte`, `2 bytes`.
+    /// Returns a count such as `1 byte` or `2 bytes`.
     package static func count(_ number: Int, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : noun.hasSuffix("s") ? "es" : "s")"
     }

@@ -1,6 +1,7 @@
 /// Checks that bytes are UTF-8.
 package enum UTF8Check {
-    /// The offset of the first byte that is no part of a well-formed character (RFC 3629); nil if there is none.
+    /// Returns the offset of the first byte that is not part of a well-formed character (RFC 3629); `nil` if there is
+    /// none.
     package static func firstInvalidOffset(in bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {

@@ -7,7 +7,7 @@ package enum Comparison: String, Sendable, CaseIterable {
     case greater = ">"
     case greaterOrEqual = ">="
 
-    /// Whether `left OP right` holds.
+    /// Returns whether `left OP right` holds.
     package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
         switch self {
         case .equal: left == right

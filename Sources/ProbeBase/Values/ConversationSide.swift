@@ -1,10 +1,10 @@
-/// An end of a TCP connection: `client` sent the SYN (or, where none was seen, spoke first).
+/// An end of a TCP connection: `client` sent the SYN (or, if none was seen, spoke first).
 package enum ConversationSide: Sendable, Hashable, CaseIterable {
     case client, server
 
     package var opposite: ConversationSide { self == .client ? .server : .client }
 
-    /// The word for it in scripts and reports.
+    /// The side's word in scripts and reports.
     package var word: String { self == .client ? "client" : "server" }
 
     package init?(word: String) {

@@ -1,4 +1,4 @@
-/// A moment of CLOCK_MONOTONIC, in nanoseconds.
+/// A time of CLOCK_MONOTONIC, in nanoseconds.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     package var nanoseconds: Int64
 
@@ -6,7 +6,7 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Later than every other time.
+    /// The latest possible time.
     package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
@@ -23,7 +23,7 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, clamped to 64 bits (292 years).
+    /// The duration in whole nanoseconds, clamped to 64 bits (292 years).
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,13 +1,13 @@
 /// What a transport under test can do, in the words of `require subject …` and of the adapter protocol's `can`.
 public enum TransportCapability: String, Sendable, CaseIterable {
     case connect, listen, send
-    /// To be told to send before it is connected.
+    /// It accepts messages to send before it is connected.
     case sendEarly = "send-early"
     case lines, data, messages
-    /// To change its framing in mid-stream.
+    /// It can change its framing in mid-stream.
     case framing
     case halfClose = "half-close"
-    /// To stay open behind the peer's FIN, and to report it.
+    /// It can stay open after the peer's FIN, and report it.
     case halfClosed = "half-closed"
     case stop, reset
     case stopReading = "stop-reading"
@@ -17,43 +17,44 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
     case maxLine = "max-line"
-    /// To discard a message that is longer than `max-line`, to report that, and to go on behind it.
+    /// It can discard a message that is longer than `max-line`, report that, and continue after it.
     case discarded
-    /// To report when too much of what was sent waits to be written, and when it waits no longer.
+    /// It can report when too much of what was sent is queued, and when it no longer is.
     case highWater = "high-water"
-    /// To bind its own end to an address; to a network interface; to try the addresses of one family first.
+    /// It can bind its local end to an address; bind it to a network interface; try the addresses of one family first.
     case local, interface, prefer
-    /// To connect to Unix sockets, and to listen on them.
+    /// It can connect to Unix sockets, and listen on them.
     case unix
-    /// To speak WebSocket: the opening handshake, text and binary messages, pings and closes.
+    /// It speaks WebSocket: the opening handshake, text and binary messages, pings and closes.
     case webSocket = "websocket"
-    /// Where it speaks WebSocket: it reports the peer's pings and pongs.
+    /// It reports the peer's pings and pongs if it speaks WebSocket.
     case pings
-    /// To send a heartbeat where it sends nothing else, and to stop when nothing comes from the peer.
+    /// It can send a heartbeat if it sends nothing else, and stop if nothing is received from the peer.
     case heartbeat
-    /// To make another connection where one is lost, and to report that.
+    /// It can reconnect when its connection is lost, and report that.
     case reconnect
-    /// To parse messages by the schema of `with protobuf`, and to serialise them.
+    /// It can parse messages by the schema of `with protobuf`, and serialise them.
     case protobuf
-    /// It notices that the peer has ended or reset the stream while no read is asked of it.
+    /// It notices that the peer has ended or reset the stream even while no read is requested.
     case watches
     /// The transport itself, and not its adapter, appends terminators and lengths to what it sends.
     case frames
 
-    /// What a transport is taken to do unless it says that it does not: the adapter protocol's `lacks`.
+    /// The capabilities that a transport has unless it declares that it lacks them: the adapter protocol's `lacks`.
     public static let assumed: Set<TransportCapability> = [.watches, .frames, .pings]
 }
 
 /// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.
 ///
-/// The language, the engine and the adapter protocol pass it on without looking at it. Only a transport knows what it does.
+/// The language, the engine and the adapter protocol pass it on without interpreting it. Only a transport knows what it
+/// does.
 package enum PlainOperation: String, Sendable, CaseIterable {
     case halfClose = "half-close"
     case stopReading = "stop-reading"
     case resumeReading = "resume-reading"
     case reset
 
-    /// What a transport needs to do it.
+    /// The capability that a transport needs for the operation.
     package var capability: TransportCapability {
         switch self {
         case .halfClose: .halfClose
@@ -63,7 +64,8 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it ends the connection, in any state of it: then nobody waits for the connection first.
+    /// Whether the operation ends the connection, in any state of it, so that the step does not wait for the connection
+    /// first.
     package var ends: Bool {
         switch self {
         case .reset: true
@@ -71,7 +73,7 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it makes the transport send a segment, which is then marked in the timeline.
+    /// Whether the operation makes the transport send a segment, which is then marked in the timeline.
     package var sends: Bool {
         switch self {
         case .halfClose, .reset: true

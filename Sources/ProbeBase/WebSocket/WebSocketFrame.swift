@@ -1,4 +1,4 @@
-/// One frame of WebSocket (RFC 6455, 5.2), right or wrong: what is said of it is written, and nothing is verified.
+/// One WebSocket frame (RFC 6455, 5.2), valid or invalid: its fields are written as they are, without checks.
 package struct WebSocketFrame: Sendable, Equatable {
     package enum Opcode {
         package static let continuation: UInt8 = 0
@@ -10,18 +10,19 @@ package struct WebSocketFrame: Sendable, Equatable {
     }
 
     package enum CloseCode {
-        /// Never on the wire: how APIs tell of a close without a code (RFC 6455, 7.1.5).
+        /// The code by which APIs report a close without a code (RFC 6455, 7.1.5); never sent on the wire.
         package static let none: UInt16 = 1005
     }
 
     /// How the length is written.
     package enum LengthForm: Int, Sendable, CaseIterable {
-        /// In the second byte of the header.
+        /// The length is in the second byte of the header.
         case inHeader = 1
         case twoBytes = 2
         case eightBytes = 8
 
-        /// The most that it holds. The highest bit of the longest form must be 0 (RFC 6455, 5.2), and may be written.
+        /// The largest length in this form. The highest bit of the longest form must be 0 (RFC 6455, 5.2), but can be
+        /// written.
         package var largest: UInt64 {
             switch self {
             case .inHeader: 125
@@ -34,17 +35,17 @@ package struct WebSocketFrame: Sendable, Equatable {
     package var isFinal = true
     /// The bits RSV1 (4), RSV2 (2) and RSV3 (1).
     package var reserved: UInt8 = 0
-    /// 0 to 15.
+    /// The opcode, 0 to 15.
     package var opcode: UInt8
-    /// Four bytes; nil: unmasked.
+    /// The masking key of four bytes; `nil` for an unmasked frame.
     package var key: [UInt8]?
     package var payload: [UInt8]
-    /// What the header says, where that is not the payload's length.
+    /// The length in the header, if it is not the payload's length.
     package var statedLength: UInt64?
-    /// Where it is not the shortest that fits.
+    /// The form of the length, if it is not the shortest that fits.
     package var lengthForm: LengthForm?
 
-    /// What RFC 6455 calls it; nil for the reserved ones.
+    /// The name of the opcode in RFC 6455; `nil` for the reserved ones.
     package var opcodeName: String? {
         switch opcode {
         case Opcode.continuation: "continuation"
@@ -66,7 +67,9 @@ package struct WebSocketFrame: Sendable, Equatable {
         WebSocketFrame(Opcode.close, (code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? []) + reason)
     }
 
-    /// - Returns: nil where the length does not fit into its form.
+    /// Encodes the frame.
+    ///
+    /// - Returns: `nil` if the length does not fit into its form.
     package func encoded() -> [UInt8]? {
         let length = statedLength ?? UInt64(payload.count)
         let shortest = LengthForm.allCases.first { length <= $0.largest } ?? .eightBytes
@@ -92,7 +95,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         return bytes
     }
 
-    /// Masks and unmasks (RFC 6455, 5.3).
+    /// Masks and unmasks bytes (RFC 6455, 5.3).
     package static func mask(_ bytes: inout [UInt8], from start: Int, with key: [UInt8]) {
         let (a, b, c, d) = (key[0], key[1], key[2], key[3])
         bytes.withUnsafeMutableBufferPointer { bytes in
@@ -112,19 +115,20 @@ package struct WebSocketFrame: Sendable, Equatable {
 }
 
 extension WebSocketFrame {
-    /// What the beginning of a stream is.
+    /// The result of reading the beginning of a stream.
     package enum Scan: Equatable {
-        /// More has to come; a header that is whole says of how many bytes the frame will be.
+        /// More bytes are needed; `total` is the length of the frame, if its header is complete.
         case incomplete(total: Int?)
-        /// It ends at `length` of the stream.
+        /// A frame that ends at offset `length` of the stream.
         case frame(WebSocketFrame, length: Int)
-        /// It can't be held: its length is above the limit.
+        /// The frame's length exceeds the limit.
         case tooLong(UInt64)
     }
 
-    /// Reads a frame, unmasked. What RFC 6455 forbids (reserved bits and opcodes, a long form for a short length) is read as it is.
+    /// Reads a frame, and unmasks it. What RFC 6455 forbids (reserved bits and opcodes, a long form for a short length)
+    /// is read without checks.
     ///
-    /// - Parameter limit: of the payload.
+    /// - Parameter limit: the maximum length of the payload.
     package static func scan(_ bytes: Span<UInt8>, limit: Int) -> Scan {
         guard bytes.count >= 2 else { return .incomplete(total: nil) }
         let isMasked = bytes[1] & 0x80 != 0
@@ -164,7 +168,7 @@ extension WebSocketFrame {
     }
 }
 
-/// What a data message of WebSocket says that it holds (RFC 6455, 5.6); in the words of the language and of the adapter
+/// The declared content of a WebSocket data message (RFC 6455, 5.6), in the words of the language and of the adapter
 /// protocol.
 public enum WebSocketMessageKind: String, Sendable, CaseIterable {
     /// UTF-8.
@@ -173,13 +177,15 @@ public enum WebSocketMessageKind: String, Sendable, CaseIterable {
     case binary
 }
 
-/// What RFC 6455 forbids of a frame.
+/// The violations of RFC 6455 in a frame.
 extension WebSocketFrame {
-    /// What is wrong with it, as `came unmasked: a client masks every frame (RFC 6455, 5.1)`; nil if nothing is.
+    /// Returns what is wrong with the frame, such as `came unmasked: a client masks every frame (RFC 6455, 5.1)`; `nil`
+    /// if nothing is.
     ///
-    /// No extension is in use: the reserved bits have no meaning. Whether a text is UTF-8 is known of a whole message only.
+    /// No extension is in use, so the reserved bits have no meaning. Whether a text is UTF-8 can be determined only for
+    /// a whole message.
     ///
-    /// - Parameter isOfClient: a client has sent it.
+    /// - Parameter isOfClient: whether a client has sent the frame.
     package func violation(isOfClient: Bool) -> String? {
         if isOfClient, key == nil { return "came unmasked: a client masks every frame (RFC 6455, 5.1)" }
         if !isOfClient, key != nil { return "came masked: a server masks no frame (RFC 6455, 5.1)" }
@@ -210,12 +216,13 @@ extension WebSocketFrame {
         return nil
     }
 
-    /// Of a close that has one.
+    /// The code of a close; `nil` if it has none.
     package var closeCode: UInt16? {
         opcode == Opcode.close && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
     }
 
-    /// 1000 to 2999 are those of the protocol and its registry, the others are for frameworks and applications (RFC 6455, 7.4.2).
+    /// Returns whether a code may be sent. 1000 to 2999 belong to the protocol and its registry, the others to
+    /// frameworks and applications (RFC 6455, 7.4.2).
     package static func mayBeSent(code: UInt16) -> Bool {
         switch code {
         case 1004, 1005, 1006, 1015: false

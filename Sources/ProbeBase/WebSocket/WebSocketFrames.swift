@@ -1,10 +1,10 @@
 /// The frames in one direction of a connection, by their headers alone (RFC 6455, 5.2). Never traps on any input.
 package struct WebSocketFrames: Equatable, Sendable {
-    /// Whole frames, control frames among them.
+    /// The number of complete frames, including control frames.
     package private(set) var count = 0
-    /// Whole data messages: frames that end one.
+    /// The number of complete data messages: frames that end one.
     package private(set) var messageCount = 0
-    /// What stands behind the last whole frame.
+    /// The rest of the stream after the last complete frame.
     package private(set) var rest = Rest.nothing
 
     package enum Rest: Equatable, Sendable {
@@ -13,12 +13,14 @@ package struct WebSocketFrames: Equatable, Sendable {
         case unfinishedHead(seen: Int)
         /// The server's answer is not 101.
         case refused([UInt8])
-        /// So many bytes of a frame; `total` is nil as long as its header is unfinished.
+        /// `seen` bytes of a frame; `total` is `nil` while its header is incomplete.
         case unfinished(offset: Int, seen: Int, total: Int?)
-        /// Its length has the highest bit set: no frame may be so long.
+        /// The frame's length has the highest bit set, which is not allowed.
         case tooLong(offset: Int, UInt64)
     }
 
+    /// Reads frames.
+    ///
     /// - Parameter bytes: the stream from its first byte on, with its opening handshake.
     package init(_ bytes: Span<UInt8>) {
         switch WebSocketStart(bytes) {
@@ -53,15 +55,16 @@ package struct WebSocketFrames: Equatable, Sendable {
 }
 
 extension WebSocketFrame {
-    /// What a frame says of itself ahead of its payload.
+    /// The header of a frame.
     package struct Header: Equatable, Sendable {
         package var isFinal: Bool
         package var opcode: UInt8
-        /// With its extended length and its key.
+        /// The length of the header, with its extended length and its key.
         package var length: Int
         package var payloadLength: UInt64
 
-        /// Nil as long as the extended length, if there is one, is unfinished; the key may still be to come.
+        /// Reads a header; `nil` while the extended length, if there is one, is incomplete. The key may still be
+        /// missing.
         package init?(_ bytes: Span<UInt8>) {
             guard bytes.count >= 2 else { return nil }
             let width =
@@ -78,7 +81,8 @@ extension WebSocketFrame {
             length = 2 + width + (bytes[1] & 0x80 == 0 ? 0 : 4)
         }
 
-        /// Nil where the length has the highest bit set, or nearly so: such a frame can't be.
+        /// The length of the whole frame; `nil` if its length has the highest bit set, or nearly so, which is
+        /// impossible.
         package var total: Int? {
             guard payloadLength <= UInt64(Int.max - length) else { return nil }
             return length + Int(payloadLength)

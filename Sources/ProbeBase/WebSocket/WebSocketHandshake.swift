@@ -1,16 +1,16 @@
-/// The opening handshake of WebSocket (RFC 6455, 4): what the two ends send, and what is wrong with it.
+/// The opening handshake of WebSocket (RFC 6455, 4): what the two ends send, and how it is checked.
 package enum WebSocketHandshake {
     private static let suffix = Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)
 
-    /// What a server answers to a client's `Sec-WebSocket-Key`.
+    /// Returns a server's answer to a client's `Sec-WebSocket-Key`.
     package static func accept(_ key: [UInt8]) -> String { Base64.encode(SHA1.digest(key + suffix)) }
 
-    /// What a head ends with.
+    /// The bytes that end a head.
     package static let end: [UInt8] = [13, 10, 13, 10]
-    /// The most bytes of a head.
+    /// The maximum number of bytes of a head.
     package static let longestHead = 16_384
 
-    /// What a client asks with. `path` is written as it is.
+    /// Returns a client's request. `path` is written unchanged.
     package static func request(_ path: [UInt8], host: String, key: String) -> [UInt8] {
         Array("GET ".utf8) + path
             + Array(
@@ -26,7 +26,7 @@ package enum WebSocketHandshake {
                 """.utf8)
     }
 
-    /// What a server answers.
+    /// Returns a server's answer.
     package static func answer(to key: [UInt8]) -> [UInt8] {
         Array(
             """
@@ -39,7 +39,7 @@ package enum WebSocketHandshake {
             """.utf8)
     }
 
-    /// What a head is no handshake for, as `it has no Host`.
+    /// The reason why a head is not a valid handshake, such as `it has no Host`.
     package struct Problem: Error, Equatable, Sendable {
         package let text: String
 
@@ -48,8 +48,8 @@ package enum WebSocketHandshake {
 
     /// Reads a client's request (RFC 6455, 4.2.1).
     ///
-    /// - Parameter head: with the empty line.
-    /// - Returns: the path that it asks for, and its key.
+    /// - Parameter head: the head, with the empty line.
+    /// - Returns: the requested path, and the client's key.
     package static func readRequest(_ head: [UInt8]) throws(Problem) -> (path: [UInt8], key: [UInt8]) {
         let head = try Head(head)
         let words = head.startLine.split(separator: 32, omittingEmptySubsequences: false)
@@ -141,7 +141,7 @@ package enum WebSocketHandshake {
             return value
         }
 
-        /// `Upgrade: websocket` and `Connection: Upgrade`, each perhaps in a list and in any letters.
+        /// Checks for `Upgrade: websocket` and `Connection: Upgrade`, each possibly in a list, case-insensitively.
         func requireUpgrade() throws(Problem) {
             for (name, token) in [("Upgrade", "websocket"), ("Connection", "upgrade")] {
                 let tokens = values(of: name).flatMap { $0.split(separator: 44) }.map { part in

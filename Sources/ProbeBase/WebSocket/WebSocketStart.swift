@@ -1,12 +1,14 @@
-/// Where the frames of one direction begin: behind the heads of the opening handshake (RFC 6455, 4), or at the first byte of a stream that
-/// begins with none. Never traps on any input.
+/// Where the frames of one direction begin: after the heads of the opening handshake (RFC 6455, 4), or at the first
+/// byte of a stream without one. Never traps on any input.
 package enum WebSocketStart: Equatable, Sendable {
     case frames(at: Int)
-    /// A head is unfinished, or too little is there to tell.
+    /// A head is incomplete, or there are too few bytes to decide.
     case undecided
-    /// The last answer is not 101, and nothing that can be read stands behind it; its first line.
+    /// The last answer is not 101, and nothing that can be read follows it; the value is its first line.
     case refused([UInt8])
 
+    /// Finds the start.
+    ///
     /// - Parameter bytes: the stream from its first byte on.
     package init(_ bytes: Span<UInt8>) {
         var offset = 0
@@ -23,7 +25,7 @@ package enum WebSocketStart: Equatable, Sendable {
                     self = .frames(at: end)
                     return
                 }
-                // Behind an answer stands its content; how long it is, it says itself.
+                // An answer is followed by its content, whose length it contains.
                 let isInterim = status.map { 100...199 ~= $0 } ?? false
                 let next =
                     isInterim
@@ -49,7 +51,7 @@ package enum WebSocketStart: Equatable, Sendable {
     }
 
     private static let answerStart = Array("HTTP/".utf8)
-    /// The longest method: `UPDATEREDIRECTREF` has 17 letters.
+    /// The length of the longest method: `UPDATEREDIRECTREF` has 17 letters.
     private static let longestMethod = 20
 
     private static func head(in bytes: Span<UInt8>, at offset: Int) -> Head {
@@ -63,7 +65,7 @@ package enum WebSocketStart: Equatable, Sendable {
         return end(in: bytes, from: offset).map { .answer(end: $0) } ?? .undecided
     }
 
-    /// Whether what stands there is no head for certain.
+    /// Returns whether the bytes at an offset are certainly not a head.
     private static func isOther(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
         if case .none = head(in: bytes, at: offset) { true } else { false }
     }
@@ -73,7 +75,7 @@ package enum WebSocketStart: Equatable, Sendable {
         return wanted.indices.allSatisfy { bytes[offset + $0] == wanted[$0] }
     }
 
-    /// Behind the empty line.
+    /// Returns the offset after the empty line.
     private static func end(in bytes: Span<UInt8>, from offset: Int) -> Int? {
         var index = offset
         while let found = bytes.firstIndex(of: 13, from: index) {
@@ -88,14 +90,14 @@ package enum WebSocketStart: Equatable, Sendable {
         return (offset..<end).map { bytes[$0] }
     }
 
-    /// The three digits behind the first space.
+    /// Returns the three digits after the first space.
     private static func status(in bytes: Span<UInt8>, at offset: Int) -> Int? {
         let words = firstLine(in: bytes, at: offset).split(separator: 32)
         guard words.count > 1, words[1].count == 3 else { return nil }
         return Int(String(decoding: words[1], as: UTF8.self))
     }
 
-    /// 0 where it is not said.
+    /// Returns the content's length; 0 if it is not stated.
     private static func contentLength(in bytes: Span<UInt8>, _ head: Range<Int>) -> Int {
         let text = String(decoding: head.map { bytes[$0] }, as: UTF8.self)
         for line in text.split(separator: "\r\n") {

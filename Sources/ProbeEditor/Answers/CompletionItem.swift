@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// Something that can be typed at a place.
+/// Text that can be typed at a place.
 struct CompletionItem: Sendable {
-    /// As the protocol numbers them.
+    /// The kind, with the protocol's number.
     enum Kind: Int, Sendable {
         case function = 3
         case variable = 6
@@ -17,7 +17,7 @@ struct CompletionItem: Sendable {
 
     var label: String
     var kind: Kind
-    /// A few words behind the label.
+    /// A few words that are shown after the label.
     var detail: String?
     var documentation: String?
 
@@ -28,7 +28,7 @@ struct CompletionItem: Sendable {
         self.documentation = documentation
     }
 
-    /// What is left of an entry's words.
+    /// Creates an item from an entry of the language, with the label as the remaining words.
     init(_ label: String, _ entry: ListedEntry) {
         self.init(
             label, entry.category == .function ? .function : .keyword,
@@ -36,7 +36,7 @@ struct CompletionItem: Sendable {
     }
 }
 
-/// Items without doubles, in the order in which they came.
+/// Items without duplicates, in the order in which they were added.
 struct CompletionItems: Sendable {
     private(set) var all: [CompletionItem] = []
     private var labels: Set<String> = []

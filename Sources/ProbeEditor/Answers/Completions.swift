@@ -1,13 +1,15 @@
 import ProbeBase
 import ProbeScenario
 
-/// What can be typed at a place, by the table of the language, the words before it and the names of the script.
+/// The text that can be typed at a place, according to the language's table, the preceding words and the names in the
+/// script.
 ///
-/// The words of a step that has already been typed decide; the check says later whether the whole is right.
+/// Only the words of the step that have already been typed matter; the checker reports later whether the complete step
+/// is valid.
 struct Completions: Sendable {
     let analysis: ScriptAnalysis
     let offset: Int
-    /// The text before the place, so that what stands behind does not matter.
+    /// The text before the place, so that the text after it has no influence.
     private let before: ScriptOutline
 
     init(_ analysis: ScriptAnalysis, at offset: Int) {
@@ -16,7 +18,7 @@ struct Completions: Sendable {
         before = ScriptOutline(Array(analysis.document.text.bytes[..<offset]))
     }
 
-    /// The items, and the bytes that they replace.
+    /// Returns the items, and the range of bytes that they replace.
     func answer() -> (items: [CompletionItem], replaced: Range<Int>) {
         let nothing = offset..<offset
         if isInComment { return ([], nothing) }
@@ -42,13 +44,14 @@ struct Completions: Sendable {
         return (items(behind: words, opener: statement.opener, closed: statement.closed), replaced)
     }
 
-    /// A comment goes up to the end of its line.
+    /// Whether the place is in a comment, which extends to the end of its line.
     private var isInComment: Bool {
         guard let last = before.comments.last else { return false }
         return last.upperBound == offset && last.lowerBound < offset
     }
 
-    /// What stands behind the last end of a statement; `closed` is the statement whose block has ended right before it.
+    /// Returns the tokens after the end of the last complete statement; `closed` is the statement whose block ends
+    /// right before them.
     private func lastStatement(of tokens: [Token]) -> (tokens: [Token], opener: Int?, closed: Int?) {
         var openers: [Int?] = []
         var closed: Int?
@@ -77,14 +80,15 @@ struct Completions: Sendable {
 
     // MARK: Strings and numbers
 
-    /// `200` and `200m`: with each unit.
+    /// Returns a number with each unit, for places such as `200` and `200m`.
     private func units(behind number: Token) -> (items: [CompletionItem], replaced: Range<Int>) {
         let digits = before.text(of: number).prefix { $0.isNumber || $0 == "_" || $0 == "." }
         let items = OperandWords.units.map { CompletionItem(digits + $0, .unit, detail: "\(digits) \($0)") }
         return (items, Int(number.start)..<offset)
     }
 
-    /// In a string that is not closed yet, or in the command of a process: names behind `${`, properties behind `${S.`.
+    /// Returns completions in an unterminated string or in the command of a process: names after `${`, properties after
+    /// `${S.`.
     private func interpolation(in span: Range<Int>) -> (items: [CompletionItem], replaced: Range<Int>) {
         let bytes = before.bytes
         var start = offset
@@ -165,12 +169,12 @@ struct Completions: Sendable {
         before.statements[statement].tokens.first.map { before.text(of: before.tokens[$0]) } ?? ""
     }
 
-    /// Of the actor that acts, or of the one that is declared.
+    /// Returns the kind of the actor that acts, or of the one that is declared.
     private func kindOfStatement(_ first: String) -> ActorKind? {
         analysis.kind(of: first) ?? ActorKind(rawValue: first)
     }
 
-    /// What a statement can begin with.
+    /// Adds everything that a statement can begin with.
     private func addStarts(to items: inout CompletionItems, opener: Int?, isOfMember: Bool) {
         if isOfMember {
             for entry in StatementEntry.entries(.member) { items.add(CompletionItem(Self.beginning(of: entry), entry)) }
@@ -194,7 +198,7 @@ struct Completions: Sendable {
         }
     }
 
-    /// A statement of the header, or a step that begins with no actor.
+    /// Adds the completions of a header statement, or of a step that does not begin with an actor.
     private func addOther(
         _ first: String, _ words: [Token], _ texts: [String], isHeader: Bool, to items: inout CompletionItems
     ) {
@@ -228,7 +232,7 @@ struct Completions: Sendable {
 
     // MARK: Entries
 
-    /// The words of an entry that are left behind those that are typed; its clauses where all are there.
+    /// Adds the words of an entry that follow those already typed, or its clauses if all words are there.
     private func add(_ entries: [ListedEntry], behind texts: ArraySlice<String>, to items: inout CompletionItems) {
         for entry in entries {
             let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
@@ -245,7 +249,7 @@ struct Completions: Sendable {
         }
     }
 
-    /// Up to what is a value.
+    /// Returns the words of an entry up to its first value.
     private static func beginning(of entry: ListedEntry) -> String {
         entry.entry.spelling.split(separator: " ").prefix { $0 != "…" }.joined(separator: " ")
     }
@@ -268,7 +272,7 @@ struct Completions: Sendable {
         if ![.header, .wire, .link].contains(entry.category) || entry.entry.spelling == "let" { addValues(to: &items) }
     }
 
-    /// The clauses of a `start sending` are those of `send`, and say so there.
+    /// Returns the rows of `send` for `start sending`, which has the same clauses.
     private static func rows(like entry: ListedEntry) -> [LanguageEntry.Row] {
         guard entry.entry.spelling == "start sending" else { return [] }
         return LanguageTable.find("send").first { $0.kind == .connection }?.entry.rows ?? []
@@ -291,7 +295,7 @@ struct Completions: Sendable {
         to items: inout CompletionItems, _ kind: CompletionItem.Kind, _ isMeant: (ScriptOutline.Role) -> Bool
     ) {
         for (index, file) in analysis.files.enumerated() {
-            // A name that is only being typed is none yet.
+            // A name that is still being typed does not count.
             for binding in file.outline.bindings where isMeant(binding.role) {
                 if index == 0, binding.span.lowerBound < offset, offset <= binding.span.upperBound { continue }
                 items.add(CompletionItem(binding.name, kind, detail: binding.role.phrase))
@@ -300,12 +304,12 @@ struct Completions: Sendable {
     }
 }
 
-/// The words of the language in a form of the reference: without names, numbers and strings.
+/// The words of the language in a form of the reference, without names, numbers and strings.
 enum ClauseWords {
     static func words(of form: String) -> [String] {
         let outline = ScriptOutline(Array(form.replacing("\\|", with: "|").utf8))
         return outline.tokens.enumerated().filter { index, token in
-            // A function is offered with its own entry; a name of the example is none of the language.
+            // A function is offered with its own entry; a name in the example is not part of the language.
             token.kind == .word && !isOperand(outline, index)
         }.map { outline.text(of: $0.element) }
     }
@@ -317,7 +321,7 @@ enum ClauseWords {
         return !Self.known.contains(text)
     }
 
-    /// Those that an editor marks.
+    /// The words that an editor highlights.
     private static let known: Set<String> = Set(
         EditorWords.lists.filter { $0.name != "functions" }.flatMap(\.words).flatMap {
             $0.split(separator: " ").map(String.init)

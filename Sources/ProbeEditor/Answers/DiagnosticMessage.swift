@@ -1,17 +1,18 @@
 import ProbeBase
 import ProbeScenario
 
-/// The diagnostics of a document as the protocol has them: what `tcpprobe check` says, with its notes as related information.
+/// The diagnostics of a document in the protocol's format: the output of `tcpprobe check`, with notes as related
+/// information.
 struct DiagnosticMessage: Sendable {
     let analysis: ScriptAnalysis
     let uri: String
     let abilities: ClientAbilities
-    /// The URIs of files that are open.
+    /// The URIs of open files, by path.
     let uriOfPath: [String: String]
 
     var values: [JSONValue] { analysis.diagnostics.map(value) }
 
-    /// Of a document that is not kept.
+    /// The diagnostic of a document that is too large to be kept.
     static let tooLarge: JSONValue = .object([
         ("range", ProtocolValue.range(0..<0, in: DocumentText([]), .utf16)), ("severity", .integer(1)),
         ("code", .string(DiagnosticID.tooLarge.rawValue)), ("source", .string("tcpprobe")),
@@ -48,7 +49,7 @@ struct DiagnosticMessage: Sendable {
         return .object([("location", location), ("message", .string(text))])
     }
 
-    /// `common.scn:3:5`; of the document itself the line and column alone.
+    /// Returns a place such as `common.scn:3:5`; for the document itself, only line and column.
     private func shownPlace(_ span: SourceSpan) -> String {
         guard analysis.files.indices.contains(span.file) else { return "" }
         let file = analysis.files[span.file]
@@ -57,7 +58,7 @@ struct DiagnosticMessage: Sendable {
             ? "line \(line), column \(column)" : "\(Escaped.text(analysis.lastPart(of: file.path))):\(line):\(column)"
     }
 
-    /// Of a file that may be open under a URI of the client's own.
+    /// Returns the URI of a file, which may be open under a URI of the client's choice.
     static func uri(of path: String, _ open: [String: String]) -> String {
         let path = ScriptPath.normalized(path)
         return open[path] ?? DocumentPath.uri(of: path)

@@ -1,14 +1,14 @@
 import ProbeScenario
 
-/// The change that `tcpprobe fmt` would make: one edit, of the lines that differ.
+/// The change that `tcpprobe fmt` would make, as one edit of the lines that differ.
 enum FormattingEdit {
     struct Edit: Equatable, Sendable {
-        /// In bytes.
+        /// The range, in bytes.
         var range: Range<Int>
         var text: [UInt8]
     }
 
-    /// - Returns: nil for a text that is laid out already, and for one that can't be read.
+    /// Returns the edit; `nil` for a text that is already formatted, or that can't be parsed.
     static func edit(path: String, bytes: [UInt8]) -> Edit? {
         guard case .formatted(let new) = ScenarioFormatter.format(path: path, bytes: bytes), new != bytes else {
             return nil
@@ -21,23 +21,23 @@ enum FormattingEdit {
         {
             suffix += 1
         }
-        // Whole lines: no edit begins inside of a character, or between CR and LF.
+        // Whole lines, so that no edit begins inside a character, or between CR and LF.
         while prefix > 0, bytes[prefix - 1] != 0x0A { prefix -= 1 }
         while suffix > 0, bytes.count - suffix > prefix, bytes[bytes.count - suffix - 1] != 0x0A { suffix -= 1 }
         return Edit(range: prefix..<bytes.count - suffix, text: Array(new[prefix..<new.count - suffix]))
     }
 }
 
-/// What a lens above the title runs.
+/// The command of a code lens above the title.
 struct RunLens: Equatable, Sendable {
-    /// Lenses of single cases.
+    /// The maximum number of lenses for single cases.
     static let mostCases = 5
 
     var title: String
-    /// The label of a case; nil: all of them.
+    /// The label of a case; `nil` for all cases.
     var label: String?
 
-    /// Of a script that checks; none of one that does not, as nothing of it can run.
+    /// Returns the lenses of a script; none if the script has errors, because nothing in it can run.
     static func lenses(of analysis: ScriptAnalysis) -> [RunLens] {
         guard analysis.caseCount > 0 else { return [] }
         let all = RunLens(title: analysis.caseCount == 1 ? "▶ run" : "▶ run \(analysis.caseCount) cases", label: nil)
@@ -45,7 +45,7 @@ struct RunLens: Equatable, Sendable {
         return [all] + labels.map { RunLens(title: "▶ \($0)", label: $0) }
     }
 
-    /// Where they stand: the line of `scenario`.
+    /// Returns the range of the `scenario` line, at which lenses are shown.
     static func place(in outline: ScriptOutline) -> Range<Int>? {
         let title = outline.statements.indices.first { index in
             outline.statements[index].tokens.first.map { outline.text(of: outline.tokens[$0]) } == "scenario"

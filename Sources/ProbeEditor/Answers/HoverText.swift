@@ -1,16 +1,16 @@
 import ProbeBase
 import ProbeScenario
 
-/// What a hover shows: the words of `tcpprobe explain`, and what a name is bound to.
+/// The text of a hover: the explanation from `tcpprobe explain`, and the definition of a name.
 struct HoverText: Sendable {
-    /// A part of it, and whether it is text of the script.
+    /// A part of the text, by origin.
     enum Part: Equatable, Sendable {
         case explanation(String)
         case script(String)
         case sentence(String)
     }
 
-    /// What a line of the script is cut to.
+    /// The maximum length of a line of the script.
     private static let longestLine = 200
 
     let analysis: ScriptAnalysis
@@ -25,7 +25,7 @@ struct HoverText: Sendable {
 
     private var outline: ScriptOutline { analysis.document.outline }
 
-    /// The parts, and what they are about; nil where there is nothing to say.
+    /// Returns the parts, and the range that they describe; `nil` if there is nothing to show.
     func answer(at offset: Int) -> (parts: [Part], span: Range<Int>)? {
         var (parts, span) = meaning(at: offset) ?? ([], offset..<offset)
         var ids: [DiagnosticID] = []
@@ -60,14 +60,14 @@ struct HoverText: Sendable {
 
     private func explained(_ entry: ListedEntry) -> Part { .explanation(EntryExplanation.text(of: entry)) }
 
-    /// `# expect: unknown-verb`
+    /// Returns the explanation of a diagnostic's id in a comment such as `# expect: unknown-verb`.
     private func idInComment(at offset: Int) -> (parts: [Part], span: Range<Int>)? {
         guard outline.isInComment(offset), let word = places.word(at: offset), let id = DiagnosticID(rawValue: word)
         else { return nil }
         return ([.explanation(DiagnosticExplanation.page(of: id))], offset..<offset)
     }
 
-    /// `u16` before `(`, and `ws` or `text` of `ws.text(`.
+    /// Returns the function of a word, such as `u16` before `(`, and `ws` or `text` of `ws.text(`.
     private func function(at index: Int) -> ListedEntry? {
         var name = outline.text(of: outline.tokens[index])
         var last = index
@@ -104,7 +104,7 @@ struct HoverText: Sendable {
 
     // MARK: Text
 
-    /// As Markdown, in which the text of a script can't be anything else; or plain.
+    /// Returns the text as Markdown, in which text of the script can't act as markup, or as plain text.
     static func text(_ parts: [Part], isMarkdown: Bool) -> String {
         parts.map { part in
             switch part {
@@ -115,7 +115,7 @@ struct HoverText: Sendable {
         }.joined(separator: "\n\n")
     }
 
-    /// The characters that Markdown gives a meaning are escaped.
+    /// Escapes the characters that have a meaning in Markdown.
     private static func markdown(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             if "\\`*_{}[]<>#|~&!".contains(character) { result.append("\\") }
@@ -123,7 +123,7 @@ struct HoverText: Sendable {
         }
     }
 
-    /// The fence is longer than any in the text.
+    /// Returns a fenced block. The fence is longer than any in the text.
     static func fenced(_ text: String, _ language: String) -> String {
         var (longest, run) = (2, 0)
         for byte in text.utf8 {
@@ -142,12 +142,12 @@ struct HoverText: Sendable {
 }
 
 extension ScriptAnalysis {
-    /// The name of a file without its folder.
+    /// Returns the name of a file without its folder.
     func lastPart(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }
 
 extension ScriptOutline.Role {
-    /// For people.
+    /// A human-readable description.
     var phrase: String {
         switch self {
         case .actor(.connection): "an accepted connection"

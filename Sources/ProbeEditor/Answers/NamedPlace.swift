@@ -1,18 +1,18 @@
 import ProbeScenario
 
-/// What a place of a document says: a name, a path, or words of the language.
+/// What a place in a document refers to: a name, a path, or words of the language.
 struct NamedPlace: Sendable {
-    /// A name as it stands there.
+    /// An occurrence of a name.
     struct NameUse: Sendable {
         var name: String
         var span: Range<Int>
-        /// `do NAME`, `define NAME`: what has a name space of its own.
+        /// Whether it is the name of a definition (`do NAME`, `define NAME`), which has a separate namespace.
         var isOfDefinition = false
     }
 
-    /// A place at which a name is given.
+    /// A place that defines a name.
     struct Found: Sendable {
-        /// As an index into the files of the analysis.
+        /// The index of the file within the analysis.
         var file: Int
         var binding: ScriptOutline.Binding
     }
@@ -23,7 +23,7 @@ struct NamedPlace: Sendable {
 
     // MARK: Names
 
-    /// The name at an offset: a word, or what stands in a `${…}` of a string.
+    /// Returns the name at an offset: a word, or a name in a `${…}` of a string.
     func name(at offset: Int) -> NameUse? {
         guard !outline.isInComment(offset), let index = outline.token(at: offset) else { return nil }
         let token = outline.tokens[index]
@@ -40,14 +40,15 @@ struct NamedPlace: Sendable {
         }
     }
 
-    /// The first name of `${S.port}` around the offset, or the one that the offset is at in `${n + m}`; else a group of a regex.
+    /// Returns the first name of `${S.port}` around the offset, or the name at the offset in `${n + m}`; otherwise a
+    /// group of a regex.
     private func interpolated(at offset: Int, in span: Range<Int>) -> NameUse? {
         let bytes = outline.bytes
         var start = min(offset, span.upperBound)
         while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
         var end = min(offset, span.upperBound)
         while end < span.upperBound, Self.isOfName(bytes[end]) { end += 1 }
-        // From a property back to whose it is.
+        // From a property back to the name that it belongs to.
         while start > span.lowerBound, bytes[start - 1] == UInt8(ascii: ".") {
             end = start - 1
             start = end
@@ -71,7 +72,8 @@ struct NamedPlace: Sendable {
             || byte == UInt8(ascii: "-")
     }
 
-    /// Where a name is given: the last place before its use, else the first one, in the document and then in what it includes.
+    /// Returns the place that defines a name: the last one before its use, else the first one, in the document and then
+    /// in its includes.
     func binding(of use: NameUse) -> Found? {
         for (file, content) in analysis.files.enumerated() {
             let fitting = content.outline.bindings.filter {
@@ -85,7 +87,7 @@ struct NamedPlace: Sendable {
 
     // MARK: Files
 
-    /// The path that stands at an offset, behind `include` or in `file(…)`.
+    /// Returns the path at an offset, after `include` or in `file(…)`.
     func file(at offset: Int) -> String? {
         guard
             let reference = outline.files.first(where: {
@@ -97,7 +99,7 @@ struct NamedPlace: Sendable {
 
     // MARK: Words
 
-    /// A word at an offset in a comment or outside of the language: for ids of diagnostics.
+    /// Returns the word at an offset, also in a comment or outside the language, to find ids of diagnostics.
     func word(at offset: Int) -> String? {
         let bytes = outline.bytes
         guard offset <= bytes.count else { return nil }

@@ -1,8 +1,8 @@
 import ProbeScenario
 
-/// Finds what a statement says in the table of the language, by its words.
+/// Looks up statements in the language's table by their words.
 struct StatementEntry: Sendable {
-    /// An entry, and the words of the statement that are its own.
+    /// An entry, and the words of the statement that belong to it.
     struct Match: Sendable {
         var entry: ListedEntry
         /// Indices into the outline's tokens.
@@ -10,19 +10,19 @@ struct StatementEntry: Sendable {
     }
 
     let outline: ScriptOutline
-    /// The kind of an actor, from other files too.
+    /// Returns the kind of an actor, which may be declared in another file.
     let kindOf: @Sendable (String) -> ActorKind?
 
-    // MARK: Which entries there can be
+    // MARK: Candidates
 
-    /// What can follow the actor of a step.
+    /// Returns the entries that can follow the actor of a step.
     static func verbs(of kind: ActorKind?) -> [ListedEntry] {
         LanguageTable.all.filter {
             $0.category == .verb && (isOf($0, kind) || $0.entry.spelling == "expect" && kind != .link)
         }
     }
 
-    /// What can follow `expect`.
+    /// Returns the entries that can follow `expect`.
     static func expectations(of kind: ActorKind?) -> [ListedEntry] {
         LanguageTable.all.filter { $0.category == .expectation && isOf($0, kind) }
     }
@@ -36,13 +36,13 @@ struct StatementEntry: Sendable {
         case nil, .connection: entry.kind == .connection
         case .server: entry.kind == .server || entry.kind == .connection
         case .client: entry.kind == .client || entry.kind == .connection
-        // What passes through a proxy is expected as on a connection.
+        // Data that passes through a proxy is expected in the same way as on a connection.
         case .proxy: entry.kind == .proxy || entry.category == .expectation && entry.kind == .connection
         case .subject, .process, .crowd, .link: entry.kind == kind
         }
     }
 
-    /// Whether a statement is one of a member of a crowd: `W start { … }` is around it.
+    /// Returns whether a statement belongs to a crowd's member, inside `W start { … }`.
     func isOfMember(_ opener: Int?) -> Bool {
         var opener = opener
         while let index = opener {
@@ -55,9 +55,9 @@ struct StatementEntry: Sendable {
         return false
     }
 
-    // MARK: Which one it is
+    // MARK: Matching
 
-    /// The entry of a statement; nil where its words say nothing.
+    /// Returns the entry of a statement; `nil` if its words match none.
     func match(_ statement: Int) -> Match? {
         let tokens = Array(outline.statements[statement].tokens)
         guard let first = tokens.first, outline.tokens[first].kind == .word else { return nil }
@@ -83,7 +83,7 @@ struct StatementEntry: Sendable {
 
     private func isActor(_ word: String) -> Bool { kindOf(word) != nil }
 
-    /// `S expect line "x"`
+    /// Matches a step of an actor, such as `S expect line "x"`.
     private func matchAct(_ tokens: [Int]) -> Match? {
         let kind = kindOf(text(tokens[0]))
         let rest = tokens.dropFirst()
@@ -95,11 +95,11 @@ struct StatementEntry: Sendable {
             }
         }
         return best(Self.verbs(of: kind), in: rest)
-            // Of an actor that is declared nowhere.
+            // For an actor that is declared nowhere.
             ?? (kind == nil ? best(Self.entries(.verb), in: rest) : nil)
     }
 
-    /// `wire S -> T gap 1 >= 25ms`, `link S -> T drop data 3`
+    /// Matches a statement with a direction, such as `wire S -> T gap 1 >= 25ms` or `link S -> T drop data 3`.
     private func matchDirected(_ tokens: [Int], _ word: String) -> Match? {
         let arrow = tokens.prefix(4).firstIndex { [.arrow, .doubleArrow].contains(outline.tokens[$0].kind) }
         let rest: ArraySlice<Int>
@@ -116,7 +116,7 @@ struct StatementEntry: Sendable {
         return match
     }
 
-    /// The entry of which most words stand here.
+    /// Returns the entry with the most matching words.
     private func best(_ entries: [ListedEntry], in tokens: ArraySlice<Int>) -> Match? {
         var best: Match?
         for entry in entries {
@@ -126,7 +126,7 @@ struct StatementEntry: Sendable {
         return best
     }
 
-    /// The places of an entry's words; nil where one is missing. Behind a `…` the next word stands anywhere.
+    /// Returns the indices of an entry's words; `nil` if one is missing. After `…`, the next word may be anywhere.
     private func words(of entry: ListedEntry, in tokens: ArraySlice<Int>) -> Set<Int>? {
         var found: Set<Int> = []
         var rest = tokens

@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// Files as URIs (RFC 8089), and back.
+/// Converts between paths and file URIs (RFC 8089).
 enum DocumentPath {
-    /// The path of a `file:` URI; nil for every other scheme, for a file of another machine, and for what is no path.
+    /// Returns the path of a `file:` URI; `nil` for another scheme, for a file on another machine, and for an invalid
+    /// path.
     static func path(of uri: String) -> String? {
         let bytes = Array(uri.utf8)
         guard bytes.count > 5, String(decoding: bytes[..<5], as: UTF8.self).lowercased() == "file:" else { return nil }
@@ -24,7 +25,8 @@ enum DocumentPath {
         var index = text.startIndex
         while index < text.endIndex {
             let byte = text[index]
-            // An editor that forgets to escape them means the file's name, too: no path of a script has a query.
+            // `?` and `#` are part of the name even if the editor fails to escape them, because a script's path has no
+            // query.
             guard byte == UInt8(ascii: "%") else {
                 result.append(byte)
                 index += 1
@@ -38,7 +40,7 @@ enum DocumentPath {
         return result
     }
 
-    /// The URI of an absolute path.
+    /// Returns the URI of an absolute path.
     static func uri(of path: String) -> String {
         var text: [UInt8] = Array("file://".utf8)
         for byte in path.utf8 {
@@ -55,6 +57,6 @@ enum DocumentPath {
 }
 
 extension UInt8 {
-    /// RFC 3986 wants capitals.
+    /// The digits of percent-encoding, in upper case as RFC 3986 recommends.
     fileprivate static let upperHexDigits = Array("0123456789ABCDEF".utf8)
 }

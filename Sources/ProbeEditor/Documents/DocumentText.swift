@@ -1,13 +1,13 @@
 import ProbeBase
 
-/// What columns of the protocol count.
+/// The units in which the protocol counts columns.
 enum PositionEncoding: String, Sendable {
     case utf8 = "utf-8"
     case utf16 = "utf-16"
 
-    /// - Parameters:
-    ///   - character: its bytes.
-    /// - Returns: how many units a character of so many bytes has.
+    /// Returns the number of units in a character.
+    ///
+    /// - Parameter bytes: the number of bytes in the character.
     func units(ofCharacterOf bytes: Int) -> Int {
         switch self {
         case .utf8: bytes
@@ -16,10 +16,10 @@ enum PositionEncoding: String, Sendable {
     }
 }
 
-/// A place in a document, as the protocol says it: both from 0.
+/// A position in a document in the protocol's format: line and column, both from 0.
 struct TextPosition: Equatable, Sendable {
     var line: Int
-    /// In units of the encoding.
+    /// The column, in units of the encoding.
     var character: Int
 
     init(line: Int, character: Int) {
@@ -28,15 +28,18 @@ struct TextPosition: Equatable, Sendable {
     }
 }
 
-/// The text of a document, with its lines. Lines end with LF, CRLF or CR, as the protocol says; a script's own end with LF.
+/// The text of a document, divided into lines. Lines end with LF, CRLF or CR, as the protocol specifies; in a script,
+/// only LF ends a line.
 ///
-/// Places outside of the text are taken for the nearest inside. Never traps.
+/// Positions outside the text are replaced by the nearest one inside. Never traps.
 struct DocumentText: Sendable {
     private(set) var bytes: [UInt8]
-    /// Offset of the first byte of each line.
+    /// The offset of the first byte of each line.
     private var lineStarts: [Int]
 
-    /// - Parameter bytes: UTF-8.
+    /// Creates a document.
+    ///
+    /// - Parameter bytes: the text, in UTF-8.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         lineStarts = Self.lineStarts(of: bytes)
@@ -53,13 +56,13 @@ struct DocumentText: Sendable {
 
     var lineCount: Int { lineStarts.count }
 
-    /// The offset at which a line begins; the end of the text for a line behind the last one.
+    /// Returns the offset at which a line begins; the end of the text for a line after the last one.
     func start(ofLine line: Int) -> Int {
         if line < 0 { return 0 }
         return line < lineStarts.count ? lineStarts[line] : bytes.count
     }
 
-    /// The bytes of a line without its end.
+    /// Returns the bytes of a line without its line end.
     func range(ofLine line: Int) -> Range<Int> {
         let start = start(ofLine: line)
         var end = self.start(ofLine: line + 1)
@@ -67,10 +70,11 @@ struct DocumentText: Sendable {
         return start..<end
     }
 
-    /// The byte at a place. A column inside of a character is that of the character, one behind the line the line's end.
+    /// Returns the offset of a position. A column inside a character means the character; one after the line means the
+    /// end of the line.
     func offset(of position: TextPosition, _ encoding: PositionEncoding) -> Int { cut(at: position, encoding).offset }
 
-    /// The byte at a place, and whether the place is between the two halves of the character there.
+    /// Returns the offset of a position, and whether the position is between the two halves of a surrogate pair.
     private func cut(at position: TextPosition, _ encoding: PositionEncoding) -> (offset: Int, isInside: Bool) {
         guard position.line >= 0 else { return (0, false) }
         guard position.line < lineStarts.count else { return (bytes.count, false) }
@@ -89,7 +93,7 @@ struct DocumentText: Sendable {
         return (min(index, line.upperBound), false)
     }
 
-    /// The place of a byte; one inside of a character is that of the character.
+    /// Returns the position of an offset. An offset inside a character means the character.
     func position(of offset: Int, _ encoding: PositionEncoding) -> TextPosition {
         let offset = min(max(0, offset), bytes.count)
         var low = 0
@@ -98,7 +102,7 @@ struct DocumentText: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        // Between CR and LF the line has ended already.
+        // Between CR and LF, the line has already ended.
         let last = min(offset, range(ofLine: low).upperBound)
         var index = lineStarts[low]
         var column = 0
@@ -117,8 +121,9 @@ struct DocumentText: Sendable {
         return end
     }
 
-    /// Puts a text in place of what is between two places, in either order. Of a character that UTF-16 cuts in two, the half that
-    /// stays becomes U+FFFD, which has one unit as well: the columns behind it are those of the client.
+    /// Replaces the text between two positions, which may be in either order. If a position splits a UTF-16 surrogate
+    /// pair, the remaining half becomes U+FFFD, which has one unit as well, so that the following columns match the
+    /// client's.
     mutating func replace(
         _ first: TextPosition, _ second: TextPosition, with text: [UInt8], _ encoding: PositionEncoding
     ) {
@@ -132,12 +137,12 @@ struct DocumentText: Sendable {
             with: (cuts[0].isInside ? replacement : []) + text + (cuts[1].isInside ? replacement : []))
     }
 
-    /// Puts a text in place of what is between two offsets, in either order. Takes time linear in the new text and in the bytes and lines
-    /// behind it.
+    /// Replaces the text between two offsets, which may be in either order. Takes time linear in the new text and in
+    /// the bytes and lines that follow.
     mutating func replace(_ first: Int, _ second: Int, with text: some Collection<UInt8>) {
         let range = min(first, second)..<max(first, second)
         bytes.replaceSubrange(range, with: text)
-        // A line begins behind its byte; whether one begins behind a CR depends on the next byte, too.
+        // A line begins after a line end; whether a CR is one depends on the next byte, too.
         var starts = Array(lineStarts[..<firstLine { $0 >= range.lowerBound }])
         if range.lowerBound == 0 { starts = [0] }
         let end = range.lowerBound + text.count
@@ -152,7 +157,7 @@ struct DocumentText: Sendable {
         return bytes[index] == 0x0D && !(index + 1 < bytes.count && bytes[index + 1] == 0x0A)
     }
 
-    /// The first line whose start is far enough.
+    /// Returns the first line whose start satisfies the condition.
     private func firstLine(where isFar: (Int) -> Bool) -> Int {
         var low = 0
         var high = lineStarts.count

@@ -1,23 +1,23 @@
 import ProbeBase
 import ProbeScenario
 
-/// A document as it stands in the editor.
+/// A document as it is open in the editor.
 struct OpenDocument: Sendable {
-    /// A larger text is not kept: it is no scenario.
+    /// The maximum size of a text, in bytes. A larger one is not kept, because it can't be a scenario.
     static let largestText = 64 << 20
 
     let uri: String
-    /// Of a `file:` document: absolute.
+    /// The absolute path of a `file:` document.
     let path: String?
     private(set) var version: JSONValue
     private(set) var text: DocumentText
-    /// The text is too large: nothing is known of it until it comes as a whole again.
+    /// Whether the text is too large. Nothing is known about it until the client sends the whole text again.
     private(set) var isTooLarge = false
-    /// Of the text as it stands; nil until it is asked for.
+    /// The analysis of the current text; `nil` until it is needed.
     var analysis: ScriptAnalysis?
-    /// Its diagnostics have not been told since the last change.
+    /// Whether diagnostics have not been published since the last change.
     var isUntold = true
-    /// The files that the last analysis read or missed.
+    /// The files that the last analysis read or did not find.
     var includedPaths: Set<String> = []
 
     init(uri: String, version: JSONValue, text: String) {
@@ -28,7 +28,7 @@ struct OpenDocument: Sendable {
         set(Array(text.utf8))
     }
 
-    /// What messages and the compiler call it.
+    /// The document's name in messages and for the compiler.
     var name: String { path ?? uri }
 
     private mutating func set(_ bytes: [UInt8]) {
@@ -37,22 +37,22 @@ struct OpenDocument: Sendable {
         forget()
     }
 
-    /// The text is not kept any more, for its size.
+    /// Discards the text because of its size.
     mutating func drop() {
         isTooLarge = true
         text = DocumentText([])
         forget()
     }
 
-    /// The analysis does not hold any more: the text, or a file that it names, is another one.
+    /// Invalidates the analysis because the text, or a file that it names, has changed.
     mutating func forget() {
         analysis = nil
         isUntold = true
     }
 
-    /// Applies the changes of a `didChange`, in their order.
+    /// Applies the changes of a `didChange`, in order.
     ///
-    /// - Throws: if one is none; those before it have been applied.
+    /// - Throws: an error if a change is invalid; earlier changes have been applied.
     mutating func apply(
         _ changes: [JSONValue], version: JSONValue, _ encoding: PositionEncoding
     ) throws(ResponseError) {

@@ -1,28 +1,30 @@
 import ProbeBase
 import ProbeScenario
 
-/// What was found out about a document: its diagnostics, its cases, and the names of it and of the files that it includes.
+/// The analysis of a document: its diagnostics, its cases, and the names in it and in the files that it includes.
 struct ScriptAnalysis: Sendable {
-    /// A file of the scenario: the document itself, then what it includes.
+    /// A file of the scenario: the document itself, or one that it includes.
     struct File: Sendable {
-        /// As messages show it; absolute where the document's is.
+        /// The path that messages show; absolute if the document's path is.
         var path: String
         var text: DocumentText
         var outline: ScriptOutline
     }
 
-    /// Labels that are kept.
+    /// The maximum number of labels that are kept.
     static let mostLabels = 8
 
     var files: [File]
     var diagnostics: [Diagnostic]
-    /// What the cases are called, of the first few; one empty label without `each`.
+    /// The labels of the first few cases; a single empty label without `each`.
     var labels: [String] = []
     var caseCount = 0
 
+    /// Analyses a document.
+    ///
     /// - Parameters:
-    ///   - path: of the document, or its URI where it has none.
-    ///   - text: as it stands in the editor.
+    ///   - path: the path of the document, or its URI if it has none.
+    ///   - text: the current text in the editor.
     init(path: String, text: DocumentText, allowing targets: AllowedTargets, loader: @escaping FileLoader) {
         let result = ScenarioCompiler.compile(path: path, bytes: text.bytes, allowing: targets, loader: loader)
         diagnostics = result.diagnostics
@@ -39,7 +41,7 @@ struct ScriptAnalysis: Sendable {
 
     var document: File { files[0] }
 
-    /// The kind of an actor, wherever it is declared.
+    /// Returns the kind of an actor, in whichever file it is declared.
     func kind(of actor: String) -> ActorKind? {
         for file in files {
             if let kind = file.outline.kind(of: actor) { return kind }
@@ -47,14 +49,15 @@ struct ScriptAnalysis: Sendable {
         return nil
     }
 
-    /// The place in the document at which an error of any file is shown: its own, or that of the `include` that leads to it.
+    /// Returns the range in the document at which a diagnostic of any file is shown: its own range, or that of the
+    /// `include` that leads to the file.
     ///
-    /// - Returns: nil if no `include` leads there.
+    /// - Returns: the range; `nil` if no `include` leads there.
     func spanInDocument(of span: SourceSpan) -> Range<Int>? {
         if span.file == 0 { return span.start..<max(span.start, span.end) }
         guard files.indices.contains(span.file) else { return nil }
         var wanted = files[span.file].path
-        // A file is included by one that was read before it.
+        // A file is included by one that was read earlier.
         for index in stride(from: span.file - 1, through: 0, by: -1) {
             let file = files[index]
             for reference in file.outline.files where reference.isInclude {
@@ -67,12 +70,12 @@ struct ScriptAnalysis: Sendable {
         return nil
     }
 
-    /// The path of a file that one of the files names; nil if it is outside of the script's folder.
+    /// Returns the path of a file that one of the files names; `nil` if it is outside the script's folder.
     func path(of reference: ScriptOutline.FileReference, in file: Int) -> String? {
         ScriptPath.file(reference.path, saidIn: files[file].path, of: files[0].path)?.shown
     }
 
-    /// The files that it includes or would, by their paths.
+    /// The paths of the files that the document includes or tries to include.
     var includedPaths: Set<String> {
         var paths: Set<String> = []
         for (index, file) in files.enumerated() {

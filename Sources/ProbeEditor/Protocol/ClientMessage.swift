@@ -1,19 +1,19 @@
 import ProbeBase
 
-/// A message of the client (JSON-RPC 2.0).
+/// A message from the client (JSON-RPC 2.0).
 enum ClientMessage: Sendable {
     case request(id: JSONValue, method: String, params: JSONValue)
     case notification(method: String, params: JSONValue)
-    /// The answer to a request: the server asks nothing.
+    /// A response, which is ignored because the server sends no requests.
     case response
-    /// What is to be answered with an error.
+    /// A message that must be answered with an error.
     case malformed(id: JSONValue, ResponseError)
 
     init(_ bytes: [UInt8]) {
         let value: JSONValue
         do throws(JSONError) {
-            // A client whose strings are UTF-16 may send half of a character. A change that is not applied would leave another text here
-            // than the editor has.
+            // A client whose strings are UTF-16 may send half a character. If the change were rejected, the server's
+            // text would differ from the editor's.
             value = try JSONParser.parse(bytes.span, replacesInvalid: true)
         } catch {
             self = .malformed(id: .null, ResponseError(.parseError, "the message is no JSON: \(error.text)"))
@@ -59,7 +59,7 @@ enum ClientMessage: Sendable {
     }
 }
 
-/// Why a request has no result.
+/// An error response to a request.
 struct ResponseError: Error, Sendable {
     enum Code: Int, Sendable {
         case parseError = -32700
@@ -79,7 +79,7 @@ struct ResponseError: Error, Sendable {
     }
 }
 
-/// What the server writes.
+/// Messages to the client.
 enum ServerMessage {
     static func result(_ value: JSONValue, id: JSONValue) -> JSONValue {
         .object([("jsonrpc", .string("2.0")), ("id", id), ("result", value)])
@@ -96,6 +96,6 @@ enum ServerMessage {
         .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
     }
 
-    /// The value of an id, to compare ids.
+    /// Returns a key for comparing ids.
     static func key(of id: JSONValue) -> [UInt8] { id.encoded() }
 }

@@ -1,31 +1,31 @@
 import ProbeBase
 
-/// The base protocol of language servers: each message behind a header with its length.
+/// The base protocol of language servers, in which a header with its length precedes each message.
 ///
-/// Takes bytes in any pieces, and never traps. What is kept is bounded by ``largestHeader`` and ``largestMessage``.
+/// Accepts bytes in pieces of any size, and never traps. Memory is bounded by ``largestHeader`` and ``largestMessage``.
 package struct MessageFraming: Sendable {
-    /// Why what comes is no stream of messages: what follows can't be read either.
+    /// Why the received bytes are not a stream of messages. Nothing that follows can be read either.
     package struct Failure: Error, Equatable, Sendable {
-        /// What is wrong and what is wanted, as a clause.
+        /// A clause that says what is wrong and what is expected.
         package var text: String
     }
 
-    /// Bytes of a header, with the empty line behind it.
+    /// The maximum size of a header, including the empty line that ends it, in bytes.
     package static let largestHeader = 8 << 10
-    /// Bytes of a message: a script of the largest size, with escapes.
+    /// The maximum size of a message, in bytes: a script of the largest size, with escapes.
     package static let largestMessage = 192 << 20
 
     private var bytes: [UInt8] = []
-    /// What is taken already.
+    /// The number of bytes that have been consumed.
     private var start = 0
-    /// Where the search for the end of the header goes on.
+    /// The offset at which the search for the end of the header continues.
     private var searched = 0
-    /// The length that the header said; nil while it is not complete.
+    /// The length from the header; `nil` until the header is complete.
     private var length: Int?
 
     package init() {}
 
-    /// Whether a part of a message has come, and not the rest.
+    /// Whether a message has been received only in part.
     package var isInside: Bool { length != nil || start < bytes.count }
 
     package mutating func append(_ chunk: Span<UInt8>) {
@@ -37,9 +37,9 @@ package struct MessageFraming: Sendable {
         chunk.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// The next whole message; nil where it has not come yet.
+    /// Returns the next complete message; `nil` if it has not been received yet.
     ///
-    /// - Throws: where the header is none.
+    /// - Throws: an error if the header is invalid.
     package mutating func next() throws(Failure) -> [UInt8]? {
         if length == nil {
             guard let end = try endOfHeader() else { return nil }
@@ -54,14 +54,14 @@ package struct MessageFraming: Sendable {
         return message
     }
 
-    /// A message with its header.
+    /// Returns a message with its header.
     package static func framed(_ message: [UInt8]) -> [UInt8] {
         Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
     }
 
     // MARK: The header
 
-    /// Behind the empty line that ends the header.
+    /// Returns the offset after the empty line that ends the header.
     private mutating func endOfHeader() throws(Failure) -> Int? {
         var index = max(start, searched)
         while index < bytes.count {
@@ -121,7 +121,7 @@ package struct MessageFraming: Sendable {
         return value
     }
 
-    /// The beginning of a text, safe on a terminal.
+    /// Returns the beginning of a text, escaped for a terminal.
     private static func shown(_ text: some Collection<UInt8>) -> String {
         "`\(Escaped.text(text.prefix(60)))\(text.count > 60 ? "…" : "")`"
     }

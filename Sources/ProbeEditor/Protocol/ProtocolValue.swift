@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The values of the protocol as JSON, and back.
+/// Converts values to and from the protocol's JSON.
 enum ProtocolValue {
     // MARK: From the client
 
@@ -17,7 +17,7 @@ enum ProtocolValue {
         (try position(value["start"]), try position(value["end"]))
     }
 
-    /// The URI of `textDocument`.
+    /// Returns the URI of `textDocument`.
     static func uri(_ params: JSONValue) throws(ResponseError) -> String {
         guard let uri = params["textDocument"]?["uri"]?.text else {
             throw ResponseError(.invalidParams, "textDocument.uri is missing")
@@ -49,7 +49,7 @@ enum ProtocolValue {
     }
 }
 
-/// What the client said that it understands.
+/// The capabilities that the client has announced.
 struct ClientAbilities: Sendable {
     var encoding = PositionEncoding.utf16
     var hoversMarkdown = false

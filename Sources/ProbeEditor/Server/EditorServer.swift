@@ -1,16 +1,16 @@
 package import ProbeBase
 package import ProbeScenario
 
-/// A language server as a state machine: bytes of the client in, bytes for the client out.
+/// A language server as a state machine: bytes from the client in, bytes for the client out.
 ///
-/// It runs nothing, and reads no file but through its loader. Never traps, whatever comes. Memory is bounded by
-/// ``MessageFraming/largestMessage``, ``mostDocuments`` and ``mostText``.
+/// It runs no programs, and reads files only through its loader. It never traps, whatever it receives. Memory is
+/// bounded by ``MessageFraming/largestMessage``, ``mostDocuments`` and ``mostText``.
 package struct EditorServer {
-    /// Documents that are open at the same time.
+    /// The maximum number of open documents.
     static let mostDocuments = 1_000
-    /// Bytes of all of them.
+    /// The maximum total size of open documents, in bytes.
     static let mostText = 256 << 20
-    /// Messages that wait before they are answered.
+    /// The maximum number of messages that wait to be answered.
     package static let mostPending = 500
 
     private enum Phase {
@@ -24,34 +24,36 @@ package struct EditorServer {
     private var pending: [ClientMessage] = []
     private var phase = Phase.uninitialized
     var abilities = ClientAbilities()
-    /// By their URIs.
+    /// The open documents, by URI.
     var documents: [String: OpenDocument] = [:]
-    /// What is to be written.
+    /// The bytes to be written.
     private var output: [UInt8] = []
 
-    /// The exit code, once the client has said `exit`: 0 behind `shutdown`, else 1.
+    /// The exit code, once the client has sent `exit`: 0 after `shutdown`, otherwise 1.
     package private(set) var exitCode: Int32?
 
+    /// Creates a server.
+    ///
     /// - Parameters:
-    ///   - version: of the product, for the client.
+    ///   - version: the product's version, which is sent to the client.
     ///   - targets: the addresses that scripts may use.
-    ///   - loader: reads includes and the files of `file(…)`.
+    ///   - loader: reads included files and those of `file(…)`.
     package init(version: String, allowing targets: AllowedTargets, loader: @escaping FileLoader) {
         self.version = version
         self.targets = targets
         self.loader = loader
     }
 
-    /// Messages have come and are not answered yet.
+    /// The number of messages that have been received but not answered.
     package var pendingCount: Int { pending.count }
-    /// The client has ended in the middle of a message.
+    /// Whether a message has been received only in part.
     package var isInsideMessage: Bool { framing.isInside }
-    /// What an end without `exit` means.
+    /// The exit code if the input ends without `exit`.
     package var codeAtEnd: Int32 { phase == .shutDown ? 0 : 1 }
 
-    /// Takes bytes of the client. A request that is cancelled before ``settle()`` gets no result.
+    /// Receives bytes from the client. A request that is cancelled before ``settle()`` gets no result.
     ///
-    /// - Throws: where no messages can be found in the bytes; those before have been taken.
+    /// - Throws: an error if no messages can be found in the bytes; earlier messages have been received.
     package mutating func receive(_ chunk: Span<UInt8>) throws(MessageFraming.Failure) {
         framing.append(chunk)
         while let bytes = try framing.next() {
@@ -74,9 +76,9 @@ package struct EditorServer {
         }
     }
 
-    /// Answers what has come, and tells the diagnostics of what has changed.
+    /// Answers all messages received so far, and publishes the diagnostics of changed documents.
     ///
-    /// - Returns: what is to be written to the client.
+    /// - Returns: the bytes to write to the client.
     package mutating func settle() -> [UInt8] {
         let messages = pending
         pending = []
@@ -115,7 +117,8 @@ package struct EditorServer {
         do throws(ResponseError) {
             try notice(method, params)
         } catch {
-            // A notification has no answer; the user is told nothing, as nothing that they did is wrong.
+            // A notification has no response. The error is logged but not shown to the user, who has done nothing
+            // wrong.
             let text = "\(Escaped.text(method)): \(error.message)"
             send(
                 ServerMessage.notification(
@@ -140,7 +143,7 @@ package struct EditorServer {
         }
     }
 
-    /// What the server can do.
+    /// The server's capabilities.
     private var description: JSONValue {
         let capabilities: [JSONValue.Member] = [
             ("positionEncoding", .string(abilities.encoding.rawValue)),
@@ -172,13 +175,13 @@ package struct EditorServer {
 }
 
 extension EditorServer {
-    /// What the client tells.
+    /// Handles a notification from the client.
     mutating func notice(_ method: String, _ params: JSONValue) throws(ResponseError) {
         switch method {
         case "textDocument/didOpen": try open(params)
         case "textDocument/didChange": try change(params)
         case "textDocument/didClose": try close(params)
-        // A file on the disk may be another one now.
+        // A file on disk may have changed.
         case "textDocument/didSave", "workspace/didChangeWatchedFiles":
             for uri in documents.keys where !(documents[uri]?.isAlone ?? true) { documents[uri]?.forget() }
         default: break
@@ -216,18 +219,18 @@ extension EditorServer {
         try document.apply(changes, version: params["textDocument"]?["version"] ?? .null, abilities.encoding)
     }
 
-    /// The bytes of all documents.
+    /// The total size of all documents, in bytes.
     private var sizeOfTexts: Int { documents.values.reduce(0) { $0 + $1.text.bytes.count } }
 
     private mutating func close(_ params: JSONValue) throws(ResponseError) {
         let uri = try ProtocolValue.uri(params)
         guard let document = documents.removeValue(forKey: uri) else { return }
-        // What is shown of it would stay.
+        // Otherwise its diagnostics would remain visible.
         sendDiagnostics([], of: document)
         forgetDependents(on: document.path, but: uri)
     }
 
-    /// What includes a file reads it as it stands in the editor.
+    /// Invalidates the documents that include a file, because they use the editor's version of it.
     private mutating func forgetDependents(on path: String?, but uri: String) {
         guard let path else { return }
         for other in documents.keys where other != uri && documents[other]?.includedPaths.contains(path) == true {
@@ -237,9 +240,9 @@ extension EditorServer {
 
     // MARK: Analysis
 
-    /// The analysis of an open document; made where the text is another one since the last time.
+    /// Returns the analysis of an open document, which is made again if the text has changed.
     ///
-    /// - Throws: where the document is not open.
+    /// - Throws: an error if the document is not open.
     mutating func analysis(of uri: String) throws(ResponseError) -> ScriptAnalysis {
         guard let document = documents[uri] else {
             throw ResponseError(.invalidParams, "the document is not open")
@@ -252,7 +255,7 @@ extension EditorServer {
         return analysis
     }
 
-    /// Reads files as the given loader does, and those that are open as they stand in the editor.
+    /// Returns a loader that reads files with the given loader, but uses the editor's text of open files.
     private func loader(for document: OpenDocument) -> FileLoader {
         guard document.path != nil else {
             return { _ throws(LoadError) in throw .failed("the document is not saved as a file yet") }
@@ -264,7 +267,7 @@ extension EditorServer {
         return { file throws(LoadError) in
             let text = texts[ScriptPath.normalized(file.shown)]
             do throws(LoadError) {
-                // The file system says whether the file may be read at all.
+                // The file system decides whether the file may be read at all.
                 let bytes = try loader(file)
                 return text ?? bytes
             } catch {
@@ -276,7 +279,7 @@ extension EditorServer {
 
     // MARK: Diagnostics
 
-    /// Tells the diagnostics of each document that has changed.
+    /// Publishes the diagnostics of each document that has changed.
     mutating func publishDiagnostics() {
         for uri in documents.keys.sorted() where documents[uri]?.isUntold == true {
             guard let document = documents[uri] else { continue }
@@ -290,12 +293,12 @@ extension EditorServer {
                     analysis: try analysis(of: uri), uri: uri, abilities: abilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
-                // The document is open: it was found above.
+                // Can't happen: the document was found above, so it is open.
             }
         }
     }
 
-    /// The URIs of open files, as the client spells them.
+    /// The URIs of open files, in the client's spelling.
     var uris: [String: String] {
         documents.values.reduce(into: [:]) { uris, document in
             if let path = document.path { uris[path] = document.uri }
@@ -311,7 +314,7 @@ extension EditorServer {
 }
 
 extension OpenDocument {
-    /// No other file matters to it, as far as is known.
+    /// Whether no other file affects the document, as far as is known.
     fileprivate var isAlone: Bool {
         guard let analysis else { return false }
         return analysis.files.allSatisfy { $0.outline.files.isEmpty && !$0.outline.hasProcess }
@@ -319,12 +322,12 @@ extension OpenDocument {
 }
 
 extension ScriptOutline {
-    /// The command of a process may name files beside the script.
+    /// Whether the script has a process, whose command may name files next to the script.
     fileprivate var hasProcess: Bool { knownActors.values.contains(.process) }
 }
 
 extension EditorServer {
-    /// The result of a request.
+    /// Returns the result of a request.
     mutating func answer(_ method: String, _ params: JSONValue) throws(ResponseError) -> JSONValue {
         switch method {
         case "textDocument/hover": try hover(params)
@@ -337,7 +340,7 @@ extension EditorServer {
         }
     }
 
-    /// The document and the place in it that a request names.
+    /// Returns the document and the offset in it that a request refers to.
     private mutating func place(_ params: JSONValue) throws(ResponseError) -> (analysis: ScriptAnalysis, offset: Int) {
         let analysis = try analysis(of: try ProtocolValue.uri(params))
         let position = try ProtocolValue.position(params["position"])
@@ -366,7 +369,7 @@ extension EditorServer {
         let values = items.enumerated().map { index, item in
             var members: [JSONValue.Member] = [
                 ("label", .string(item.label)), ("kind", .integer(item.kind.rawValue)),
-                // In the order of the table: names first, as they are most likely.
+                // In the order of the table; names come first because they are most likely.
                 ("sortText", .string(String(100_000 + index))),
                 ("textEdit", .object([("range", range), ("newText", .string(item.label))])),
             ]
@@ -462,7 +465,7 @@ extension EditorServer {
 }
 
 extension ScriptOutline.Role {
-    /// As the protocol numbers them: a class, a variable, a function, an array.
+    /// The protocol's number: class, variable, function or array.
     fileprivate var symbolKind: Int {
         switch self {
         case .actor: 5
@@ -474,7 +477,7 @@ extension ScriptOutline.Role {
 }
 
 extension RunLens {
-    /// The id of a case, as `tcpprobe run --filter` takes it: the file's name without `.scn`, and the label.
+    /// Returns the id of a case for `tcpprobe run --filter`: the file's name without `.scn`, followed by the label.
     static func id(of path: String, label: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return (name.hasSuffix(".scn") ? String(name.dropLast(4)) : name) + label

@@ -1,8 +1,8 @@
 import ProbeBase
 import ProbeSystem
 
-/// Connections that a `retry`'s failed attempts opened to servers of the script, and that no step had accepted: they may wait in the
-/// servers' queues, and no step means them.
+/// Connections that failed attempts of a `retry` opened to servers of the script and that no step has accepted. They
+/// may still wait in the servers' queues, where no step refers to them.
 struct AbandonedConnections {
     private struct Ends: Equatable {
         var client: SocketAddress
@@ -13,7 +13,9 @@ struct AbandonedConnections {
 
     var isEmpty: Bool { left.isEmpty }
 
-    /// - Parameter others: the case's connections, to tell which of the attempt's were accepted.
+    /// Adds those of the opened connections that were not accepted.
+    ///
+    /// - Parameter others: the case's connections, which show what the servers have accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
         for connection in opened {
             guard let client = connection.local, let server = connection.peer else { continue }
@@ -25,7 +27,8 @@ struct AbandonedConnections {
         }
     }
 
-    /// Takes them out of what waits at a server. Of several with the same two ends the last is the youngest.
+    /// Removes the abandoned connections from those that wait at a server. Of several waiting connections with the same
+    /// two ends, the last one is the most recent.
     mutating func remove(from waiting: inout [WaitingConnection]) {
         left.removeAll { ends in
             guard let index = waiting.lastIndex(where: { $0.isBetween(ends.client, ends.server) }) else { return false }
@@ -34,7 +37,8 @@ struct AbandonedConnections {
         }
     }
 
-    /// Whether a connection that was just taken from a queue is one of them. A live one with the same two ends is a later one.
+    /// Returns whether a connection that was just taken from a queue is an abandoned one, and forgets it if so. A live
+    /// connection with the same two ends was opened later.
     mutating func takes(_ connection: WaitingConnection) -> Bool {
         guard connection.hasEnded,
             let index = left.firstIndex(where: { connection.isBetween($0.client, $0.server) })
@@ -43,16 +47,16 @@ struct AbandonedConnections {
         return true
     }
 
-    /// Whether one of them may wait at a listener: on its port, whatever the address, or at its path.
+    /// Returns whether an abandoned connection may wait at a listener: on its port, at any address, or at its path.
     func mayWait(at listener: SocketAddress) -> Bool {
         left.contains { listener.isUnix ? $0.server == listener : $0.server.port == listener.port }
     }
 }
 
-/// A connection that was taken from a listener's queue, and that no step has accepted yet.
+/// A connection that was taken from a listener's queue and that no step has accepted yet.
 final class WaitingConnection {
     private var socket: AcceptedSocket?
-    /// Of one with TLS, which does not wait for the step.
+    /// The connection if it uses TLS, which starts before a step accepts it.
     private(set) var connection: Connection?
     private let peer: SocketAddress?
     private let local: SocketAddress?
@@ -69,7 +73,7 @@ final class WaitingConnection {
         self.connection = connection
     }
 
-    /// Neither end has closed or reset it yet: false.
+    /// Whether either end has closed or reset the connection.
     var hasEnded: Bool {
         if let connection { return connection.readEnd != nil }
         return socket?.hasEnded ?? true
@@ -77,10 +81,10 @@ final class WaitingConnection {
 
     func isBetween(_ client: SocketAddress, _ server: SocketAddress) -> Bool { peer == client && local == server }
 
-    /// Gives it up.
+    /// Hands the connection over with `options` set; `nil` if it was handed over before.
     func take(on reactor: Reactor, options: [RawSocketOption]) throws(SystemError) -> Connection? {
         if let connection {
-            // What was set since it came.
+            // Options that were set after the connection arrived.
             for option in options { try connection.set(option) }
             return connection
         }

@@ -2,7 +2,7 @@ import ProbeScenario
 import ProbeSystem
 
 extension CaseContext {
-    /// Takes a connection into the case: its changes are noticed, and the last look sees it.
+    /// Adds a connection to the case, so that its changes are noticed and the final check includes it.
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
         connections.add(connection, for: owner)
         StepContext.attempt?.add(connection)

@@ -3,20 +3,20 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The loop over the evaluation of an expectation.
+/// The loop that evaluates an expectation until it has a result.
 extension CaseContext {
-    /// What a wait for an expectation comes to.
+    /// The result of waiting for an expectation.
     enum Conclusion<Match> {
         case satisfied(Match, at: MonotonicTime?)
         case impossible(Impossibility)
     }
 
-    /// Looks until an expectation is met or can't be met any more, each time that something has changed.
+    /// Evaluates an expectation each time that something changes, until it is met or can no longer be met.
     ///
     /// - Parameters:
-    ///   - name: the actor; it waits from the first look on that finds nothing, and the caller ends that.
-    ///   - start: when the step before ended.
-    /// - Throws: the fault that ends the case, or what keeps the harness from looking.
+    ///   - name: the actor. It counts as waiting from the first evaluation without a result; the caller ends the wait.
+    ///   - start: when the previous step ended.
+    /// - Throws: the fault that ends the case, or the error that prevents the evaluation.
     func conclude<Expectation: PendingExpectation>(
         _ expectation: inout Expectation, of name: String, from start: MonotonicTime, until deadline: MonotonicTime
     ) async throws(Finding) -> Conclusion<Expectation.Match> {
@@ -27,7 +27,7 @@ extension CaseContext {
             switch try expectation.evaluate(window) {
             case .satisfied(let match, let moment): return .satisfied(match, at: moment)
             case .impossible(var why):
-                // What the evaluation itself takes is no cause of its result.
+                // The time that the evaluation takes isn't a cause of its result.
                 why.finding.decided = window.now
                 return .impossible(why)
             case .pending(let next):
@@ -38,9 +38,9 @@ extension CaseContext {
         }
     }
 
-    /// Listens on a little after a deadline: late is another thing than never.
+    /// Keeps waiting briefly after a deadline, to tell a late event from one that never happens.
     ///
-    /// - Returns: a hint that says by how much it came too late; nil where it has not come.
+    /// - Returns: a hint that states how late the event was; `nil` if it hasn't happened.
     func hintOfLateness<Expectation: PendingExpectation>(
         _ expectation: inout Expectation, of name: String, after deadline: MonotonicTime
     ) async throws(Finding) -> String? {
@@ -52,7 +52,7 @@ extension CaseContext {
         return "it came \(DurationText.script(moment - deadline)) after the deadline"
     }
 
-    /// What a line or a message has to be.
+    /// Returns the text that a line or a message must match.
     func text(of pattern: Pattern) throws(Finding) -> ExpectedText {
         switch pattern {
         case .any: return .any
@@ -64,7 +64,7 @@ extension CaseContext {
         }
     }
 
-    /// Computes the values of an expectation of what a program uses.
+    /// Computes the values of an expectation about a program's resource usage.
     func resolve(_ expectation: ResourceExpectation) throws(Finding) -> ResolvedResourceExpectation {
         let wanted: ResolvedResourceExpectation.Wanted =
             switch expectation.wanted {
@@ -75,7 +75,7 @@ extension CaseContext {
         return ResolvedResourceExpectation(resource: expectation.resource, wanted: wanted)
     }
 
-    /// The present moment of a step.
+    /// Returns the time window of a step as of now.
     func window(
         from start: MonotonicTime, until deadline: MonotonicTime, measuresProgress: Bool = false
     ) -> TimeWindow {

@@ -2,9 +2,11 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// What waits at the servers of the script. Connections that a `retry` gave up are passed over: they were reset, and no step means them.
+/// The connections that wait at the servers of the script. Connections that a `retry` abandoned are skipped: they were
+/// reset, and no step refers to them.
 extension CaseContext {
-    /// Resets what a failed attempt has opened, and takes it out of the servers' queues: it would fill them.
+    /// Resets the connections that a failed attempt opened, and removes them from the servers' queues, which they would
+    /// fill up.
     func abandon(_ attempt: RetryAttempt) {
         conditions.drop(of: attempt)
         connections.discard(attempt.opened)
@@ -12,11 +14,11 @@ extension CaseContext {
         for case .server(let server) in actors.values { collect(server) }
     }
 
-    /// The next connection, or nil when none waits.
+    /// Returns the next connection, or `nil` if none is waiting.
     func nextConnection(_ server: ServerActor, _ listener: Listener) throws(SystemError) -> Connection? {
         let options = server.connectionOptions
         if !server.waiting.isEmpty { return try server.waiting.removeFirst().take(on: reactor, options: options) }
-        // Its connections are taken where they are greeted.
+        // A server with TLS accepts its connections where the handshakes start.
         if tls.actors[server.name] != nil { return nil }
         while let socket = try listener.accept() {
             if connections.abandoned.isEmpty {
@@ -28,22 +30,22 @@ extension CaseContext {
         return nil
     }
 
-    /// No step waits for a connection any more. A server with TLS goes on taking them.
+    /// Stops watching a server once no step waits for a connection. A server with TLS keeps accepting them.
     func stopWatching(_ server: ServerActor) {
         if tls.actors[server.name] == nil { server.listener?.stopWatching(on: reactor) }
     }
 
-    /// Whether a connection waits that a step could accept.
+    /// Returns whether a connection is waiting that a step could accept.
     func hasWaiting(_ server: ServerActor) -> Bool {
         collect(server)
         if !server.waiting.isEmpty { return true }
         if tls.actors[server.name] == nil { return server.listener?.hasPending == true }
-        // What the reactor has not told yet is there, too.
+        // This includes connections that the reactor has not reported yet.
         TLSGreeter(context: self).take(server)
         return !server.waiting.isEmpty
     }
 
-    /// Whether one waits. If none does, the steps that wait are notified when one comes.
+    /// Returns whether a connection is waiting. If not, the waiting steps are notified when one arrives.
     func hasWaitingOrWatches(_ server: ServerActor) throws(Finding) -> Bool {
         guard let listener = server.listener else { return false }
         if hasWaiting(server) { return true }
@@ -65,7 +67,7 @@ extension CaseContext {
         }
     }
 
-    /// Where an abandoned connection may be among those that wait, all of them are taken from the queue, and it is dropped.
+    /// Empties the listener's queue and drops the abandoned connections, if there may be one in it.
     private func collect(_ server: ServerActor) {
         guard let listener = server.listener, connections.abandoned.mayWait(at: listener.address) else {
             return
@@ -78,7 +80,7 @@ extension CaseContext {
         do throws(SystemError) {
             while let socket = try listener.accept() { server.waiting.append(WaitingConnection(socket)) }
         } catch {
-            // Out of descriptors: what waits stays in the queue, and the step that wants it says so.
+            // Out of descriptors: the connections stay in the queue, and the step that accepts one reports the error.
             return
         }
         connections.abandoned.remove(from: &server.waiting)

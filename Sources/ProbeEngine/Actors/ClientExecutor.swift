@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Runs the actions of a client: it connects. What it does then are the actions of a connection.
+/// Runs the action of a client, which is to connect. Everything after that is an action of a connection.
 struct ClientExecutor {
     let context: CaseContext
 
@@ -45,7 +45,7 @@ struct ClientExecutor {
             connection = try context.links.inNetwork(of: actor.name) { () throws(SystemError) in
                 try Connection(
                     connectingTo: destination, reactor: context.reactor, options: actor.options,
-                    // What is said of reading holds behind the handshake.
+                    // Steps about reading apply after the handshake.
                     reading: tls == nil ? actor.readingToCome.mode : .atOnce,
                     willConnect: { context.capture.addClient($0, to: destination) })
             }
@@ -62,7 +62,7 @@ struct ClientExecutor {
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
-        // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
+        // If the machine was late, an answer may have arrived unnoticed; only the peer's silence counts.
         connection.checkConnecting()
         try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
         guard let tls, connection.isOpen else { return }
@@ -73,7 +73,7 @@ struct ClientExecutor {
         if actor.readingToCome.mode != .atOnce { connection.setReading(actor.readingToCome.mode) }
     }
 
-    /// What the connection begins with, and how that is to end; nil: without TLS.
+    /// Returns the client's TLS settings and the expected outcome of the handshake; `nil` without TLS.
     private func tls(
         of actor: ConnectionActor, _ outcome: ClientAction.ConnectOutcome
     ) -> (actor: CaseTLS.Actor, outcome: TLSOutcome)? {
@@ -96,7 +96,7 @@ struct ClientExecutor {
                 hints: error.advice)
         }
         switch (outcome, connection.phase) {
-        // The time of one with TLS is that of its handshake.
+        // With TLS, the handshake's time is judged instead.
         case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break
         case (.succeeds, .open), (.withoutTLS, .open):
             if let openedAt = connection.openedAt {
@@ -144,12 +144,13 @@ struct ClientExecutor {
         }
     }
 
-    /// Whether nobody listens there. A Unix socket may have gone with its listener.
+    /// Returns whether nothing listens at the destination. The file of a Unix socket may be gone together with its
+    /// listener.
     private func isRefusal(_ error: SystemError, _ destination: SocketAddress) -> Bool {
         error.code == ECONNREFUSED || destination.isUnix && error.code == ENOENT
     }
 
-    /// Whether the answer came before the deadline until which there was to be none.
+    /// Returns whether the peer answered before the deadline until which no answer was expected.
     private func isAnsweredInTime(
         _ connection: Connection, _ destination: SocketAddress, _ deadline: MonotonicTime, from time: MonotonicTime
     ) throws(Finding) -> Bool {

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// A name for a connection of the harness: a `client`, what a server accepted `as` it, or a server after its plain `accept`.
+/// A name for a connection of the harness: a `client`, a connection accepted `as` the name, or a server after a plain
+/// `accept`.
 final class ConnectionActor {
     enum Role {
         case client(Target?)
@@ -12,38 +13,39 @@ final class ConnectionActor {
     let name: String
     let role: Role
     var connection: Connection?
-    /// Those that the name stood for before (a client that connected again).
+    /// The connections that the name referred to before, if a client has connected again.
     var earlier: [Connection] = []
     var framing: Framing
     var ignoresRest = false
     var options: [RawSocketOption] = []
-    /// For the connections of a client, from steps before `connect`.
+    /// How the connections of a client are read, from steps before `connect`.
     var readingToCome = ReadingToCome()
-    /// The script reset it, or closed it: what happens to it is no news.
+    /// Whether the script has reset the connection.
     var wasReset = false
-    /// A step has expected the end of its present connection: the end is no news from there on.
+    /// Whether a step has expected the end of the present connection. After that, the end is no longer unexpected.
     var endIsTaken = false
-    /// The connection whose end was told to who watches the case.
+    /// The connection whose end was reported to the observer of the case.
     weak var toldEnd: Connection?
-    /// How much of ``TLSLayer/news`` steps have expected or passed over.
+    /// The number of items of ``TLSLayer/news`` that steps have expected or skipped.
     var takenNews = 0
-    /// A step has expected that its handshake fails.
+    /// Whether a step has expected that the handshake fails.
     var handshakeFailureIsTaken = false
-    /// What steps have expected of its present connection's TLS.
+    /// What steps have expected of the present connection's TLS.
     var takenOfTLS: TLSLayer.Taken {
         TLSLayer.Taken(news: takenNews, end: endIsTaken, handshakeFailure: handshakeFailureIsTaken)
     }
-    /// A step has expected that a send fails: the RST that made it fail is no news either.
+    /// Whether a step has expected that a send fails. The RST that made it fail is then expected, too.
     var sendFailureIsTaken = false
-    /// The opening handshake of WebSocket that its peer has not answered.
+    /// The WebSocket opening handshake that the peer has not answered yet.
     var opening: WebSocketOpening?
     var background: SendOperation?
     var whenevers: [WheneverRule] = []
-    /// How far lines were looked at for them.
+    /// How far the received lines have been searched for `whenevers`.
     var wheneverProgress = WheneverEvaluation.Progress()
-    /// How many steps wait for raw bytes: lines are not looked at meanwhile.
+    /// The number of steps that wait for raw bytes. Lines are not searched meanwhile.
     private var rawExpectations = 0
-    /// How many steps wait for its end after `ignore rest`: what comes meanwhile is dropped at once.
+    /// The number of steps that wait for the connection's end after `ignore rest`. Bytes received meanwhile are dropped
+    /// at once.
     private var endsBehindRest = 0
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
     var isAnswering = false
@@ -54,7 +56,8 @@ final class ConnectionActor {
         self.framing = framing
     }
 
-    /// Steps are about a connection to come: there is none, or it has ended by a step of this actor, or its `connect` did not succeed.
+    /// Whether steps apply to a future connection: there is none yet, a step of this actor has ended it, or its
+    /// `connect` failed.
     var hasNoConnection: Bool {
         switch connection?.phase {
         case nil, .closed?, .connectFailed?: true
@@ -62,7 +65,7 @@ final class ConnectionActor {
         }
     }
 
-    /// The peer has ended the connection, and no step has expected that.
+    /// Whether the peer has ended the connection and no step has expected that.
     var hasUntakenEnd: Bool {
         switch connection?.readEnd {
         case nil: false
@@ -71,9 +74,10 @@ final class ConnectionActor {
         }
     }
 
-    /// A step waits for this.
+    /// Notes that a step waits for `wanted`.
     ///
-    /// - Parameter alone: nothing else of the connection is waited for beside it, as in another branch of an `either`.
+    /// - Parameter alone: whether the step waits for nothing else of the connection, such as another branch of an
+    ///   `either`.
     func begin(_ wanted: ResolvedConnectionExpectation, alone: Bool = true) {
         if wanted.isRaw { rawExpectations += 1 }
         if wanted.isEnd && alone { endsBehindRest += 1 }
@@ -85,14 +89,14 @@ final class ConnectionActor {
         if wanted.isEnd && alone { endsBehindRest -= 1 }
     }
 
-    /// After `ignore rest` what comes while the end is waited for matters to nobody.
+    /// Drops the received bytes if a step waits for the end after `ignore rest`.
     func dropRest() {
         if ignoresRest, endsBehindRest > 0, let connection {
             connection.receiveBuffer.drop(connection.receiveBuffer.count)
         }
     }
 
-    /// An `expect` of raw bytes waits.
+    /// Whether an `expect` of raw bytes is waiting.
     var waitsForRawBytes: Bool { rawExpectations > 0 }
 
     var isClient: Bool {
@@ -100,13 +104,13 @@ final class ConnectionActor {
     }
 }
 
-/// `whenever C gets line /re/ { … }`
+/// A rule that a `whenever` sets up: `whenever C gets line /re/ { … }`.
 final class WheneverRule {
     let stepID: Int
     let span: SourceSpan
     let regex: ByteRegex
     let block: Block
-    /// The loop in which it was set up, with the variables as they are then.
+    /// The loop in which the rule was set up, with the variables as they were then.
     let loop: LoopScope?
     var uses = 0
 
@@ -118,19 +122,19 @@ final class WheneverRule {
         self.block = block
     }
 
-    /// Whether it comes from the same statement and answers the same lines.
+    /// Returns whether `other` comes from the same statement and answers the same lines.
     func isSame(_ other: WheneverRule) -> Bool {
         stepID == other.stepID && regex.source == other.regex.source && regex.ignoresCase == other.regex.ignoresCase
     }
 }
 
-/// How connections are read from their beginning: `stop reading` and `read … every` before `connect` or `accept`.
+/// How connections are read from the start: `stop reading` and `read … every` before `connect` or `accept`.
 struct ReadingToCome {
     private(set) var mode = Connection.Reading.atOnce
-    /// The step that said `stop reading`: the window has to shut.
+    /// The step that says `stop reading`, which requires that the window closes.
     private var stop: SourceSpan?
 
-    /// Reads at once.
+    /// Creates the default, which reads at once.
     init() {}
 
     init(_ mode: Connection.Reading, stop: SourceSpan? = nil) {
@@ -138,7 +142,7 @@ struct ReadingToCome {
         self.stop = stop
     }
 
-    /// Notes what has to be seen of a connection that began so.
+    /// Notes what the capture must show of a connection that starts this way.
     func note(_ connection: Connection, of owner: ConnectionActor, in context: CaseContext) {
         if let stop { context.injected.addStop(connection, of: owner, at: stop) }
     }

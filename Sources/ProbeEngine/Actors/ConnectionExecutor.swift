@@ -91,7 +91,7 @@ struct ConnectionExecutor {
         }
     }
 
-    /// What a step says of connections to come; nil where it says nothing of reading.
+    /// Returns what a step says about reading future connections; `nil` if it says nothing about reading.
     func readingToCome(_ action: ConnectionAction, _ step: Step) throws(Finding) -> ReadingToCome? {
         switch action {
         case .stopReading: ReadingToCome(.stopped, stop: step.span)
@@ -131,7 +131,7 @@ struct ConnectionExecutor {
         try await finish(operation, actor, connection)
     }
 
-    /// What leaves as segments of its own.
+    /// Returns the pieces of a send, each of which leaves as a separate segment.
     private func pieces(
         of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
@@ -144,7 +144,7 @@ struct ConnectionExecutor {
         return try context.evaluator(actor.framing, isClient: actor.isClient).sentPieces(of: statement)
     }
 
-    /// Waits until the kernel has taken it all; the deadline counts only time without progress.
+    /// Waits until the kernel has taken all bytes. Only time without progress counts towards the deadline.
     func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
@@ -158,7 +158,8 @@ struct ConnectionExecutor {
 
     // MARK: close
 
-    /// What has not left can't be behind a FIN: it would be dropped without a word.
+    /// Throws if the kernel has not taken all bytes of a send: a FIN can't follow them, and they would be dropped
+    /// silently.
     private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
         if connection.untaken == 0 { return }
         throw Finding(
@@ -177,12 +178,12 @@ struct ConnectionExecutor {
         try refuseUnread(connection.close(), actor)
     }
 
-    /// close_notify, where TLS is up, and the peer can still be told.
+    /// Sends a close_notify if TLS is established and the peer can still receive it.
     private func notify(_ actor: ConnectionActor, _ connection: Connection) async throws(Finding) {
         guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
             return
         }
-        // A peer that is gone needs no close_notify: the end that follows says the same.
+        // A peer that is gone needs no close_notify: the end that follows means the same.
         do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
     }
 
@@ -201,7 +202,7 @@ struct ConnectionExecutor {
 extension ConnectionExecutor {
     /// Waits until the expectation is met.
     ///
-    /// - Returns: how many bytes of the stream it took.
+    /// - Returns: the number of bytes of the stream that the expectation consumed.
     func expect(
         _ expectation: ConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
         from time: MonotonicTime
@@ -291,7 +292,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// - Returns: for a silence, its end; for `sent` without a `within` none, since only time without progress counts.
+    /// Returns the deadline of an expectation. It is the end of the period for a silence, and unlimited for `sent`
+    /// without a `within`, as only time without progress counts.
     func deadline(
         of wanted: ResolvedConnectionExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
@@ -303,7 +305,8 @@ extension ConnectionExecutor {
         }
     }
 
-    /// Whether the event can't have come earlier than it was noticed: where the peer is the harness's own, its steps stood still, too.
+    /// Returns whether the event can't have happened earlier than it was noticed. If the peer is the harness itself,
+    /// its steps were stalled, too.
     private func isExact(
         _ wanted: ResolvedConnectionExpectation, _ timing: Timing, _ connection: Connection
     ) -> Bool {
@@ -314,7 +317,7 @@ extension ConnectionExecutor {
         }
     }
 
-    /// The script knows of a failure that a step has expected, also where the step expected another one.
+    /// Notes that a step has expected a failed send, even if it expected a different reason.
     private func noteHeard(_ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor) {
         if case .sendFailed = wanted, case .failed? = actor.background?.state { actor.sendFailureIsTaken = true }
     }
@@ -328,7 +331,7 @@ extension ConnectionExecutor {
         guard case .input(let input) = wanted else { return why.finding }
         var again = PendingConnectionExpectation(wanted, actor, connection)
         if why.isPartial {
-            // A moment more shows all of a unit that has not come whole.
+            // Wait a moment, to show all of a unit that has not arrived completely.
             let count = connection.receiveBuffer.count
             let more: Void? = try await context.wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Void? in
                 connection.receiveBuffer.count > count || connection.readEnd != nil ? () : nil
@@ -342,7 +345,7 @@ extension ConnectionExecutor {
             }
         }
         guard why.isMissed else { return why.finding }
-        // Where the machine was late, what came may lie in the kernel still.
+        // If the machine was late, received bytes may still be in the kernel.
         if connection.reading == .atOnce { connection.receive() }
         let window = context.window(from: time, until: deadline)
         var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(input)
@@ -353,10 +356,12 @@ extension ConnectionExecutor {
     }
 }
 
-/// `vanish`: the end that the peer is not told of.
+/// `vanish`: an end that is not signalled to the peer.
 extension ConnectionExecutor {
-    /// - Parameter silently: nothing answers what the peer sends later. What it has not acknowledged yet would be sent again, so that is
-    ///   waited for.
+    /// Ends the connection without a FIN or an RST.
+    ///
+    /// - Parameter silently: whether nothing answers what the peer sends later. The kernel would retransmit bytes that
+    ///   the peer has not acknowledged, so the step waits for the acknowledgement.
     func vanish(
         _ actor: ConnectionActor, _ connection: Connection, silently: Bool, _ step: Step, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -390,9 +395,10 @@ extension ConnectionExecutor {
     }
 }
 
-/// What is expected of frames of WebSocket.
+/// Expectations about WebSocket frames.
 extension ConnectionExecutor {
-    /// The frame that `expect message ws.text("x")` accepts, with any key unless the script states one; nil for another value.
+    /// Returns the frame that `expect message ws.text("x")` accepts, with any key unless the script states one; `nil`
+    /// if the pattern is no frame.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedInput? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {
@@ -418,7 +424,7 @@ extension ConnectionExecutor {
         return .webSocket(.frame(frame, mask), description)
     }
 
-    /// There are no lines among frames.
+    /// Throws for an expectation of lines if the framing is `websocket`: there are no lines in frames.
     func refuseLines(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing == .websocket else { return }
         throw Finding(
@@ -449,10 +455,11 @@ extension ConnectionExecutor {
 }
 
 extension CaseContext {
-    /// Refuses a value that consists of whole frames, from a variable for example: it would be compared with the content of a message.
+    /// Rejects a value that consists of whole frames, for example from a variable: it would be compared with the
+    /// content of a message.
     ///
-    /// Only frames without reserved bits are recognized. Their first byte continues a character of UTF-8, so that no text begins with it;
-    /// with reserved bits, some text of the right length would be a frame, too.
+    /// Only frames without reserved bits are recognized. Their first byte is a continuation byte of UTF-8, so no text
+    /// begins with it. With reserved bits, some text of the right length would be a frame, too.
     func refuseFrame(_ expression: Expression) throws(Finding) {
         let value = try bytes(of: expression)
         guard let first = value.first, first & 0xf0 == 0x80 else { return }

@@ -3,12 +3,12 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// An `expect` of a connection while it is waited for.
+/// An `expect` of a connection that is being waited for.
 struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
     let wanted: ResolvedConnectionExpectation
-    /// The send that it is about: the one in the background, unless a step waits for its own.
+    /// The send that the expectation is about: the one in the background, unless a step waits for its own.
     let send: SendOperation?
     private var progress = InputProgress()
 
@@ -35,7 +35,7 @@ struct PendingConnectionExpectation: PendingExpectation {
         ConnectionEvaluation(view: view(window), window: window).evaluate(wanted, &progress)
     }
 
-    /// What there is of the connection now. Not to be kept: see ``ConnectionView``.
+    /// Returns a snapshot of the connection. Don't keep it: see ``ConnectionView``.
     func view(_ window: TimeWindow) -> ConnectionView {
         var view = ConnectionView(
             name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,
@@ -66,7 +66,7 @@ struct PendingConnectionExpectation: PendingExpectation {
     }
 }
 
-/// An `expect` of a subject while it is waited for.
+/// An `expect` of a subject that is being waited for.
 struct PendingSubjectExpectation: PendingExpectation {
     let subject: SubjectActor
     let wanted: ResolvedSubjectExpectation
@@ -74,7 +74,9 @@ struct PendingSubjectExpectation: PendingExpectation {
     private let meter: ResourceMeter?
     private var progress = SubjectProgress()
 
-    /// - Parameter meter: of its adapter, where the expectation is about what that uses.
+    /// Creates an expectation that has not been evaluated yet.
+    ///
+    /// - Parameter meter: the meter of the subject's adapter, if the expectation is about resource usage.
     init(
         _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing, meter: ResourceMeter? = nil
     ) {
@@ -86,7 +88,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 
     var description: String { wanted.description }
 
-    /// How long the looks kept the harness busy.
+    /// How long the checks kept the harness busy.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
@@ -100,7 +102,7 @@ struct PendingSubjectExpectation: PendingExpectation {
     }
 }
 
-/// An `expect` of a program while it is waited for.
+/// An `expect` of a program that is being waited for.
 struct PendingProcessExpectation: PendingExpectation {
     let process: ProcessActor
     let child: ChildProcess
@@ -109,9 +111,11 @@ struct PendingProcessExpectation: PendingExpectation {
     private let watch: OutputWatch
     private var progress = ProcessProgress()
 
+    /// Creates an expectation that has not been evaluated yet.
+    ///
     /// - Parameters:
     ///   - after: the step's lower bound.
-    ///   - watch: searches what goes out of the program's output.
+    ///   - watch: the search in output lines that are being dropped.
     init(
         _ wanted: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
         watch: OutputWatch
@@ -121,7 +125,7 @@ struct PendingProcessExpectation: PendingExpectation {
         case .output(let regex): watch.add(regex, isWanted: true, from: child.outputLog.dropped)
         case .noOutput(let regex, _):
             watch.add(regex, isWanted: false, from: child.outputLog.dropped)
-            // What it has printed by now may lie in its pipes still.
+            // Output that the program has printed by now may still be in its pipes.
             child.look()
         case .listening, .exit, .resource: break
         }
@@ -129,7 +133,7 @@ struct PendingProcessExpectation: PendingExpectation {
 
     var description: String { wanted.description }
 
-    /// How long the looks kept the harness busy.
+    /// How long the checks kept the harness busy.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {
@@ -140,7 +144,7 @@ struct PendingProcessExpectation: PendingExpectation {
         return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
     }
 
-    /// Asks the kernel's tables what the expectation is about.
+    /// Queries the kernel's tables for the state that the expectation is about.
     private mutating func observe(_ window: TimeWindow) throws(Finding) -> ProcessView.Observation {
         switch wanted {
         case .listening:
@@ -159,20 +163,20 @@ struct PendingProcessExpectation: PendingExpectation {
 }
 
 extension PollingProgress {
-    /// What a program uses now.
+    /// Measures a program's present usage of a resource.
     fileprivate mutating func measure(
         _ wanted: ResolvedResourceExpectation, _ meter: ResourceMeter, of name: String, _ window: TimeWindow
     ) throws(Finding) -> ResourceMeasure {
         var (measure, moment) = try look(at: window.now, isFound: wanted.isMet) { () throws(Finding) in
             try meter.measure(wanted.resource, of: name)
         }
-        // Processor time counts up to the moment of the look, not of its plan.
+        // Processor time counts up to the time of the measurement, not the time that it was planned for.
         if !wanted.isMomentary { measure.at = moment }
         return measure
     }
 }
 
-/// An `accept` or an `expect no connection` while it is waited for.
+/// An `accept` or an `expect no connection` that is being waited for.
 struct PendingServerExpectation: PendingExpectation {
     let server: ServerActor
     let wanted: ResolvedServerExpectation

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeNetwork
 import ProbeSystem
 
-/// An `accept` of a proxy while it is waited for.
+/// An `accept` of a proxy that is being waited for.
 struct PendingProxyAccept: PendingExpectation {
     let actor: ProxyActor
 
@@ -39,7 +39,7 @@ struct PendingProxyAccept: PendingExpectation {
     }
 }
 
-/// An `expect … from client` while it is waited for.
+/// An `expect … from client` or `expect … from server` that is being waited for.
 struct PendingWatch: PendingExpectation {
     let wanted: ResolvedConnectionExpectation
     let actor: ProxiedActor
@@ -58,7 +58,7 @@ struct PendingWatch: PendingExpectation {
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ConnectionMatch> {
         let leg = actor.connection[side]
-        // What passes is not taken away: an end is looked for behind it.
+        // Bytes that pass are not consumed, so an end is looked for after them.
         let view = ConnectionView(
             name: "\(actor.name), from its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,

@@ -2,47 +2,47 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// A `process`: its ports, and the program while it runs.
+/// A `process`: its ports, and the program while it is running.
 final class ProcessActor {
     let name: String
     let command: ProcessCommand
-    /// Where its ports are, for those who connect to it.
+    /// The address of its ports, for actors that connect to it.
     var host = SocketAddress.loopback(port: 0)
-    /// nil: that of the run.
+    /// The program's network; `nil` for the run's network.
     var network: NetworkNamespace?
     var ports: [UInt16] = []
     var child: ChildProcess?
     /// Measures what the program uses.
     var meter: ResourceMeter?
-    /// Programs of earlier starts: what they have left running is the case's until its end.
+    /// Programs of earlier starts. Processes that they left running belong to the case until its end.
     var earlier: [ChildProcess] = []
-    /// Of each start when it began (wall clock, in nanoseconds), and of all but the last when the program ended: whose a connection
-    /// is, is told by it.
+    /// When each start began (wall clock, in nanoseconds), and when the program ended for all but the last start. These
+    /// times determine which start a connection belongs to.
     var lives: [(began: UInt64, ended: MonotonicTime?)] = []
-    /// Where it runs; removed with the case.
+    /// The program's working directory; removed with the case.
     var folder: String?
-    /// Where the last `expect output` ended.
+    /// The position in the output after the last `expect output`.
     var output = OutputCursor()
-    /// A line of the output log that an `expect output` has consumed, and that step for a report.
+    /// A line of the output log that an `expect output` has consumed, and the step as it is named in a report.
     struct Consumed {
         var line: Int
         var step: String
     }
 
-    /// The last of them, of the present start.
+    /// The most recently consumed lines of the present start.
     var consumed: [Consumed] = []
-    /// Searches lines before they are dropped from its output log.
+    /// Searches lines before they are dropped from the output log.
     var watch: OutputWatch?
-    /// `P stop` is under way or done: its exit is no news.
+    /// Whether `P stop` is in progress or done, so that the exit is expected.
     var isStopping = false
-    /// The exit is in the timeline.
+    /// Whether the exit is in the timeline.
     var exitIsReported = false
-    /// The exit has been expected.
+    /// Whether a step has expected the exit.
     var exitIsTaken = false
-    /// Lines of its output log that are in the timeline already.
+    /// The number of lines of the output log that are already in the timeline.
     var reportedLines = 0
 
-    /// All that it has started.
+    /// All programs that this actor has started.
     var children: [ChildProcess] { earlier + (child.map { [$0] } ?? []) }
 
     init(name: String, command: ProcessCommand) {

@@ -33,7 +33,7 @@ struct ProcessExecutor {
         }
     }
 
-    /// What may wait until a program reads its stdin.
+    /// The limit of bytes that may wait until a program reads its stdin.
     private static let largestInput = 256 << 20
 
     private func running(_ process: ProcessActor) throws(Finding) -> ChildProcess {
@@ -111,7 +111,7 @@ struct ProcessExecutor {
         process.exitIsTaken = true
     }
 
-    /// New output goes to the timeline; an exit that nothing covers ends the case.
+    /// Adds new output to the timeline, and ends the case after an exit that no step expects.
     private func noteChange(of process: ProcessActor) {
         guard let child = process.child else { return }
         if let error = child.inputError {
@@ -146,7 +146,7 @@ struct ProcessExecutor {
         }
     }
 
-    /// nil while it runs, and when a step has taken its exit.
+    /// Returns a finding if the program has exited and no step has expected or caused that.
     func unexpectedExit(of process: ProcessActor) -> Finding? {
         guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else {
             return nil
@@ -165,12 +165,12 @@ struct ProcessExecutor {
 }
 
 extension CaseContext {
-    /// Whether programs are told where to write the secrets of their TLS connections.
+    /// Whether programs are given a file to which they can write the secrets of their TLS connections.
     fileprivate var offersKeyLog: Bool { settings.keepsSecrets && scenario.usesTLS }
 }
 
-/// The environment that programs are started with: the run's own, the mark of the case, and the file for secrets that many TLS libraries ask
-/// for.
+/// The environment that programs are started with: the harness's own environment, the mark of the case, and the file
+/// for TLS secrets that many TLS libraries look for.
 enum ProcessEnvironment {
     static func words(marker: String, keyLog: String?) -> [String] {
         var added = [marker]
@@ -248,7 +248,7 @@ extension ProcessExecutor {
         }
     }
 
-    /// - Returns: for a silence, its end.
+    /// Returns the deadline of an expectation; for a silence, the end of its period.
     func deadline(
         of wanted: ResolvedProcessExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
@@ -262,7 +262,7 @@ extension ProcessExecutor {
         for (name, value) in found.groups { context.bind(name, .bytes(value)) }
     }
 
-    /// Remembers for reports which step consumed a line.
+    /// Records, for reports, which step consumed a line.
     private func note(_ found: OutputSearch.Match, consumedBy literal: RegexLiteral, _ process: ProcessActor) {
         let line = context.sources.location(of: literal.span).line
         process.consumed = process.consumed.suffix(255)
@@ -284,7 +284,7 @@ extension ProcessExecutor {
 
     private func searchDropped(_ process: ProcessActor, _ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] {
         watch(of: process).search(lines, first, process.output) { literal in
-            // A variable that is not bound yet: the pattern is none that a step could have asked for.
+            // A variable is not bound yet, so no step can have asked for this pattern.
             do throws(Finding) { return try context.regex(literal) } catch { return nil }
         }
     }

@@ -4,20 +4,23 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What the kernel's tables say of a program's process group. Where they can't be read that is an error: it says nothing about the program.
+/// What the kernel's tables say about a program's process group. If they can't be read, the result is an error, as that
+/// says nothing about the program.
 enum ProcessObserver {
-    /// On its first port where it has been given one, else on any.
+    /// Returns whether the program listens on its first port if it was assigned one, otherwise on any port.
     static func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
         guard process.command.portCount > 0, let wanted = process.ports.first else {
             return try !listeningPorts(process, child).isEmpty
         }
-        // The kernel's table first: reading every process's descriptors is slow.
+        // Check the kernel's table first, as reading the descriptors of every process is slow.
         if let reason = ListeningSockets.problem { throw notSeen("whether \(process.name) listens", reason) }
         guard inNetwork(of: process, { ListeningSockets.isListening(port: wanted) }) else { return false }
         return try listeningPorts(process, child).contains(wanted)
     }
 
-    /// - Parameter isLast: what has not been found by now counts as missing.
+    /// Returns the ports that the program listens on.
+    ///
+    /// - Parameter isLast: whether this is the last check, so that a port that was not found counts as missing.
     static func listeningPorts(
         _ process: ProcessActor, _ child: ChildProcess, isLast: Bool = false
     ) throws(Finding) -> Set<UInt16> {
@@ -28,13 +31,13 @@ enum ProcessObserver {
         return ports
     }
 
-    /// Where a program on a link listens and the link can't reach it.
+    /// Returns the addresses at which a program on a link listens but can't be reached over the link.
     static func unreachablePlaces(_ process: ProcessActor) -> [String] {
         guard process.network != nil, let child = process.child, child.exitedAt == nil else { return [] }
         return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }
     }
 
-    /// The kernel's tables are those of the thread's network.
+    /// Runs `body` in the program's network, as a thread sees the kernel's tables of its own network.
     private static func inNetwork<T>(of process: ProcessActor, _ body: () -> T) -> T {
         guard let network = process.network else { return body() }
         return network.run(body)
@@ -49,7 +52,7 @@ enum ProcessObserver {
     }
 }
 
-/// Processor time of the present thread.
+/// Processor time of the current thread.
 enum ThreadTime {
     static var used: Duration { .nanoseconds(probe_thread_cpu_ns()) }
 }

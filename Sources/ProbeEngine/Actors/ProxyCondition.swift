@@ -2,28 +2,28 @@ import ProbeBase
 import ProbeNetwork
 import ProbeScenario
 
-/// Whether a step of a proxy has done to a connection what it says. Pure.
+/// The check whether a step of a proxy has had its effect on a connection. Pure.
 struct ProxyCondition {
-    /// What the step asks for, with its values.
+    /// The action that the step asks for, with its values.
     enum Action {
         case forward(ForwardStyle<Resolved>, count: Int?, ConversationSide)
         case hold(ConversationSide)
         case release([ConversationSide])
         case discard(ConversationSide)
         case replace(ConversationSide)
-        /// An insertion, or an end: it happens once.
+        /// An insertion or an end, which happens once.
         case acts(ConversationSide)
     }
 
     let action: Action
-    /// The number by which the connection knows the step.
+    /// The number that identifies the step to the connection.
     let number: Int
-    /// The step as it is written.
+    /// The step as written in the script.
     let text: String
-    /// The actor.
+    /// The actor's name.
     let name: String
 
-    /// What is reported; `nil` if one of the connections has met it.
+    /// Returns the shortfall to report; `nil` if the step had its effect on one of the connections.
     func shortfall(of connections: [ProxiedConnection]) -> Condition.Shortfall? {
         let effects = connections.map { connection in
             sides.reduce(into: ForwardEffect()) { sum, side in
@@ -33,7 +33,9 @@ struct ProxyCondition {
         return shortfall(effects)
     }
 
-    /// - Parameter effects: what the step has done to each connection that it was for.
+    /// Returns the shortfall to report; `nil` if the step had its effect on one of the connections.
+    ///
+    /// - Parameter effects: the step's effect on each connection that it applies to.
     func shortfall(_ effects: [ForwardEffect]) -> Condition.Shortfall? {
         let reasons = effects.map(reason)
         if reasons.contains(nil) { return nil }
@@ -50,7 +52,7 @@ struct ProxyCondition {
         }
     }
 
-    /// Why it has not done what it says to one connection; `nil` if it has.
+    /// Returns why the step did not have its effect on one connection; `nil` if it did.
     private func reason(_ effect: ForwardEffect) -> String? {
         let to = "to its \(sides.count == 1 ? sides[0].word : "client or its server")"
         switch action {

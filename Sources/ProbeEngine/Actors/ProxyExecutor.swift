@@ -89,15 +89,17 @@ struct ProxyExecutor {
         }
     }
 
-    // MARK: How bytes go on
+    // MARK: Forwarding
 
-    /// What a step does to a connection, with its values as they are now.
+    /// The effect of a step on a connection, with the present values of its expressions.
     private struct Change {
         var action: ProxyCondition.Action
         var apply: (ProxiedConnection) throws(Finding) -> Void
     }
 
-    /// - Parameter number: of the condition that what it does counts for.
+    /// Returns the change that a step makes to a connection.
+    ///
+    /// - Parameter number: the number of the condition that the effect counts for.
     private func change(_ action: ProxyAction, of name: String, by number: Int) throws(Finding) -> Change {
         switch action {
         case .forward(let statement, let count, let side):

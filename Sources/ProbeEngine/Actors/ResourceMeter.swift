@@ -3,30 +3,34 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Measures what a program and all that it has started use of the machine, for the steps of a case.
+/// Measures the resource usage of a program and of everything that it has started, for the steps of a case.
 final class ResourceMeter {
     private let processes: ProcessTree
-    /// The processor time that earlier steps have looked at, and when the last of them did.
+    /// The processor time up to which earlier steps have judged, and when the last of them did.
     private var judged: (time: Duration, at: MonotonicTime)
-    /// The last look at the processor time.
+    /// The last measurement of the processor time.
     private var looked: (time: Duration, at: MonotonicTime)?
 
-    /// - Parameter used: processor time that belongs to no step of the case.
+    /// Creates a meter.
+    ///
+    /// - Parameter used: the processor time that belongs to no step of the case.
     private init(_ processes: ProcessTree, used: Duration) {
         self.processes = processes
         judged = (used, .now)
     }
 
-    /// Of a program that starts now: all that it uses counts.
+    /// Returns the meter of a program that is starting: all its usage counts.
     static func ofNew(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
-    /// Of a program that ran before the case: the processor time that it uses from now on counts.
+    /// Returns the meter of a program that was running before the case: its processor time counts from now on.
     static func ofRunning(_ processes: ProcessTree) -> ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }
 
-    /// - Parameter name: whose program it is.
-    /// - Throws: why it can't be seen. That says nothing about the program.
+    /// Measures the present usage of a resource.
+    ///
+    /// - Parameter name: the name of the program in messages.
+    /// - Throws: the reason if it can't be measured, which says nothing about the program.
     func measure(_ resource: ResourceExpectation.Resource, of name: String) throws(Finding) -> ResourceMeasure {
         if let reason = ProcessTable.problem { throw Self.notSeen(resource, name, reason) }
         looked = nil
@@ -44,7 +48,7 @@ final class ResourceMeter {
         case .threads: amount = processes.threadCount()
         case .memory: amount = processes.residentMemory()
         case .cpu:
-            // The kernel forgets the time of a child that nobody waits for.
+            // The kernel drops the time of a child that no process waits for.
             let time = max(judged.time, processes.processorTime())
             looked = (time, .now)
             amount = Int(clamping: (time - judged.time).nanoseconds)
@@ -56,13 +60,13 @@ final class ResourceMeter {
         return ResourceMeasure(amount: amount, at: now, over: now - judged.at)
     }
 
-    /// A step has judged the processor time of the last look: the next one counts from there.
+    /// Notes that a step has judged the last measured processor time: the next step counts from there.
     func take() {
         if let looked { judged = looked }
         looked = nil
     }
 
-    /// What helps to find out why there is too much.
+    /// Returns details that help to find out why the usage is too high.
     func details(of resource: ResourceExpectation.Resource) -> [String] {
         guard resource == .descriptors else { return [] }
         let kinds = processes.kindsOfDescriptors().map { "\($0.count) \($0.kind)" }
@@ -76,12 +80,12 @@ final class ResourceMeter {
     }
 }
 
-/// What was measured at a moment.
+/// The result of a measurement.
 struct ResourceMeasure {
-    /// Bytes, a number, or nanoseconds of processor time.
+    /// The amount in bytes, as a count, or in nanoseconds of processor time.
     var amount: Int
     var at: MonotonicTime
-    /// Of processor time: since when it counts.
+    /// For processor time, the period in which it was used.
     var over = Duration.zero
 }
 

@@ -7,7 +7,7 @@ enum RuntimeActor {
     case subject(SubjectActor)
     case process(ProcessActor)
     case proxy(ProxyActor)
-    /// One of its connections.
+    /// A connection of a proxy.
     case proxied(ProxiedActor)
     case crowd(CrowdActor)
 

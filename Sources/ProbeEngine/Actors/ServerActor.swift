@@ -3,29 +3,30 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// A `server`: its listener, and after a plain `accept` the connection that goes by its name.
+/// A `server`: its listener, and the connection that its name refers to after a plain `accept`.
 final class ServerActor {
     let name: String
     let declared: AddressExpression?
-    /// nil while it does not listen.
+    /// The listener; `nil` while the server is not listening.
     var listener: Listener?
-    /// The last address it listened on.
+    /// The last address that the server listened on.
     var address: SocketAddress?
     var backlog: Int32 = 128
     var options: [RawSocketOption] = []
-    /// For the connections it accepts, from `set` before `accept`.
+    /// Options for the connections that the server accepts, from `set` before `accept`.
     var connectionOptions: [RawSocketOption] = []
-    /// For them too, from steps before `accept`.
+    /// How those connections are read, from steps before `accept`.
     var readingToCome = ReadingToCome()
     var plain: ConnectionActor?
-    /// Where it has listened: the connections that came to it are told by that.
+    /// The endpoints that the server has listened on, which identify the connections to it.
     var endpoints: Set<EndpointPattern> = []
-    /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first; they are accepted before it.
+    /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first. They are
+    /// accepted before those still in the queue.
     var waiting: [WaitingConnection] = []
-    /// What takes the connections of crowds.
+    /// The sinks that accept the connections of crowds.
     var sinks = CrowdSinks.State()
 
-    /// Where it listens, for messages: `port 8080`, `/tmp/x/S`.
+    /// Where the server listens, for messages: `port 8080`, `/tmp/x/S`.
     var place: String {
         address.map { $0.isUnix ? "\($0)" : "port \($0.port)" } ?? "no port"
     }

@@ -34,7 +34,9 @@ struct ServerExecutor {
         }
     }
 
-    /// - Parameter consequence: what would become of a connection that waits.
+    /// Stops listening.
+    ///
+    /// - Parameter consequence: what would happen to a waiting connection, for the message.
     private func stopListening(_ server: ServerActor, or consequence: String) throws(Finding) {
         guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
         if context.hasWaiting(server) {
@@ -46,7 +48,7 @@ struct ServerExecutor {
         server.listener = nil
     }
 
-    /// All that it has accepted are gone without a word.
+    /// Ends all connections that the server has accepted, without a FIN or an RST.
     private func endConnections(of server: ServerActor) throws(Finding) {
         for (owner, connection) in context.connections.entries where connection.isOpen {
             guard case .accepted(server.name) = owner.role else { continue }
@@ -56,7 +58,7 @@ struct ServerExecutor {
         }
     }
 
-    /// After a plain `accept` the server's name is that connection's.
+    /// Runs an action of the connection that the server's name refers to after a plain `accept`.
     func act(
         _ server: ServerActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
@@ -85,7 +87,7 @@ struct ServerExecutor {
         while true {
             switch try await context.conclude(&pending, of: server.name, from: time, until: deadline) {
             case .satisfied:
-                // The peer may have taken it back meanwhile.
+                // The peer may have withdrawn the connection in the meantime.
                 guard let accepted = try takeConnection(server) else { continue }
                 accepted.endSniffing()
                 let outcome = outcome(of: mode, server)
@@ -109,7 +111,7 @@ struct ServerExecutor {
         }
     }
 
-    /// What is to become of the handshake; nil: there is none.
+    /// Returns the expected outcome of the handshake; `nil` if there is no handshake.
     private func outcome(of mode: ServerAction.AcceptMode, _ server: ServerActor) -> TLSOutcome? {
         switch mode {
         case .asDeclared: context.tls.actors[server.name] == nil ? nil : .succeeds
@@ -121,7 +123,8 @@ struct ServerExecutor {
     private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) -> ConnectionActor {
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
-        // No event was delivered since it was taken, so nothing has been read of it. One with TLS has its handshake before.
+        // No event was delivered since the connection was taken, so nothing has been read from it. With TLS, the
+        // handshake comes first.
         if server.readingToCome.mode != .atOnce, accepted.tls == nil { accepted.setReading(server.readingToCome.mode) }
         context.adopt(accepted, for: owner)
         server.readingToCome.note(accepted, of: owner, in: context)
@@ -152,7 +155,7 @@ struct ServerExecutor {
             finding.hints.append(
                 "another server got the connection: one waits at \(other.name) (\(other.place))")
         }
-        // Listen on a little: late is another thing than never.
+        // Keep waiting briefly, to tell a late connection from one that never arrives.
         let now = MonotonicTime.now
         var pending = PendingServerExpectation(.connection, server, context)
         let late = try await context.conclude(

@@ -5,22 +5,23 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What a subject is told with its `start`.
+/// The configuration that a subject is given with its `start`.
 struct StartConfiguration {
     let context: CaseContext
     let subject: SubjectActor
-    /// Steps of the case ask to read.
+    /// Whether steps of the case request reads.
     let readsOnDemand: Bool
 
-    /// Where it connects: a host as the subject is to be given it.
+    /// The endpoint that a subject connects to, with the host as it is passed to the subject.
     struct Target {
         var host = "127.0.0.1"
         var port: UInt16 = 0
-        /// Of a Unix socket.
+        /// The path of a Unix socket.
         var path: String?
     }
 
-    /// Where a subject is told to connect, and where a server outside of the run is; nil: the server is an actor.
+    /// Returns where the subject must connect, and the endpoint of a server outside of the run; `nil` if the server is
+    /// an actor.
     static func target(
         of subject: SubjectActor, _ context: CaseContext
     ) throws(Finding) -> (Target, outside: EndpointPattern?) {
@@ -33,7 +34,7 @@ struct StartConfiguration {
                 return (Target(host: name.value, port: port), nil)
             }
             let address = try addresses.address(of: expression)
-            // A name is resolved by the subject itself: it may go to another address than the harness would.
+            // The subject resolves a name itself, and may choose a different address than the harness would.
             let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
             let anywhere = EndpointPattern(anyAddressPort: address.port)
             return (
@@ -61,7 +62,7 @@ struct StartConfiguration {
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
         configuration.heartbeat = try heartbeat(options)
-        // Both are gaps: they are not scaled.
+        // Both are gaps, so they are not scaled.
         configuration.reconnect = options.reconnect.map {
             TransportReconnect(shortest: $0.shortest, longest: $0.longest)
         }
@@ -76,7 +77,7 @@ struct StartConfiguration {
         return configuration
     }
 
-    /// The interval is a gap, and the time of silence a deadline: only that is scaled.
+    /// Returns the heartbeat. The timeout is scaled because it is a deadline; the interval is a gap and is not.
     private func heartbeat(_ options: SubjectOptions) throws(Finding) -> TransportHeartbeat? {
         guard options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil else {
             return nil
@@ -88,7 +89,7 @@ struct StartConfiguration {
             answer: try options.heartbeatAnswer.map { (answer) throws(Finding) in try context.bytes(of: answer) })
     }
 
-    /// How it begins TLS.
+    /// Returns how the subject starts TLS.
     func security(_ options: TLSOptions) throws(Finding) -> TransportTLS {
         let authorities =
             if case .file(let file) = options.trust {
@@ -110,7 +111,7 @@ struct StartConfiguration {
             authorities: authorities, name: name ?? Self.runName, protocols: protocols, version: options.version)
     }
 
-    /// What the certificates are for that the run makes.
+    /// The name that the run's certificates are issued for.
     static let runName = "localhost"
 
     private func serverName(_ expression: Expression) throws(Finding) -> String {
@@ -123,7 +124,8 @@ struct StartConfiguration {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Where its own end is, and which addresses it tries first. Of a listener that is where it listens.
+    /// Sets the local address, the interface and the preferred address family. A listener's local address is the one it
+    /// listens on.
     private func setLocalEnd(in configuration: inout TransportConfiguration) throws(Finding) {
         configuration.interface = subject.configuration.interface?.value
         configuration.preference = subject.configuration.preference

@@ -15,43 +15,45 @@ final class AnnouncedFraming {
     var hasBegun: Bool { delivered >= wanted }
 }
 
-/// A connection of the subject, or its listener: what it was told and what it said.
+/// A connection of the subject, or its listener: the operations that it was given and the events that it reported.
 final class SubjectActor {
     let name: String
-    /// The number by which the driver knows it.
+    /// The number that identifies the subject to the driver.
     let number: Int
     let target: Target?
     let configuration: SubjectOptions
     let isListener: Bool
-    /// Of its declaration.
+    /// The TLS options of its declaration.
     let tls: TLSOptions?
 
-    /// That a step has set; nil: the scenario's.
+    /// The framing that a step has set; `nil` for the scenario's.
     var framing: Framing?
-    /// The framing that takes effect when it has delivered so many more messages.
+    /// The framing that takes effect once the subject has delivered a further number of messages.
     private var announcedFraming: AnnouncedFraming?
-    /// What it was told and what it said.
+    /// What the subject was told, and what it reported.
     var reports = SubjectReports()
-    /// Each `start` that it was told, for the look at the wire.
+    /// Each `start` that the subject was given, for matching with the capture.
     var starts: [SubjectStart] = []
-    /// The listening subject that accepted it, and how many it had accepted before.
+    /// The name of the listening subject that accepted this connection.
     var acceptedBy: String?
-    /// The port at which it was accepted, and how many had been accepted there before.
+    /// The port at which the connection was accepted; `acceptIndex` is the number of connections accepted there before
+    /// it.
     var acceptPort: UInt16?
     var acceptIndex = 0
-    /// Where the hosts listen whose name it was told; nil: it was told an address.
+    /// The endpoints of the hosts whose name the subject was given; `nil` if it was given an address.
     var named: EndpointPattern?
-    /// When it said so (wall clock, in nanoseconds).
+    /// When the subject reported the accepted connection (wall clock, in nanoseconds).
     var acceptedAt: UInt64?
-    /// By port: how many it has accepted.
+    /// The number of connections that the subject has accepted, by port.
     var acceptCounts: [UInt16: Int] = [:]
-    /// Where it listens: a numeric address, and the ports that it has said: the last one is that of now.
+    /// Where the subject listens: a numeric address, and the ports that it has reported. The last port is the present
+    /// one.
     var listeningHost = "127.0.0.1"
     var ports: [UInt16] = []
     var port: UInt16? { ports.last }
-    /// That of a subject that listens on a Unix socket.
+    /// The address of a subject that listens on a Unix socket.
     var listeningSocket: SocketAddress?
-    /// Where a client reaches it; nil before it listens.
+    /// The address at which a client can reach the subject; `nil` before it listens.
     var address: SocketAddress? {
         if let listeningSocket { return wasStarted ? listeningSocket : nil }
         guard let port, let address = SocketAddress(numeric: listeningHost, port: port) else { return nil }
@@ -75,9 +77,9 @@ final class SubjectActor {
         self.tls = tls
     }
 
-    /// It has taken a change of its framing: at once, or behind so many messages.
+    /// Applies a change of framing that the subject has accepted: at once, or after `count` messages.
     ///
-    /// - Returns: what is to take effect later.
+    /// - Returns: the framing that takes effect later.
     @discardableResult
     func change(framing: Framing, behind count: Int?) -> AnnouncedFraming? {
         announcedFraming = count.map { AnnouncedFraming(framing, after: $0) }
@@ -85,10 +87,10 @@ final class SubjectActor {
         return announcedFraming
     }
 
-    /// Its connection is lost: the next one has the scenario's framing.
+    /// Returns to the scenario's framing after the connection is lost.
     func beginAgain() { (framing, announcedFraming) = (nil, nil) }
 
-    /// To be called for each line, message and piece of data that it delivers.
+    /// Counts a delivery. Must be called for each line, message and piece of data that the subject delivers.
     func delivered() {
         guard let announced = announcedFraming else { return }
         announced.delivered += 1
@@ -96,7 +98,7 @@ final class SubjectActor {
         (framing, announcedFraming) = (announced.framing, nil)
     }
 
-    /// A new connection, or a new listener, under the same name: the earlier one has stopped.
+    /// Returns an actor for a new connection or listener under the same name, after the earlier one has stopped.
     func successor(number: Int) -> SubjectActor {
         let next = SubjectActor(
             name: name, number: number, target: target, configuration: configuration, isListener: isListener, tls: tls)
@@ -106,7 +108,7 @@ final class SubjectActor {
 
     // MARK: Findings
 
-    /// It has stopped, and no step expects that.
+    /// Returns the finding for a stop that no step expects.
     func unexpectedStop(_ reason: StopReason, _ detail: String?) -> Finding {
         let word = SubjectText.word(reason)
         return Finding(
@@ -118,7 +120,7 @@ final class SubjectActor {
             ])
     }
 
-    /// It has refused an operation, and no step expects that.
+    /// Returns the finding for a refused operation that no step expects.
     func refused(_ code: String, at span: SourceSpan) -> Finding {
         let text = Escaped.text(code.utf8)
         return Finding(

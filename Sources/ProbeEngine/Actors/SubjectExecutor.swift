@@ -5,26 +5,27 @@ import ProbeSystem
 import ProbeTransport
 import ProbeWire
 
-/// Runs the actions of subjects: gives them to the transport under test, and hears what it reports.
+/// Runs the actions of subjects: passes operations to the transport under test, and handles its reports.
 final class SubjectExecutor {
     let context: CaseContext
-    /// Leads back to the case's own thread.
+    /// The actor that leads back to the case's thread.
     private weak var run: CaseRun?
     private(set) var driver: (any SubjectDriver)?
-    /// Measures what the subject's program uses; nil if it has none of its own, or no step asks.
+    /// Measures the resource usage of the subject's program; `nil` if the subject has no separate program, or no step
+    /// asks for it.
     private(set) var meter: ResourceMeter?
-    /// The case that the subject's process served before this one.
+    /// The case that the subject's process served before this case.
     private(set) var servedBefore: String?
-    /// Why there is none.
+    /// Why there is no driver.
     private var failure: SubjectFailure?
-    /// Answers to operations that nobody has looked at, by the operation's number.
+    /// Replies to operations that have not been processed yet, by the operation's number.
     private var replies: [Int: SubjectReply] = [:]
-    /// The first error of the machine that it met.
+    /// The first machine error that the subject has reported.
     var machineFailure: SubjectFailure?
     private var nextReply = 0
-    /// Subjects that are told to begin TLS, by the operation's number: from its answer on nothing may be delivered.
+    /// Subjects that were told to start TLS, by the operation's number. After the reply, nothing may be delivered.
     private var securing: [Int: SubjectActor] = [:]
-    /// Steps of this case ask to read.
+    /// Whether steps of this case request reads.
     private var readsOnDemand = false
     var outputLines = 0
     /// Reports for connections that no step has named yet (`expect accept as`).
@@ -32,15 +33,15 @@ final class SubjectExecutor {
 
     init(_ context: CaseContext) { self.context = context }
 
-    /// Gets the transport under test ready, where the scenario has to do with one.
+    /// Prepares the transport under test, if the scenario involves one.
     ///
-    /// - Throws: why there is none, or what it can't do of that which the scenario needs.
+    /// - Throws: why there is no transport, or which capability that the scenario needs is missing.
     func prepare(for run: CaseRun) async throws(Finding) {
         self.run = run
         guard context.scenario.needsSubject, let source = context.job.subject else { return }
         let scan = CapabilityScan(context.scenario)
         source.makeDriver(
-            // What connections of other cases leave behind must not be measured.
+            // Leftovers of other cases' connections must not be measured.
             isFresh: context.job.needsFreshSubject || scan.measures,
             in: try context.links.subjectPlace(in: context.scenario),
             handler: { [weak run] report in
@@ -48,11 +49,11 @@ final class SubjectExecutor {
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
             },
             ready: { [weak run] result in
-                // A driver that nobody takes closes itself.
+                // A driver that is not taken closes itself.
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
             })
-        // Whether it comes is up to the source, which has deadlines of its own; this one is for a source that has none.
+        // The source has its own deadlines for making a driver. This one is for a source without any.
         let begun = MonotonicTime.now
         let made = try await context.wait(until: begun + .seconds(60), from: begun) {
             () throws(Finding) -> (any SubjectDriver)? in
@@ -70,7 +71,7 @@ final class SubjectExecutor {
         if scan.measures { meter = driver.processes.map(ResourceMeter.ofRunning) }
     }
 
-    /// The meter for an expectation of what the subject's program uses; nil for another expectation.
+    /// Returns the meter for an expectation about resource usage; `nil` for another expectation.
     func meter(for wanted: ResolvedSubjectExpectation) -> ResourceMeter? {
         if case .resource = wanted { meter } else { nil }
     }
@@ -88,9 +89,11 @@ final class SubjectExecutor {
         context.changes.notifyAll()
     }
 
-    /// Lets go of the transport.
+    /// Releases the transport.
     ///
-    /// - Parameter ended: called when its program has ended, on any thread; `late` hears what it says until then.
+    /// - Parameters:
+    ///   - late: receives what the subject's program reports until it has ended.
+    ///   - ended: called on any thread when the subject's program has ended.
     func close(isReusable: Bool, late: Aftermath?, ended: @escaping @Sendable () -> Void = {}) {
         guard let driver else { return ended() }
         driver.close(isReusable: isReusable, late: late)
@@ -180,7 +183,7 @@ final class SubjectExecutor {
         subject.reports.isSecuredAtStart = configuration.tls != nil
         subject.reports.hasHighWater = configuration.highWater != nil
         subject.reports.speaksWebSocket = configuration.framing == .websocket
-        // One that runs answers `already-started`, and stays what it is.
+        // A running subject answers `already-started` and keeps its state.
         if !subject.wasStarted { subject.reports.security = configuration.tls == nil ? .none : .due }
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
@@ -208,7 +211,7 @@ final class SubjectExecutor {
         if subject.reports.refusal != nil { subject.reports.security = before }
     }
 
-    /// What divides its stream into lines and messages now.
+    /// Returns the framing that presently divides a subject's stream into lines and messages.
     func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
 
     private func send(
@@ -223,7 +226,7 @@ final class SubjectExecutor {
         }
     }
 
-    /// After a `start` or a `start tls`, most ops wait until it is known what came of it.
+    /// Waits until the result of a `start` or a `start tls` is known, as most operations require.
     private func settle(_ subject: SubjectActor) async throws(Finding) {
         guard subject.wasStarted, !subject.isListener else { return }
         let isSecuring = subject.hasStarted && subject.reports.security == .due
@@ -244,7 +247,7 @@ final class SubjectExecutor {
         }
     }
 
-    /// Gives the subject one operation and waits until it is taken.
+    /// Passes one operation to the subject, and waits until the subject has accepted it.
     func operate(_ operation: SubjectOperation, _ subject: SubjectActor, _ step: Step?) async throws(Finding) {
         guard let driver else {
             throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
@@ -283,11 +286,11 @@ final class SubjectExecutor {
         }
     }
 
-    /// What a subject answered to an operation.
+    /// Handles a subject's reply to an operation.
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
-        // Here and not where the step goes on: reports may come before it does.
+        // This is done here and not when the step resumes, because reports may arrive before that.
         if let subject = securing.removeValue(forKey: number), case .done = reply, subject.reports.security == .told {
             subject.reports.security = .due
         }
@@ -296,7 +299,7 @@ final class SubjectExecutor {
 }
 
 extension Finding {
-    /// A subject's program that does not do its part makes the case an error.
+    /// Creates the finding for a subject's program that fails to do its part, which makes the case an error.
     init(_ failure: SubjectFailure) {
         self.init(
             failure.isUnsupported ? .unsupported : .error, failure.summary,
@@ -333,7 +336,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// With WebSocket, a value is compared with a text message only, as on a connection.
+    /// Resolves an expected message. With WebSocket, a value is compared with a text message only, as on a connection.
     private func message(
         _ pattern: Pattern, _ name: Name?, _ subject: SubjectActor
     ) throws(Finding) -> ResolvedSubjectExpectation {
@@ -375,7 +378,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// - Returns: for a silence, its end.
+    /// Returns the deadline of an expectation; for a silence, the end of its period.
     func deadline(
         of wanted: ResolvedSubjectExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
@@ -383,7 +386,7 @@ extension SubjectExecutor {
         return context.deadline(timing, from: time)
     }
 
-    /// The lower bound of a timeout that was told to the subject shrinks with it.
+    /// Scales the lower bound of a stop by a timeout, as the timeout that the subject was given was scaled, too.
     private func scaledForTimeout(
         _ timing: Timing, _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor
     ) -> Timing {
@@ -393,7 +396,7 @@ extension SubjectExecutor {
         return Timing(within: timing.within, after: timing.after.map(context.scaled))
     }
 
-    // MARK: What a met expectation takes
+    // MARK: Consumption by a satisfied expectation
 
     private func take(
         _ match: SubjectMatch, of wanted: ResolvedSubjectExpectation, _ expectation: SubjectExpectation,
@@ -412,7 +415,7 @@ extension SubjectExecutor {
         noteHeard(wanted, subject)
     }
 
-    /// The script knows of a stop or a refusal that a step has expected, also where the step expected another one.
+    /// Notes that a step has expected a stop or a refusal, even if it expected a different one.
     private func noteHeard(_ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor) {
         switch wanted {
         case .error: subject.reports.refusal = nil
@@ -424,7 +427,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// The connection that a listening subject has accepted is a subject from here on.
+    /// Makes a connection that a listening subject has accepted an actor.
     private func takeAccepted(as name: Name, _ listener: SubjectActor) {
         let (number, time) = listener.reports.accepted.removeFirst()
         let connection = SubjectActor(
@@ -460,14 +463,15 @@ extension SubjectExecutor {
 }
 
 extension SubjectExecutor {
-    /// Waits until what a program has said by now has come: it may say that the machine is why the case has failed.
+    /// Waits until the events that a program has reported so far have arrived: one may show that the machine made the
+    /// case fail.
     func hearRest() async {
         guard let driver, driver.drainInterval > .zero else { return }
         let end = MonotonicTime.now + driver.drainInterval
         while machineFailure == nil, MonotonicTime.now < end { await context.pause(until: end) }
     }
 
-    /// Something that the subject said; also what it must not say fails the case here.
+    /// Handles a report of the subject. A report that violates the protocol fails the case here.
     func receive(_ report: SubjectReport) {
         switch report.event {
         case .broken(let failure):
@@ -532,7 +536,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Lines of a subject's stderr that the timeline keeps.
+    /// The number of lines of a subject's stderr that the timeline keeps.
     private static let keptOutputLines = 2000
 
     private func recordOutput(_ line: [UInt8], at time: MonotonicTime) {
@@ -543,7 +547,7 @@ extension SubjectExecutor {
 
     // MARK: The end of the case
 
-    /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
+    /// Stops subjects that are still running. Events that they report until they have answered still count.
     func conclude() async throws(Finding) {
         try await hear(context.actors.subjects)
         try await stopSubjects()
@@ -559,18 +563,20 @@ extension SubjectExecutor {
             )
         }
         if driver != nil {
-            // A second `stopped` comes on the heels of the first: a moment for it to arrive.
+            // A second `stopped` would follow the first one immediately; give it a moment to arrive.
             try await context.wait(until: .now + .milliseconds(2))
         }
     }
 
-    /// What a subject that is told nothing more has reported must have been expected.
+    /// Throws if the subject has reported anything that no step expected. To be called once the subject receives no
+    /// more operations.
     private func judgeEnd(of subject: SubjectActor) throws(Finding) {
         if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
-        // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
+        // A leftover before a stop other than `eof` is allowed: data was partially received when the subject was told
+        // to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
             subject.reports.pending.removeLast()
         }
@@ -587,9 +593,9 @@ extension SubjectExecutor {
         }
     }
 
-    /// The subject itself; or, where it has stopped as the script expects, a new connection under its name.
+    /// Returns the subject itself or, if it has stopped as the script expects, a new connection under its name.
     ///
-    /// Where the next step expects an error, it is the same connection that is to start again.
+    /// If the next step expects an error, the script means to start the same connection again.
     func renewed(_ subject: SubjectActor, _ step: Step) async throws(Finding) -> SubjectActor {
         guard subject.wasStarted, subject.acceptedBy == nil, !context.index.expectsRefusal(after: step.id) else {
             return subject
@@ -611,11 +617,11 @@ extension SubjectExecutor {
         }
     }
 
-    /// How long a subject has to report what the script has just done to it.
+    /// The time that a subject has to report the effect of the script's last step.
     private static let reportTime = Duration.milliseconds(100)
 
-    /// Waits until subjects have had the time to report what the last steps did to them. Without this wait, the machine's speed would decide
-    /// whether an unexpected line or stop fails the case, or comes too late to count.
+    /// Waits until subjects have had time to report the effects of the last steps. Without this wait, the machine's
+    /// speed would decide whether an unexpected line or stop fails the case or arrives too late to count.
     func hear(_ subjects: [SubjectActor]) async throws(Finding) {
         let connections = context.connections.entries.map(\.connection)
         let ended = connections.lazy.filter { !$0.hasVanished }.compactMap(\.endedAt).max()
@@ -635,7 +641,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// It was told to stop.
+    /// Waits for the stop of a subject that was told to stop.
     private func awaitStop(of subject: SubjectActor) async throws(Finding) {
         context.actors.waits[subject.name] = "stopped"
         defer { context.actors.waits[subject.name] = nil }
@@ -651,7 +657,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// What the subject has said is heard before the case is judged: an event right behind its stop, say.
+    /// Waits for the subject's outstanding reports before the case is judged, such as an event right after its stop.
     private func settleSubject() async throws(Finding) {
         guard let driver, driver.drainInterval > .zero else { return }
         var end: MonotonicTime?

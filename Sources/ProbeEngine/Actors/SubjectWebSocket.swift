@@ -7,9 +7,9 @@ import ProbeTransport
 struct SubjectWebSocket {
     let context: CaseContext
 
-    /// With its words for the timeline; nil for another action.
+    /// Returns the operation and its text for the timeline; `nil` for another action.
     ///
-    /// - Throws: a value that can't be computed, or that is no close code.
+    /// - Throws: if a value can't be computed, or isn't a valid close code.
     func operation(_ action: SubjectAction) throws(Finding) -> (value: SubjectOperation, text: String)? {
         switch action {
         case .ping(let value):
@@ -25,7 +25,7 @@ struct SubjectWebSocket {
 }
 
 extension CaseContext {
-    /// The bytes of a value that may be left out.
+    /// Returns the bytes of an optional value.
     func payload(of expression: Expression?) throws(Finding) -> [UInt8]? {
         try expression.map { (expression) throws(Finding) in try bytes(of: expression) }
     }

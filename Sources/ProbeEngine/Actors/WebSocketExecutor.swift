@@ -4,11 +4,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// The opening handshake of WebSocket (RFC 6455, 4) at the harness's ends.
+/// The WebSocket opening handshake (RFC 6455, 4) at the harness's ends.
 struct WebSocketExecutor {
     let context: CaseContext
 
-    /// A client asks. Where its server is the script's, the answer comes with a later step: the next one of this client waits for it.
+    /// Sends a client's request. If its server belongs to the script, a later step sends the answer, and the client's
+    /// next step waits for it.
     func ask(
         for path: Expression, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -23,7 +24,7 @@ struct WebSocketExecutor {
         try await finishOpening(actor, connection, deadline, from: time)
     }
 
-    /// What is asked for: a path, perhaps with a query (RFC 6455, 3).
+    /// Returns the requested resource: a path, optionally with a query (RFC 6455, 3).
     func requestPath(_ path: Expression) throws(Finding) -> String {
         let bytes = try context.bytes(of: path)
         guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -34,7 +35,7 @@ struct WebSocketExecutor {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A server answers.
+    /// Answers a client's request on behalf of a server.
     func answer(
         _ opening: ServerAction.WebSocketAccept, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -56,7 +57,7 @@ struct WebSocketExecutor {
         try await finishOpening(peer.owner, peer.connection, deadline, from: time)
     }
 
-    /// Those of clients whose servers have not answered them by the last step.
+    /// Finishes the opening handshakes of clients that have received no answer by the last step.
     func finishOpenings() async throws(Finding) {
         for (owner, connection) in context.connections.entries
         where owner.opening != nil && owner.connection === connection {
@@ -69,14 +70,15 @@ struct WebSocketExecutor {
     func finishOpening(
         _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
-        // Whatever came of it, no later step waits for it again.
+        // Whatever the result, no later step waits for the answer again.
         defer { actor.opening = nil }
-        // Steps that run at once may both wait for it.
+        // Steps that run concurrently may both wait for the answer.
         let head = try await head(of: actor, connection, "an answer", deadline, from: time) { actor.opening == nil }
         if let head, let opening = actor.opening { try judge(head, of: opening, actor) }
     }
 
-    /// The same for a look that does not wait: judges the answer if it is whole. False while it is not, and the connection is there.
+    /// Judges the answer if it is complete, without waiting. Returns false while it is incomplete and the connection is
+    /// open.
     func finishOpeningIfAnswered(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> Bool {
         guard let opening = actor.opening else { return true }
         let head = takeHead(of: connection)
@@ -126,7 +128,7 @@ struct WebSocketExecutor {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// Takes the head of the peer's request or answer; nil where `isDone` says that it is wanted no more.
+    /// Takes the head of the peer's request or answer; `nil` if `isDone` reports that it is no longer needed.
     private func head(
         of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
         from time: MonotonicTime, isDone: @escaping () -> Bool
@@ -160,7 +162,7 @@ struct WebSocketExecutor {
                 ? [] : ["\(actor.name) does not read at once: `stop reading` and `read … every` come behind it"])
     }
 
-    /// Nil where it has not ended, or not within its limit.
+    /// Takes the head from the receive buffer; `nil` if it is incomplete or exceeds its limit.
     private func takeHead(of connection: Connection) -> [UInt8]? {
         let end = WebSocketHandshake.end
         guard let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead else {
@@ -174,7 +176,7 @@ struct WebSocketExecutor {
     }
 }
 
-/// What a client has asked for, and its server has not answered.
+/// A client's request that its server has not answered yet.
 struct WebSocketOpening {
     var key: String
     var path: [UInt8]

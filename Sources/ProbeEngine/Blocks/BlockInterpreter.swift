@@ -4,15 +4,15 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Runs the steps of a case: those of actors by their executors, blocks by itself.
+/// Runs the steps of a case. Executors run the steps of actors; the interpreter itself runs blocks.
 final class BlockInterpreter {
     let context: CaseContext
     let subjects: SubjectExecutor
-    /// Leads tasks of their own back to the case's thread: the lines of a `together`.
+    /// Leads separate tasks, the lines of a `together`, back to the case's thread.
     weak var caseRun: CaseRun?
-    /// Steps since the reactor's loop last went round.
+    /// The number of steps since the reactor's loop last had a turn.
     private var stepsInARow = 0
-    /// In the order of the script.
+    /// The `finally` blocks, in the order of the script.
     private(set) var finallyBlocks: [Block] = []
     private var collectedDefinitions: Set<String> = []
 
@@ -24,14 +24,14 @@ final class BlockInterpreter {
     /// Runs steps in order.
     ///
     /// - Parameter time: when the step before the first one ended.
-    /// - Returns: when the last one ended.
+    /// - Returns: when the last step ended.
     func run(_ steps: [Step], from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         var time = time
         for step in steps { time = try await run(step, from: time) }
         return time
     }
 
-    /// Runs one step; its failure gets its place in the script.
+    /// Runs one step. If it fails, the finding gets the step's place in the script.
     func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         let isCounted = !StepContext.isInDefinition
         if isCounted { context.progress.enter(step.id) }
@@ -45,7 +45,8 @@ final class BlockInterpreter {
         } catch {
             var finding = error
             if finding.span == nil { finding.span = step.focus }
-            // A block has no line of its own, unless it fails itself: the `either` none of whose branches begins.
+            // A block has no line in the timeline unless it fails itself, such as an `either` none of whose branches
+            // starts.
             if !step.isBlock || finding.rounds == nil { context.record(.stepFailed(step.span)) }
             if finding.rounds == nil {
                 let rounds = StepContext.loop?.rounds ?? []
@@ -78,7 +79,7 @@ final class BlockInterpreter {
                 _ = try await run(block.steps, from: time)
             }
         case .sequence(let block):
-            // Only what it has come to is running, so that what is behind it in the block is past.
+            // Only the current step is running, so that later steps of the block are not considered running.
             if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps.prefix(1)) }
             _ = try await run(block.steps, from: time)
         case .together(let block):
@@ -88,7 +89,7 @@ final class BlockInterpreter {
         case .retry(let interval, let limit, let block):
             try await retry(block, every: interval, within: limit, from: time)
         case .finally:
-            // Collected before the first step; it runs at the end, whatever happened.
+            // Collected before the first step. It runs at the end, whatever the outcome.
             break
         case .whenever(let name, let regex, let block):
             guard let connection = context.actors.connection(name.value) else {
@@ -98,13 +99,13 @@ final class BlockInterpreter {
             let rule = WheneverRule(
                 stepID: step.id, span: step.span, regex: try context.regex(regex), block: block,
                 loop: StepContext.loop?.snapshot())
-            // A loop runs the statement again: it is the same rule if its regex is.
+            // In a loop, the statement runs again: the rule is the same if its regex is.
             if let index = connection.whenevers.firstIndex(where: rule.isSame) {
                 rule.uses = connection.whenevers[index].uses
                 connection.whenevers[index] = rule
             } else {
                 connection.whenevers.append(rule)
-                // What is there by now is looked at for this one, too.
+                // The new rule also applies to lines that were received before.
                 connection.wheneverProgress = WheneverEvaluation.Progress()
             }
             let line = context.text(of: step.span)
@@ -160,20 +161,21 @@ final class BlockInterpreter {
         }
     }
 
-    /// Runs a body with a task-local value; what it throws keeps its type.
+    /// Runs a body with a task-local value, and keeps the type of the error that the body throws.
     func inContext<Value: Sendable>(
         _ local: TaskLocal<Value>, _ value: Value, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws(Finding) -> Void
     ) async throws(Finding) {
         let result: Result<Void, Finding> = await local.withValue(value) {
-            // Captured, it keeps the body on the case's thread: `withValue` would run it on any.
+            // Capturing `isolation` keeps the body on the case's thread; otherwise `withValue` would run it on any
+            // thread.
             _ = isolation
             do throws(Finding) { return .success(try await body()) } catch { return .failure(error) }
         }
         try result.get()
     }
 
-    /// Steps that wait for nothing would keep the reactor to themselves: timers and signals get their turn.
+    /// Yields after a number of steps, so that steps that never wait don't block timers and signals.
     private func breathe() async {
         stepsInARow += 1
         guard stepsInARow >= 256 else { return }
@@ -181,8 +183,8 @@ final class BlockInterpreter {
         await Task.yield()
     }
 
-    /// All `finally` blocks, wherever they stand: they run whatever happened, also where their branch was not taken. One in a
-    /// definition runs once, however often it is done.
+    /// Collects all `finally` blocks, at any depth. They run whatever the outcome, even if their branch was not taken.
+    /// A `finally` in a definition runs once, however often the definition is used.
     func collectFinallyBlocks(_ steps: [Step], depth: Int = 0) {
         for step in steps {
             switch step.kind {
@@ -204,7 +206,7 @@ final class BlockInterpreter {
 }
 
 extension Step {
-    /// Steps of the timeline are shown; blocks are shown by what is in them.
+    /// Whether the step is a block. The timeline shows the steps in a block instead of the block.
     var isBlock: Bool {
         switch kind {
         case .sequence, .together, .finally, .loop, .invoke, .retry, .either: true
@@ -214,7 +216,7 @@ extension Step {
 }
 
 extension BlockInterpreter {
-    /// All lines at once; the first failure ends the others.
+    /// Runs all lines concurrently; the first failure ends the others.
     func runTogether(_ block: Block, _ step: Step, from time: MonotonicTime) async throws(Finding) {
         if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps) }
         if let failure = await caseRun?.runLines(of: block, from: time) { throw failure }
@@ -230,7 +232,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// `for`
+    /// Runs a `for`.
     func loop(
         _ names: [Name], _ source: Step.LoopSource, _ block: Block, from time: MonotonicTime
     ) async throws(Finding) {
@@ -274,7 +276,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// Runs the block again after a failure, until it passes or the time is over.
+    /// Runs the block again after each failure, until it passes or the time is up.
     func retry(
         _ block: Block, every interval: Duration, within limit: Duration, from time: MonotonicTime
     ) async throws(Finding) {
@@ -297,9 +299,10 @@ extension BlockInterpreter {
                 context.abandon(attempt)
                 await CrowdExecutor(context: context).abandon(attempt)
                 failures.note(error)
-                // It succeeded, or may have, behind the deadline that a standstill hides. A later one can't be in time either.
+                // The attempt succeeded after the deadline, or may have; a standstill hides which. A later attempt
+                // can't be in time either.
                 if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }
-                // Also where the machine was late: an attempt that can't begin in time is none.
+                // An attempt that can't start in time isn't made, even if the machine was late.
                 let next = max(begun + interval, .now)
                 let latest = context.reactor.extended(deadline, from: time)
                 if next < latest {
@@ -315,7 +318,7 @@ extension BlockInterpreter {
 
     // MARK: whenever
 
-    /// Answers the lines of a connection that a `whenever` is for, in their order.
+    /// Answers the lines of a connection that match a `whenever`, in their order.
     func runAnswers(of name: String) async {
         guard let owner = context.actors.connection(name) else { return }
         while !owner.answers.isEmpty {
@@ -380,7 +383,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// A field's type is a part of what was received: the text "1" is not the number 1.
+    /// Throws unless both values have the same type. A field's type is part of the received data: the text "1" is not
+    /// the number 1.
     private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
         switch (left.order, right.order) {
         case (.some, nil):
@@ -412,7 +416,8 @@ extension BlockInterpreter {
 extension Value {
     fileprivate var text: String { String(decoding: bytes ?? [], as: UTF8.self) }
 
-    /// What a varint of protobuf says beside a number from 2^63 on. Without its schema it may have a sign; that number has none.
+    /// Returns a protobuf varint as an unsigned number if `other` is 2^63 or more. Without its schema, the varint may
+    /// be signed, but `other` has no sign.
     fileprivate func unsigned(beside other: Value) -> Value {
         guard case .integer(let value) = self, value < 0, case .unsigned = other else { return self }
         return .unsigned(UInt64(bitPattern: Int64(value)))
@@ -420,14 +425,14 @@ extension Value {
 }
 
 extension Expression {
-    /// `pb(m, 3.1)`
+    /// Whether the expression reads a field of a protobuf message: `pb(m, 3.1)`.
     fileprivate var isProtobufField: Bool {
         if case .protobuf(.field) = kind { true } else { false }
     }
 }
 
 extension BlockInterpreter {
-    /// The first branch whose start fits is taken, for good.
+    /// Runs the first branch whose first step is satisfied. The choice is final.
     func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
         var starts = blocks.map { block in
             guard case .act(_, _, let timing)? = block.steps.first?.kind else { return BranchStart(deadline: time) }
@@ -474,7 +479,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// What the `either` says once no branch can fit any more; nil before.
+    /// Returns the failure of the `either` once no branch can be satisfied anymore; `nil` before that.
     private func failure(
         of starts: [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
     ) -> Finding? {
@@ -492,7 +497,7 @@ extension BlockInterpreter {
             })
     }
 
-    /// `; chat.scn:12 wants T expect line name  (name = "anna")`
+    /// Returns the text about a branch's first step: `; chat.scn:12 wants T expect line name  (name = "anna")`.
     private func wanted(_ step: Step) -> String {
         let location = context.sources.location(of: step.span)
         let file = location.path.split(separator: "/").last ?? ""
@@ -501,9 +506,9 @@ extension BlockInterpreter {
             + (values.isEmpty ? "" : "  (\(values.sentence))")
     }
 
-    // MARK: The branches' starts
+    // MARK: Starts of branches
 
-    /// Computes what a branch waits for, as soon as its actor is there.
+    /// Resolves the expectation of a branch as soon as its actor exists.
     private func begin(
         _ start: inout BranchStart, _ step: Step, _ blocks: [Block], from time: MonotonicTime
     ) throws(Finding) {
@@ -516,19 +521,19 @@ extension BlockInterpreter {
             start.deadline = time + duration
         case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
             guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
-            // An opening handshake is no part of what is expected.
+            // An opening handshake is not part of the expected input.
             guard try WebSocketExecutor(context: context).finishOpeningIfAnswered(actor, connection) else { return }
             let connections = ConnectionExecutor(context: context)
             let wanted = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
-            // Without a `within` a send has no deadline of its own: the branch has.
+            // Without a `within`, a send has no deadline, but the branch does.
             start.deadline = min(
                 connections.deadline(of: wanted, timing, from: time),
                 wanted.isSent ? context.deadline(timing, from: time) : .distantFuture)
             actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
             let wanted = try subjects.resolve(expectation, subject)
-            // Of a subject that can't be measured another branch has to fit.
+            // If a subject can't be measured, another branch must be satisfied.
             guard subjects.canMeasure(wanted) else { return }
             start.expected = .subject(
                 PendingSubjectExpectation(
@@ -557,7 +562,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// What an `accept` waits for: how a handshake ended tells the branches of a server with TLS apart.
+    /// Returns what an `accept` waits for. On a server with TLS, the result of the handshake decides between the
+    /// branches.
     private func wanted(
         _ mode: ServerAction.AcceptMode, _ server: ServerActor
     ) throws(Finding) -> ResolvedServerExpectation {
@@ -571,7 +577,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// Nothing is waited for any more. What a `whenever` did not look at meanwhile it looks at now, unless the branch's step comes first.
+    /// Ends all waits. A `whenever` now processes the lines that it skipped, unless the branch's step comes first.
     private func end(_ starts: [BranchStart], of blocks: [Block], chosen: Int?) {
         for (index, start) in starts.enumerated() {
             guard case .connection(let pending) = start.expected else { continue }
@@ -582,7 +588,8 @@ extension BlockInterpreter {
         }
     }
 
-    /// Whether the branches wait for nothing but the end of this connection: after `ignore rest` what comes before it is dropped.
+    /// Returns whether the branches wait only for the end of this connection: after `ignore rest`, all bytes before the
+    /// end are then dropped.
     private static func isAlone(_ name: String, _ blocks: [Block]) -> Bool {
         blocks.allSatisfy { block in
             guard case .act(let other, let action, _)? = block.steps.first?.kind, other.value == name else {

@@ -3,9 +3,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The first step of an `either`'s branch while it is waited for.
+/// The first step of a branch of an `either` that is being waited for.
 struct BranchStart {
-    /// The step's expectation; absent until its actor is there.
+    /// The step's expectation; absent until its actor exists.
     enum Expected {
         case absent
         case server(PendingServerExpectation)
@@ -17,7 +17,7 @@ struct BranchStart {
         case crowd(PendingCrowdExpectation)
     }
 
-    /// What one look comes to.
+    /// The result of one check.
     enum Look {
         case fits
         case waits(until: MonotonicTime)
@@ -26,17 +26,17 @@ struct BranchStart {
 
     var expected = Expected.absent
     var deadline: MonotonicTime
-    /// Why it does not fit, as of the last look; nil where nothing came.
+    /// Why the branch can't be taken, as of the last check; `nil` if nothing was received.
     private(set) var reason: String?
-    /// What came so far, if it is the start of what is wanted, as of the last look.
+    /// The bytes received so far, if they are a prefix of the expected ones, as of the last check.
     private(set) var received: [UInt8] = []
-    /// Whether it fits can't be told, as of the last look.
+    /// Why it can't be determined whether the branch fits, as of the last check.
     private(set) var doubt: Finding?
     private(set) var isOver = false
 
     init(deadline: MonotonicTime) { self.deadline = deadline }
 
-    /// How far it came, in few words.
+    /// The progress of the branch, in a few words.
     var progress: String {
         if let reason { return reason }
         if case .absent = expected { return "its actor is not there" }
@@ -51,9 +51,9 @@ struct BranchStart {
         if case .connection(let pending) = expected { pending.actor } else { nil }
     }
 
-    /// Looks at what has come; takes nothing.
+    /// Evaluates the expectation without consuming anything.
     ///
-    /// - Throws: an error of the script, or what keeps the harness from looking.
+    /// - Throws: an error of the script, or what prevents the harness from checking.
     mutating func look(_ window: TimeWindow) throws(Finding) -> Look {
         (reason, doubt, isOver) = (nil, nil, window.isOver)
         switch try evaluate(window) {
@@ -61,7 +61,8 @@ struct BranchStart {
             isOver = false
             return .waits(until: next)
         case .satisfied(_, let moment):
-            // Each branch has its own deadline; what fits one that is over has come too late. What can't be told is judged by the step.
+            // Each branch has its own deadline; an event after it is too late. If that can't be determined, the step
+            // judges it.
             let moment = moment ?? window.now
             if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) {
                 return .fits
@@ -73,7 +74,7 @@ struct BranchStart {
             reason = why.shortReason
             received = why.finding.actual ?? []
         }
-        // What came may be taken away by another step: the branch has its time until then.
+        // Another step may consume what was received, so the branch can still be taken until its deadline.
         return isOver ? .fitsNot : .waits(until: window.limit)
     }
 
@@ -101,7 +102,7 @@ struct BranchStart {
             defer { expected = .subject(pending) }
             return try pending.evaluate(window).map { _ in }
         case .process(var pending):
-            // Its output's search is remembered, whatever keeps the harness from looking.
+            // The progress of the output search is kept, whatever error prevents the evaluation.
             expected = .absent
             defer { expected = .process(pending) }
             return try pending.evaluate(window).map { _ in }

@@ -3,9 +3,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// `whenever`: answers to lines, beside the steps.
+/// `whenever`: answers to lines, concurrent with the steps.
 extension CaseContext {
-    /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
+    /// Answers the received lines that match a `whenever`. They don't reach any `expect`.
     func serveWhenevers(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
         let rules = owner.whenevers
@@ -18,7 +18,7 @@ extension CaseContext {
         }
     }
 
-    /// Answers run one after the other, beside the steps.
+    /// Queues an answer. Answers run one after the other, concurrently with the steps.
     private func answer(_ rule: WheneverRule, _ groups: [(String, Value)], _ owner: ConnectionActor) {
         owner.answers.append((rule, groups))
         if owner.isAnswering { return }
@@ -26,7 +26,7 @@ extension CaseContext {
         startAnswering(owner.name)
     }
 
-    /// Answers that are under way belong to the case: it ends when they have.
+    /// Waits for the answers in progress, which belong to the case.
     func finishAnswers() async throws(Finding) {
         let begun = MonotonicTime.now
         let end = begun + scaled(scenario.timeout)

@@ -1,12 +1,12 @@
 import ProbeBase
 import ProbeEvents
 
-/// What the failed attempts of a `retry` say together. Pure.
+/// The combined result of the failed attempts of a `retry`. Pure.
 struct RetryFailures {
     private let limit: Duration
     private(set) var attempts = 0
     private var last: Finding?
-    /// The first attempt of which nobody can tell whether it succeeded in time.
+    /// The first attempt for which it can't be determined whether it succeeded in time.
     private var undecided: (finding: Finding, attempt: Int)?
 
     init(within limit: Duration) {
@@ -15,13 +15,13 @@ struct RetryFailures {
 
     mutating func begin() { attempts += 1 }
 
-    /// Takes the failure of the attempt that has begun last.
+    /// Records the failure of the attempt that started last.
     mutating func note(_ failure: Finding) {
         last = failure
         if failure.verdict == .inconclusive, undecided == nil { undecided = (failure, attempts) }
     }
 
-    /// Why the whole has failed: as the last attempt did, unless an earlier one may have succeeded.
+    /// The failure of the `retry`: that of the last attempt, unless an earlier one may have succeeded.
     var finding: Finding {
         var (finding, attempt) = (last ?? Finding(.error, "no attempt was made"), attempts)
         if finding.verdict == .failed, let undecided { (finding, attempt) = undecided }

@@ -2,26 +2,26 @@ import ProbeBase
 import ProbeScenario
 import ProbeTransport
 
-/// What a scenario needs of its subject, with the place that needs it.
+/// The capabilities that a scenario needs of its subject, each with the place that needs it.
 struct CapabilityScan {
     private(set) var needed: [(TransportCapability, SourceSpan)] = []
-    /// The framings that are needed: that of the scenario, and those that a step changes to.
+    /// The framings that are needed: the scenario's, and those that steps change to.
     private(set) var framings: [(Framing, SourceSpan)] = []
-    /// A step asks a subject to read.
+    /// Whether a step requests a read from a subject.
     private(set) var asksToRead = false
-    /// The first step by which something comes to a subject, as far as the script tells.
+    /// The first step that sends something to a subject, as far as the script shows.
     private(set) var firstPeerSend: SourceSpan?
-    /// The first step that expects the peer's end of a subject of which no read is asked then.
+    /// The first step that expects the peer's end while no read of the subject is requested.
     private(set) var firstUnaskedEnd: SourceSpan?
-    /// A step measures what the subject's program uses.
+    /// Whether a step measures the resource usage of the subject's program.
     private(set) var measures = false
-    /// The first step that does so, and that the script can't go around.
+    /// The first such step that the script can't avoid.
     private(set) var firstMeasure: SourceSpan?
-    /// By subject: reads that no `expect` has taken the answer of, as far as the script tells.
+    /// The number of reads whose result no `expect` has taken, by subject, as far as the script shows.
     private var openReads: [String: Int] = [:]
-    /// By subject: the framing that a step has changed to.
+    /// The framing that a step has changed to, by subject.
     private var framingOf: [String: Framing] = [:]
-    /// Subjects that were told to stop: their end is not the peer's.
+    /// Subjects that were told to stop, so that their end is not the peer's.
     private var told: Set<String> = []
     private let scenario: Scenario
 
@@ -43,19 +43,19 @@ struct CapabilityScan {
             if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }
-            // One that listens is told the address as that to listen on.
+            // For a listening subject, the address is the one it listens on.
             if options.local != nil, target != nil { need(.local, declaration.span) }
             if options.interface != nil { need(.interface, declaration.span) }
             if options.preference != nil { need(.prefer, declaration.span) }
             if options.discardsTooLong {
-                // One that always goes on behind its limit has no `max-line`.
+                // A subject that always continues after its limit has no `max-line`.
                 need(.discarded, declaration.span)
             } else if let limit = scenario.maxLine {
                 need(.maxLine, limit.span)
             }
         }
         walk(scenario.steps, depth: 0)
-        // What is read when it is asked for comes as `data`, also from a subject that delivers nothing by itself.
+        // The result of a requested read arrives as `data`, even from a subject that delivers nothing unprompted.
         if asksToRead { needed.removeAll { $0.0 == .data } }
     }
 
@@ -71,13 +71,15 @@ struct CapabilityScan {
         }
     }
 
-    /// The step that a subject with such capabilities could never hear of: it reads only when it is asked to, and nobody asks.
+    /// Returns the step whose bytes a subject with these capabilities could never report: it reads only on request, and
+    /// no step requests a read.
     func unheard(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
         return asksToRead ? nil : firstPeerSend
     }
 
-    /// The step that such a subject could never pass, because it notices an end only by a read.
+    /// Returns the step that a subject with these capabilities could never pass, because it notices an end only by a
+    /// read.
     func unnoticed(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         capabilities.contains(.reads) && !capabilities.contains(.watches) ? firstUnaskedEnd : nil
     }
@@ -113,7 +115,7 @@ struct CapabilityScan {
         }
     }
 
-    /// Reads that are open, and an end that is expected while there are none.
+    /// Tracks the open reads, and an end that is expected while there are none.
     private mutating func follow(_ action: SubjectAction, of subject: String, at span: SourceSpan) {
         switch action {
         case .read: openReads[subject, default: 0] += 1
@@ -125,7 +127,7 @@ struct CapabilityScan {
             }
         case .stop, .operate(.reset): told.insert(subject)
         case .start:
-            // Behind its stop it is a new connection.
+            // A `start` after a stop opens a new connection.
             told.remove(subject)
             openReads[subject] = 0
             framingOf[subject] = nil
@@ -133,7 +135,7 @@ struct CapabilityScan {
         }
     }
 
-    /// A subject needs what every branch needs; without the rest it takes another one.
+    /// Adds the needs that all branches share. A subject without the others can take a different branch.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
         let (before, reads, stopped, unasked) = (needed, openReads, told, firstUnaskedEnd)
         let measured = firstMeasure
@@ -156,7 +158,7 @@ struct CapabilityScan {
         }
     }
 
-    /// A message of a line framing is a line.
+    /// Returns the capability that an action needs. A message of a line framing is a line.
     private func capability(of action: SubjectAction, _ subject: String) -> TransportCapability? {
         guard let capability = Action.subject(action).entry.capability else { return nil }
         let framing = framingOf[subject] ?? scenario.framing

@@ -1,12 +1,12 @@
 package import ProbeScenario
 
-/// What the script says later: whether a `stopped` or an exit is still to be expected, and whether an op's refusal is what the
-/// next step wants. Computed once for a scenario.
+/// An index of later steps: whether a `stopped` or an exit is still expected, and whether the next step expects an
+/// operation to be refused. Computed once for each scenario.
 package struct StepIndex: Sendable {
-    /// The last step (or the `do NAME` that leads to it) that expects the subject's stop or the program's exit.
+    /// The last step, or the `do NAME` that leads to it, that expects the subject's stop or the program's exit.
     private var lastStopExpectation: [String: Int] = [:]
     private var lastExitExpectation: [String: Int] = [:]
-    /// Steps whose actor's next step is `expect error`.
+    /// Steps that are followed by an `expect error` of the same actor.
     private var refusalExpected: Set<Int> = []
     private var previousOp: [String: Int] = [:]
 
@@ -33,17 +33,17 @@ package struct StepIndex: Sendable {
                 }
                 previousOp[actor.value] = step.id
             case .loop(_, _, let block), .retry(_, _, let block):
-                // What is past in one round is still to come in the next.
+                // A step that is past in one round is still ahead in the next.
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .sequence(let block), .together(let block):
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
             case .finally(let block), .whenever(_, _, let block):
-                // Wherever it stands, it runs later.
+                // The block runs later, wherever it is written.
                 walk(block.steps, anchor: .max, scenario, depth: depth)
             case .either(let blocks):
                 for block in blocks { walk(block.steps, anchor: anchor, scenario, depth: depth) }
             case .invoke(let name):
-                // The checker refuses a definition that leads to itself; the bound keeps a mistake there from being endless.
+                // The checker rejects recursive definitions. The bound prevents an endless loop if it misses one.
                 if depth < 64, let block = scenario.definitions[name.value] {
                     walk(block.steps, anchor: id, scenario, depth: depth + 1)
                 }

@@ -3,14 +3,16 @@ import ProbeEvents
 import ProbeScenario
 import ProbeTransport
 
-/// What a case needs of its subject.
+/// The requirements that a case has of its subject.
 struct SubjectRequirements {
     let scenario: Scenario
     let scan: CapabilityScan
     /// The subject's name.
     let name: String
 
-    /// - Throws: what the subject can't do of that which the header requires.
+    /// Checks the header's requirements.
+    ///
+    /// - Throws: the first one that the subject doesn't meet.
     func checkHeader(_ driver: any SubjectDriver) throws(Finding) {
         for requirement in scenario.requirements {
             guard case .subject(let capability) = requirement.kind else { continue }
@@ -20,13 +22,15 @@ struct SubjectRequirements {
         }
     }
 
-    /// - Throws: what the subject can't do of that which the steps need.
+    /// Checks what the steps need.
+    ///
+    /// - Throws: the first need that the subject doesn't meet.
     func checkSteps(_ driver: any SubjectDriver) throws(Finding) {
         for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
             throw Finding(.unsupported, at: span, missing(capability))
         }
         if let framings = driver.framings,
-            // Whether it speaks WebSocket its capability says.
+            // WebSocket is a separate capability, which was checked above.
             let (missing, span) = scan.framings.first(where: { $0.0 != .websocket && !framings.offers($0.0) })
         {
             throw Finding(
@@ -45,7 +49,7 @@ struct SubjectRequirements {
         }
     }
 
-    /// What the subject uses can't be measured.
+    /// Returns the finding for a subject whose resource usage can't be measured.
     static func unmeasurable(_ name: String, at span: SourceSpan?) -> Finding {
         Finding(
             .unsupported, at: span,

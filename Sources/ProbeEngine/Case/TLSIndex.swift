@@ -1,24 +1,25 @@
 import ProbeScenario
 
-/// What a script's steps say of TLS before any of them runs. Computed once for a case that speaks it.
+/// What a script's steps do with TLS, known before any of them runs. Computed once for a case that uses TLS.
 struct TLSIndex {
-    /// How a server's connections begin.
+    /// How a connection of a server starts.
     enum Beginning: Equatable {
-        /// With the handshake, as soon as they are there.
+        /// With the handshake, as soon as the connection exists.
         case secured
         case plain
     }
 
-    /// In the order of the steps that accept; nil where that order is not known before the run.
+    /// How each server's connections start, in the order of the steps that accept them; `nil` if that order is not
+    /// known before the run.
     private var beginnings: [String: [Beginning]?] = [:]
-    /// Actors whose connections carry forged records; of an accepted connection its server too.
+    /// Actors whose connections carry forged records. For an accepted connection, this includes its server.
     private(set) var forging: Set<String> = []
-    /// Those that have sent close_notify, as far as one walk tells.
+    /// Actors that have sent close_notify, as far as a walk over the steps shows.
     private var notified: Set<String> = []
     private var servers: [String: String] = [:]
-    /// Servers whose connections can't be counted from some step on: a loop or a branch has accepted some.
+    /// Servers whose connections can't be counted after some step, because a loop or a branch has accepted some.
     private var uncounted: Set<String> = []
-    /// They run behind all others.
+    /// The steps of `finally` blocks, which run after all others.
     private var last: [[Step]] = []
 
     init(_ scenario: Scenario) {
@@ -26,14 +27,14 @@ struct TLSIndex {
         for steps in last { walk(steps, scenario, isCertain: false, depth: 0) }
     }
 
-    /// How a server's connection begins.
+    /// Returns how a server's connection starts.
     ///
-    /// - Parameter number: the first is 0.
-    /// - Returns: nil where only the step that accepts it tells.
+    /// - Parameter number: the connection's position in the order of acceptance, from 0.
+    /// - Returns: `nil` if only the step that accepts the connection determines it.
     func beginning(of number: Int, at server: String) -> Beginning? {
         guard let known = beginnings[server] else { return .secured }
         guard let list = known else { return nil }
-        // Behind the last of them nothing is accepted; where all are the same, so would be the next.
+        // No step accepts a connection after the last one. If all start the same way, so would the next.
         return number < list.count ? list[number] : list.allSatisfy { $0 == .plain } ? .plain : .secured
     }
 
@@ -43,7 +44,7 @@ struct TLSIndex {
             case .act(let actor, let action, _): note(actor.value, action, isCertain: isCertain)
             case .sequence(let block): walk(block.steps, scenario, isCertain: isCertain, depth: depth)
             case .loop(_, _, let block), .retry(_, _, let block):
-                // What a round begins with may follow what the round before ended with.
+                // A round may start in the state that the previous round left.
                 walk(block.steps, scenario, isCertain: false, depth: depth)
                 walk(block.steps, scenario, isCertain: false, depth: depth)
             case .finally(let block): last.append(block.steps)
@@ -90,7 +91,7 @@ struct TLSIndex {
         guard var list = known else { return }
         let isAlike = list.allSatisfy { $0 == beginning }
         list.append(beginning)
-        // Where all begin alike their order does not matter.
+        // If all connections start the same way, their order is irrelevant.
         let isCounted = isCertain && !uncounted.contains(server)
         if !isCertain { uncounted.insert(server) }
         beginnings[server] = .some(isAlike || isCounted ? list : nil)

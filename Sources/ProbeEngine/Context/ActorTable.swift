@@ -5,22 +5,22 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The actors of a case by their names, and what each of them waits for.
+/// The actors of a case by name, and what each of them waits for.
 struct ActorTable {
     private var actors: [String: RuntimeActor] = [:]
-    /// Subjects whose name is another one's now: what they report still counts.
+    /// Subjects whose name now refers to another subject. Their reports still count.
     private var earlier: [SubjectActor] = []
-    /// Names in the order of the script, for reports.
+    /// The names in the order of the script, for reports.
     private(set) var order: [String] = []
-    /// What is waited for, by actor; `wire` for a step about the wire.
+    /// What each actor waits for; `wire` is the key of a step about the capture.
     var waits: [String: String] = [:]
 
     var values: Dictionary<String, RuntimeActor>.Values { actors.values }
 
-    /// nil where no actor has that name (yet).
+    /// The actor with the given name; `nil` if there is none (yet).
     subscript(name: String) -> RuntimeActor? { actors[name] }
 
-    /// Names an actor from here on; in a loop the name moves to the new one.
+    /// Makes a name refer to an actor from now on. In a loop, the name moves to the new actor.
     mutating func enter(_ name: String, _ actor: RuntimeActor) {
         switch actors.updateValue(actor, forKey: name) {
         case .subject(let subject)?: earlier.append(subject)
@@ -29,12 +29,13 @@ struct ActorTable {
         }
     }
 
-    /// All that there have been.
+    /// All subjects that have existed so far.
     var subjects: [SubjectActor] {
         earlier + order.compactMap { if case .subject(let subject)? = actors[$0] { subject } else { nil } }
     }
 
-    /// The connection that a name of the script stands for: after a plain `accept` a server's name is that connection's.
+    /// Returns the connection that a name of the script refers to. After a plain `accept`, a server's name refers to
+    /// the accepted connection.
     func connection(_ name: String) -> ConnectionActor? {
         switch actors[name] {
         case .connection(let actor): actor
@@ -43,7 +44,7 @@ struct ActorTable {
         }
     }
 
-    /// The proxied connection that a name of the script stands for.
+    /// Returns the proxied connection that a name of the script refers to.
     func proxied(_ name: String) -> ProxiedActor? {
         switch actors[name] {
         case .proxied(let actor): actor
@@ -52,27 +53,27 @@ struct ActorTable {
         }
     }
 
-    /// The subject that the driver knows by a number.
+    /// Returns the subject that the driver knows by a number.
     func subject(number: Int) -> SubjectActor? {
         for case .subject(let subject) in actors.values where subject.number == number { return subject }
         return earlier.last { $0.number == number }
     }
 
-    /// A new connection for a subject that has stopped.
+    /// Creates a new connection for a subject that has stopped.
     mutating func renew(_ subject: SubjectActor) -> SubjectActor {
-        // The driver chooses numbers from a million up.
+        // The driver assigns numbers of a million and more.
         let numbers = subjects.lazy.map(\.number).filter { $0 < 1_000_000 }
         let next = subject.successor(number: (numbers.max() ?? 0) + 1)
         enter(subject.name, .subject(next))
         return next
     }
 
-    /// Of the subjects, by the numbers by which the driver knows them.
+    /// The names of the subjects, by the numbers that the driver uses for them.
     var subjectNames: [Int: String] {
         Dictionary(subjects.map { ($0.number, $0.name) }) { _, last in last }
     }
 
-    /// `${S.port}` and its kin; nil when it is not known (yet).
+    /// Returns the value of a property such as `${S.port}`; `nil` if it is not known (yet).
     func property(_ property: String, of name: String) -> Value? {
         func port(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .integer(Int($0.port)) } }
         func host(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .bytes(Array("\($0.address)".utf8)) } }
@@ -111,7 +112,7 @@ struct ActorTable {
 
     // MARK: States
 
-    /// The finding with what every actor was doing.
+    /// Returns the finding with the states of all actors.
     func describe(_ finding: Finding) -> Finding {
         var finding = finding
         finding.actors = order.compactMap { name in
@@ -122,10 +123,10 @@ struct ActorTable {
 }
 
 extension RuntimeActor {
-    /// Of reports that no step has taken.
+    /// The maximum number of unexpected reports to show.
     private static var mostShown: Int { 5 }
 
-    /// What it does, for a report.
+    /// The actor's state, for a report.
     fileprivate var state: String {
         switch self {
         case .server(let server):

@@ -5,11 +5,11 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// The addresses that a script names: loopback ones, and those that `--allow-target` allows.
+/// The addresses that a script may use: loopback addresses, and those that `--allow-target` allows.
 struct AddressResolver {
     let context: CaseContext
 
-    /// Where a client connects to, as of now.
+    /// Returns the address that a client connects to, as of now.
     func address(of target: Target, for name: String) throws(Finding) -> SocketAddress {
         switch target {
         case .address(let expression): return try address(of: expression)
@@ -62,7 +62,7 @@ struct AddressResolver {
         }
     }
 
-    /// A path that the script gives: absolute, or relative to the script's folder.
+    /// Returns the address of a path in the script, which is absolute or relative to the script's folder.
     func unixAddress(_ expression: Expression, at span: SourceSpan) throws(Finding) -> SocketAddress {
         let text = String(decoding: try context.bytes(of: expression), as: UTF8.self)
         let path = text.hasPrefix("/") ? text : "\(context.job.folder)/\(text)"
@@ -74,7 +74,8 @@ struct AddressResolver {
         return address
     }
 
-    /// A numeric address, `localhost`, or a name that the system resolves. Whether it may be used is ``checkAllowed(_:port:for:)``.
+    /// Resolves a numeric address, `localhost`, or a name that the system resolves. ``checkAllowed(_:port:for:)``
+    /// decides whether it may be used.
     func resolve(_ host: String, port: UInt16, at span: SourceSpan) throws(Finding) -> SocketAddress {
         if let address = SocketAddress(numeric: host, port: port) { return address }
         if AllowedTargets.isLoopback(host) { return .loopback(port: port) }
@@ -85,9 +86,9 @@ struct AddressResolver {
         }
     }
 
-    /// An address that may not be used is an error. The check of the script has said so before, as far as it knows the port.
+    /// Throws if an address may not be used. The check of the script has already rejected it if the port was known.
     ///
-    /// - Parameter port: nil where it is not known yet, 0 for a free one.
+    /// - Parameter port: `nil` if it is not known yet, 0 for a free port.
     func checkAllowed(
         _ expression: AddressExpression, port: UInt16?, for purpose: AllowedTargets.Purpose
     ) throws(Finding) {

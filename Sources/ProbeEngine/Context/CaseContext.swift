@@ -3,10 +3,11 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What all pieces of a case share: its plan, its time, its variables, its actors, what happened so far.
+/// The state that all parts of a case share: its plan, time, variables, actors, and what has happened so far.
 ///
-/// Confined to the reactor's thread: steps are plain `async` code there, and what sockets, programs, the subject and the capture have to
-/// say arrives on the same thread. The pieces are not `Sendable`; the actor ``CaseRun`` holds them and gives the isolation.
+/// Confined to the reactor's thread: steps are plain `async` code on it, and events of sockets, programs, the subject
+/// and the capture arrive on the same thread. The parts are not `Sendable`; the actor ``CaseRun`` holds them and
+/// provides the isolation.
 final class CaseContext {
     let reactor: Reactor
     var scenario: Scenario
@@ -16,7 +17,7 @@ final class CaseContext {
     var index: StepIndex
     let time: CaseTime
 
-    /// Notified when anything of the case has changed.
+    /// Notified whenever the state of the case changes.
     let changes = ChangeSignal()
     var variables: VariableStore
     var actors = ActorTable()
@@ -27,30 +28,30 @@ final class CaseContext {
     var links = CaseLinks()
     var starts = StartLog()
     var injected = InjectedFaults()
-    /// What has to take effect before the case ends.
+    /// Conditions that must be met before the case ends.
     var conditions = Conditions()
     var tls: CaseTLS
-    /// The Unix sockets of the case whose paths the script gives.
+    /// The Unix sockets of the case whose paths are given in the script.
     var sharedPaths = SharedPaths()
-    /// Where servers and subjects listen that are declared `on unix`.
+    /// The folder with the sockets of servers and subjects that are declared `on unix`.
     var sockets = SocketFolder()
-    /// Of crowds that have ended.
+    /// The results of crowds that have ended.
     var crowdResults: [CrowdResult] = []
-    /// With the certificates of crowds.
+    /// The folders with the certificates of crowds.
     var crowdFolders: [String] = []
-    /// What decrypts its TLS connections.
+    /// The secrets that decrypt the TLS connections of the case.
     var secrets = SecretLog()
     var annotations: AnnotationLog
-    /// The `wire` steps that were judged, for the capture's notes.
+    /// The `wire` steps that were judged, for the notes in the capture.
     var judged = JudgedSteps()
-    /// Begins the answers of a connection's `whenever`, beside the steps.
+    /// Starts the answers of a connection's `whenever`, concurrently with the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
-    /// Hears what comes on the connections of the harness, where somebody watches the case; see ``CaseRun/begin(telling:)``.
+    /// Receives the events on the harness's connections if the case is observed; see ``CaseRun/begin(telling:)``.
     var tell: ((CaseNews) -> Void)?
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     private var stepNames = StepNames()
-    /// What could not be seen on the wire; the case goes on.
+    /// Findings about effects that could not be verified in the capture. They don't end the case.
     private(set) var inconclusive: [Finding] = []
 
     init(_ job: RunJob, settings: RunConfiguration, reactor: Reactor, start: MonotonicTime) {
@@ -69,34 +70,35 @@ final class CaseContext {
 
     var hasSubject: Bool { scenario.hasSubject }
 
-    // MARK: What happened
+    // MARK: Recording
 
     func record(_ kind: TimelineEntry.Kind, at time: MonotonicTime = .now) {
         timeline.record(kind, at: self.time.elapsed(time))
     }
 
-    /// A step begins. The timeline gets its text when it is shown: a case that passed needs none.
+    /// Records the start of a step. The timeline formats its text only when it is shown, as a case that passed needs
+    /// none.
     func recordStep(_ step: Step) { record(.step(step.span, "", values: values(of: step))) }
 
-    /// The values of the names in a step, as they are when it begins.
+    /// Returns the values of the names in a step, as of its start.
     func values(of step: Step) -> [NamedText] {
         namesRead(by: step).compactMap { name in value(of: name).flatMap { NamedText(name, $0) } }
     }
 
-    /// The names in a step that may have values.
+    /// Returns the names in a step that may have values.
     func namesRead(by step: Step) -> [String] {
         if variables.values.isEmpty, StepContext.loop == nil { return [] }
         return stepNames.read(by: step, in: sources)
     }
 
-    /// Something could not be seen; the case goes on.
+    /// Records that an effect could not be verified. The case continues.
     func note(_ finding: Finding) {
         if !inconclusive.contains(where: { $0.span == finding.span && $0.summary == finding.summary }) {
             inconclusive.append(finding)
         }
     }
 
-    /// The script's text of a span, on one line.
+    /// Returns the script's text of a span, on one line.
     func text(of span: SourceSpan) -> String {
         guard span.file < sources.files.count else { return "" }
         let bytes = sources.files[span.file].bytes
@@ -105,22 +107,24 @@ final class CaseContext {
         return Escaped.text(line)
     }
 
-    /// The finding with what every actor was doing.
+    /// Returns the finding with the states of all actors.
     func withActors(_ finding: Finding) -> Finding { actors.describe(finding) }
 
     // MARK: Faults
 
-    /// Makes whatever step is running, or the next one, fail. The first fault counts.
+    /// Makes the current step, or the next one, fail. Only the first fault counts.
     func raise(_ finding: Finding) {
         if faults.raise(finding) { changes.notifyAll() }
     }
 
-    /// - Throws: the fault, or the end of a `together` whose other line failed.
+    /// Checks whether the case may continue.
+    ///
+    /// - Throws: the fault, or the cancellation of a `together` in which another line failed.
     func checkFault() throws(Finding) { try faults.check(isCancelled: Task.isCancelled) }
 
     // MARK: Waiting
 
-    /// Waits until something has changed or the deadline has come.
+    /// Waits until something changes or the deadline has passed.
     func pause(until deadline: MonotonicTime?) async {
         let changes = changes
         let reactor = reactor
@@ -132,11 +136,12 @@ final class CaseContext {
         if let timer { reactor.cancel(timer) }
     }
 
-    /// Waits for `condition` to give a value; nil when the deadline came first.
+    /// Waits until `condition` returns a value; `nil` if the deadline passes first.
     ///
-    /// - Parameter start: the deadline's beginning. Where the harness stood still since then, it waits so much longer: what had come
-    ///   meanwhile has to be seen, and what was stopped with it has its time too. nil: the clock alone counts.
-    /// - Throws: what `condition` throws, or the fault that ends the case.
+    /// - Parameter start: the start of the period that ends at the deadline. If the harness stood still during it, the
+    ///   wait is extended by that time: events of the standstill must be processed, and whatever stood still with the
+    ///   harness gets its time, too. If `nil`, only the clock counts.
+    /// - Throws: the error of `condition`, or the fault that ends the case.
     func wait<T>(
         until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?
     ) async throws(Finding) -> T? {
@@ -152,12 +157,12 @@ final class CaseContext {
         }
     }
 
-    /// Waits until a moment, whatever changes meanwhile.
+    /// Waits until a moment, regardless of changes in the meantime.
     func wait(until deadline: MonotonicTime) async throws(Finding) {
         let _: Void? = try await wait(until: deadline) { () throws(Finding) -> Void? in nil }
     }
 
-    /// Wakes whoever waits, at a moment or soon after.
+    /// Notifies all waiting tasks at a moment or soon after.
     func notifyAll(at moment: MonotonicTime) {
         let changes = changes
         _ = reactor.schedule(at: moment) { changes.notifyAll() }
@@ -167,12 +172,13 @@ final class CaseContext {
 
     func scaled(_ duration: Duration) -> Duration { time.scaled(duration) }
 
-    /// The deadline of a waiting step that began at `time`; not behind that of the `retry` around it.
+    /// Returns the deadline of a waiting step that began at `time`, which is never later than the deadline of the
+    /// surrounding `retry`.
     func deadline(_ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
         self.time.deadline(timing, from: time, limit: StepContext.attempt?.deadline)
     }
 
-    /// Judges when the event of a step came; see ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
+    /// Judges the time of a step's event; see ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
     func judgeTime(
         _ moment: MonotonicTime, _ what: @autoclosure () -> String, _ deadline: MonotonicTime, _ timing: Timing,
         _ start: MonotonicTime, own: Duration = .zero, isExact: Bool = false
@@ -182,22 +188,23 @@ final class CaseContext {
             moment, what(), deadline: deadline, after: timing.after, from: start, own: own, isExact: isExact)
     }
 
-    /// What was to stay away until `end` came at `moment`; see ``Standstills/breaksSilence(_:at:from:to:)``.
+    /// Returns whether an event at `moment` broke a silence until `end`; see
+    /// ``Standstills/breaksSilence(_:at:from:to:)``.
     func breaksSilence(
         _ what: String, at moment: MonotonicTime, from start: MonotonicTime, to end: MonotonicTime
     ) throws(Finding) -> Bool {
         try reactor.currentStandstills().breaksSilence(what, at: moment, from: start, to: end)
     }
 
-    /// Whether a duration that began at `start` is over, also for what stood still with the harness.
+    /// Returns whether a period that began at `start` is over, including the time in which the harness stood still.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime) -> Bool {
         reactor.currentStandstills().isOver(end, from: start, now: .now)
     }
 }
 
-/// The names of a case: those of the loops around the step before all others.
+/// The names of a case. Variables of the surrounding loops take precedence.
 ///
-/// The context itself is the scope of its expressions: a value that is evaluated needs no copy of the variables.
+/// The context itself is the scope of its expressions, so that an evaluation needs no copy of the variables.
 extension CaseContext: EvaluationScope {
     func value(of name: String) -> Value? { variables.value(of: name, in: StepContext.loop) }
     func property(_ property: String, of actor: String) -> [UInt8]? { actors.property(property, of: actor)?.bytes }
@@ -205,14 +212,16 @@ extension CaseContext: EvaluationScope {
 }
 
 extension CaseContext {
-    /// - Parameter framing: in force where the expression stands; nil: the scenario's.
+    /// Returns an evaluator for expressions of the case.
+    ///
+    /// - Parameter framing: the framing in force at the expression; `nil` for the scenario's.
     func evaluator(_ framing: Framing? = nil, isClient: Bool = false) -> Evaluator {
         Evaluator(
             scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed,
             masksFrames: isClient, ranges: scenario.integerRanges)
     }
 
-    /// Binds a variable: the loop's of that name, if the step is in such a loop.
+    /// Binds a variable of the case and, if the step is in a loop that has a variable of that name, the loop's, too.
     func bind(_ name: String, _ value: Value) {
         if let finding = variables.bind(name, value, in: StepContext.loop) { raise(finding) }
     }
@@ -222,14 +231,15 @@ extension CaseContext {
         if let finding = variables.set(name, value) { raise(finding) }
     }
 
-    /// The header's `let`s that were not computed before the run: those that need it (`"${S.port}"`), and the large ones.
+    /// Computes the header's `let`s that were not computed before the run: those that depend on it (`"${S.port}"`), and
+    /// the large ones.
     func computeConstants() throws(Finding) {
         for constant in scenario.constants where variables.values[constant.name.value] == nil {
             do throws(EvaluationError) {
                 set(constant.name.value, try evaluator().evaluate(constant.value))
             } catch {
                 switch error.reason {
-                // The value needs something that is known later: its use is judged then.
+                // The value depends on something that is known later, so its use is judged then.
                 case .unbound, .noProperty: continue
                 default: throw Finding(error)
                 }
@@ -246,9 +256,9 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().bytes(of: expression) } catch { throw Finding(error) }
     }
 
-    /// The absolute path of a file that the script names, for a program that reads it itself.
+    /// Returns the absolute path of a file that the script names, for a program that reads the file itself.
     ///
-    /// - Throws: if it can't be read, or is outside of the script's folder.
+    /// - Throws: if the file can't be read, or is outside of the script's folder.
     func path(ofScriptFile expression: Expression) throws(Finding) -> String {
         let name = String(decoding: try bytes(of: expression), as: UTF8.self)
         do throws(EvaluationError) {
@@ -274,9 +284,10 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
     }
 
-    /// An integer, converted to the type of its field on the wire.
+    /// Returns an integer, converted to the type of its field on the wire.
     ///
-    /// The range of a statement is stated where the check reads it, and the evaluator refuses any other value.
+    /// The range is stated in the statement's declaration, where the check reads it, and the evaluator rejects any
+    /// other value.
     func integer<Field: FixedWidthInteger>(of expression: Expression, as _: Field.Type) throws(Finding) -> Field {
         let value = try integer(of: expression)
         guard let field = Field(exactly: value) else {
@@ -289,7 +300,7 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().regex(of: literal) } catch { throw Finding(error) }
     }
 
-    /// The value of a `send` without its terminator: a subject frames its messages itself.
+    /// Returns the value of a `send` without its terminator, as a subject frames its messages itself.
     func message(of statement: SendStatement) throws(Finding) -> [UInt8] {
         var pieces: [[UInt8]] = []
         for piece in statement.pieces { pieces.append(try bytes(of: piece)) }
@@ -298,10 +309,10 @@ extension CaseContext {
 }
 
 extension Finding {
-    /// A value of the script that can't be computed.
+    /// Creates the finding for a value of the script that can't be computed.
     ///
-    /// What a field of protobuf is read from came from a peer: that it is not there is the peer's failure. That it
-    /// is larger than what a step can compute with is a limit of the harness.
+    /// A protobuf message comes from a peer: a missing field is the peer's failure. A field that exceeds what a step
+    /// can compute with exceeds a limit of the harness.
     init(_ error: EvaluationError) {
         let hints = error.reason.hint.map { [$0] } ?? []
         switch error.reason {
@@ -313,7 +324,7 @@ extension Finding {
 }
 
 extension Evaluator {
-    /// The pieces of a `send`; one empty piece where it sends nothing.
+    /// Returns the pieces of a `send`; one empty piece if it sends nothing.
     func sentPieces(of statement: SendStatement) throws(Finding) -> [[UInt8]] {
         do throws(EvaluationError) {
             let pieces = try pieces(of: statement)

@@ -3,53 +3,55 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The times of a case: when it began, and what a deadline of the script is on this machine. Pure.
+/// The times of a case: when it began, and how the script's durations become deadlines on this machine. Pure.
 struct CaseTime: Sendable {
     let start: MonotonicTime
-    /// `--time-scale`
+    /// The factor of `--time-scale`.
     var scale = 1.0
-    /// How long a waiting step waits that has no `within`.
+    /// How long a waiting step without a `within` waits.
     let timeout: Duration
 
-    /// A deadline of the script on this machine: the scale multiplies every duration by which something has to have happened, on the
-    /// harness's side and on the subject's, and no other. What the script makes last (`wait`, `for`, `every`, `at`) and lower bounds
-    /// stay as they are, and so do the harness's own limits, which no script sets.
+    /// Returns the duration by which something must happen on this machine.
+    ///
+    /// The scale multiplies every duration of the script that is a deadline, on the harness's side and on the
+    /// subject's, and no other. Durations that the script itself imposes (`wait`, `for`, `every`, `at`) and lower
+    /// bounds are not scaled. Neither are the harness's own limits, which no script sets.
     func scaled(_ duration: Duration) -> Duration {
         if scale == 1 { return duration }
-        // Clamped to a hundred years, since a scale has no upper bound; and never zero.
+        // Clamped to about a hundred years, since a scale has no upper bound, and never zero.
         return .nanoseconds(Int64(max(1, min(Double(duration.nanoseconds) * scale, 3e18))))
     }
 
     /// How long a step waits for its peer.
     var patience: Duration { scaled(timeout) }
 
-    /// The deadline of a waiting step that began at `time`.
+    /// Returns the deadline of a waiting step that began at `time`.
     ///
-    /// - Parameter limit: of the `retry` around the step.
+    /// - Parameter limit: the deadline of the surrounding `retry`.
     func deadline(_ timing: Timing, from time: MonotonicTime, limit: MonotonicTime?) -> MonotonicTime {
         min(time + scaled(timing.within ?? timeout), limit ?? .distantFuture)
     }
 
-    /// Nanoseconds since the case began.
+    /// Returns the nanoseconds from the start of the case to `time`.
     func elapsed(_ time: MonotonicTime) -> Int64 { (time - start).nanoseconds }
 
-    /// How long a step that has failed listens on, to tell late from never.
+    /// How long a failed step keeps waiting, to tell a late event from one that never happens.
     static let lateness: Duration = .milliseconds(100)
 }
 
-/// `within`, `after` and silence are judged by when an event came, not by when a step looked.
+/// `within`, `after` and silences are judged by the time of the event, not by when a step checked.
 ///
-/// An event has the time at which the harness noticed it. Where the harness stood still meanwhile (it was stopped, or the machine was
-/// busy), the event may have come earlier: a verdict that depends on that is inconclusive.
+/// An event has the time at which the harness noticed it. If the harness stood still before that (it was stopped, or
+/// the machine was busy), the event may have happened earlier. A verdict that depends on this is inconclusive.
 extension Standstills {
-    /// Judges an event that was wanted by `deadline`.
+    /// Judges an event that was expected by `deadline`.
     ///
     /// - Parameters:
-    ///   - moment: when the event came.
+    ///   - moment: when the event was noticed.
     ///   - what: the event, as a noun: `the connection`.
-    ///   - start: when the step before ended.
-    ///   - own: how long the step itself kept the harness busy: what it looked for meanwhile it would have found.
-    ///   - isExact: the event can't have come earlier than it was noticed, whatever held up the harness.
+    ///   - start: when the previous step ended.
+    ///   - own: how long the step itself kept the harness busy. The step would have noticed the event during that time.
+    ///   - isExact: whether the event can't have happened earlier than it was noticed, whatever delayed the harness.
     func judge(
         _ moment: MonotonicTime, _ what: String, deadline: MonotonicTime, after: Duration?, from start: MonotonicTime,
         own: Duration, isExact: Bool
@@ -80,9 +82,9 @@ extension Standstills {
         }
     }
 
-    /// Judges an event that was to stay away until `end` and came at `moment`.
+    /// Judges an event that was noticed at `moment` and must not happen until `end`.
     ///
-    /// - Returns: false when it came after that.
+    /// - Returns: false if the event happened after `end`.
     func breaksSilence(
         _ what: String, at moment: MonotonicTime, from start: MonotonicTime, to end: MonotonicTime
     ) throws(Finding) -> Bool {
@@ -93,7 +95,7 @@ extension Standstills {
             from: start, to: moment)
     }
 
-    /// Whether a duration that began at `start` is over, also for what stood still with the harness.
+    /// Returns whether a period that began at `start` is over, including the time in which the harness stood still.
     func isOver(_ end: MonotonicTime, from start: MonotonicTime, now: MonotonicTime) -> Bool {
         now >= end && now >= extended(end, from: start)
     }

@@ -1,10 +1,12 @@
-/// Wakes the steps that wait for something to change in a case.
+/// Wakes the steps that wait for a change in a case.
 ///
-/// Confined to the reactor's thread: endpoints notify, steps wait and look again.
+/// Confined to the reactor's thread: endpoints notify, and steps wait and check again.
 final class ChangeSignal {
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var next = 0
 
+    /// Adds a waiter.
+    ///
     /// - Returns: the number of the waiter, for ``notify(_:)``.
     func add(_ continuation: CheckedContinuation<Void, Never>) -> Int {
         next += 1
@@ -12,7 +14,7 @@ final class ChangeSignal {
         return next
     }
 
-    /// Wakes one waiter; it may have been woken already.
+    /// Wakes one waiter, which may have been woken already.
     func notify(_ number: Int) {
         waiting.removeValue(forKey: number)?.resume()
     }

@@ -1,30 +1,33 @@
 import ProbeEvents
 import ProbeScenario
 
-/// Something that a step or the header sets up and that the case is about: a fault, a state, a name, an answer. If it has not taken effect by
-/// the end, the case does not show what it says.
+/// Something that a step or the header sets up and that the case is about: a fault, a state, a name, an answer. If it
+/// has not taken effect by the end, the case doesn't demonstrate what its script says.
 struct Condition {
-    /// What is reported if it has not taken effect.
+    /// The report of a condition that has not taken effect.
     struct Shortfall {
         var summary: String
         var hints: [String]
 
         init(_ summary: String, hints: [String] = []) { (self.summary, self.hints) = (summary, hints) }
 
+        /// Creates the shortfall of a statement that never took effect.
+        ///
         /// - Parameters:
-        ///   - text: the statement as it is written.
+        ///   - text: the statement as written in the script.
         ///   - reason: what happened instead.
         static func never(_ text: String, _ reason: String, hints: [String] = []) -> Shortfall {
             Shortfall("`\(text)` was never met: \(reason)", hints: hints)
         }
     }
 
-    /// Tells apart what one statement sets up when it runs again in a loop; nil if each run counts by itself.
+    /// Identifies the condition of a statement that runs repeatedly in a loop; `nil` if each run sets up a separate
+    /// condition.
     var key: String?
     var span: SourceSpan
-    /// The attempt of a `retry` that set it up. One that failed is not what the case is about.
+    /// The attempt of a `retry` that set up the condition. Conditions of failed attempts are dropped.
     var attempt: RetryAttempt?
-    /// `nil` once it has taken effect. Asked at the end of the case.
+    /// Returns `nil` once the condition has taken effect. Called at the end of the case.
     var shortfall: () -> Shortfall?
 }
 
@@ -33,13 +36,15 @@ struct Conditions {
     private var all: [Condition] = []
     private var last = 0
 
-    /// A number that no other condition of the case has.
+    /// Returns a number that is unique among the conditions of the case.
     mutating func number() -> Int {
         last += 1
         return last
     }
 
-    /// - Parameter isOptional: `if needed` follows the statement: it may be left without effect.
+    /// Adds a condition.
+    ///
+    /// - Parameter isOptional: whether `if needed` follows the statement, so that it may have no effect.
     mutating func add(
         at span: SourceSpan, isOptional: Bool, key: String? = nil, _ shortfall: @escaping () -> Condition.Shortfall?
     ) {
@@ -48,10 +53,11 @@ struct Conditions {
         all.append(Condition(key: key, span: span, attempt: StepContext.attempt, shortfall: shortfall))
     }
 
-    /// What a failed attempt of a `retry` has set up is not judged.
+    /// Drops the conditions that a failed attempt of a `retry` has set up.
     mutating func drop(of attempt: RetryAttempt) { all.removeAll { $0.attempt?.isPart(of: attempt) ?? false } }
 
-    /// The case is inconclusive for each one that has not taken effect. The rounds of a loop say the same once.
+    /// Returns an inconclusive finding for each condition that has not taken effect. Equal findings of a loop's rounds
+    /// are reported once.
     func findings() -> [Finding] {
         var findings: [Finding] = []
         for condition in all {

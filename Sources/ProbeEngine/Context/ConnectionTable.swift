@@ -1,17 +1,17 @@
 import ProbeSystem
 
-/// Every connection that the harness has had in a case, in the order in which they began.
+/// Every connection that the harness has had in a case, in the order of their start.
 struct ConnectionTable {
     typealias Entry = (owner: ConnectionActor, connection: Connection)
 
-    /// Those that are judged at the end. A client that connected again is there more than once.
+    /// The connections that are judged at the end. A client that has connected again is listed more than once.
     private(set) var entries: [Entry] = []
-    /// Those of a `retry`'s failed attempts: nothing is judged from them.
+    /// The connections of failed attempts of a `retry`, which are not judged.
     private(set) var discarded: [Connection] = []
-    /// Those of them that may still wait at a server of the script.
+    /// Discarded connections that may still wait at a server of the script.
     var abandoned = AbandonedConnections()
 
-    /// Gives an actor its connection.
+    /// Makes a connection an actor's current one.
     mutating func add(_ connection: Connection, for owner: ConnectionActor) {
         if let earlier = owner.connection {
             owner.earlier.append(earlier)
@@ -24,26 +24,27 @@ struct ConnectionTable {
         entries.append((owner, connection))
     }
 
-    /// Takes out what a failed attempt opened.
+    /// Removes the connections that a failed attempt opened.
     mutating func discard(_ opened: [Connection]) {
         let present = entries.map(\.connection)
-        // Those of an attempt inside this one have been abandoned already.
+        // Connections of a nested attempt have been abandoned already.
         abandoned.add(opened.filter { opened in present.contains { $0 === opened } }, among: present)
         entries.removeAll { (_, connection) in opened.contains { $0 === connection } }
         discarded += opened
     }
 
-    /// Whose it is.
+    /// Returns the actor that owns a connection.
     func owner(of connection: Connection) -> ConnectionActor? {
         entries.last { $0.connection === connection }?.owner
     }
 
-    /// Whether the other end of a connection is the harness's own: its steps do nothing while the harness stands still.
+    /// Returns whether the harness also owns the other end of a connection. Such a peer does nothing while the harness
+    /// stands still.
     func hasOwnPeer(_ connection: Connection) -> Bool {
         ownPeer(of: connection) != nil
     }
 
-    /// Whose other end of a connection it is, where that is the harness's own.
+    /// Returns the entry of a connection's other end; `nil` if the harness doesn't own it.
     func ownPeer(of connection: Connection) -> Entry? {
         guard let (local, peer) = ends(connection) else { return nil }
         return entries.last { other in

@@ -1,15 +1,15 @@
 import ProbeEvents
 
-/// What ends a case whatever step is running. Pure.
+/// The faults that end a case, whatever step is running. Pure.
 struct FaultState {
-    /// The first one counts.
+    /// The first fault; later ones are ignored.
     private(set) var fault: Finding?
-    /// The run was interrupted while the case ran, and nothing else was wrong by then.
+    /// Whether the run was interrupted while the case was running, before any other fault.
     private(set) var wasInterrupted = false
-    /// Nothing is judged any more.
+    /// Whether the case is being torn down, so that nothing is judged anymore.
     var isTearingDown = false
 
-    /// Makes the step that is running, or the next one, fail.
+    /// Makes the current step, or the next one, fail.
     ///
     /// - Returns: whether the fault is the first one.
     mutating func raise(_ finding: Finding) -> Bool {
@@ -23,10 +23,13 @@ struct FaultState {
         return raise(Finding(.error, "the run was interrupted"))
     }
 
-    /// `finally` blocks run whatever happened before.
+    /// Clears the fault, so that `finally` blocks run whatever the outcome.
     mutating func clear() { fault = nil }
 
-    /// - Parameter isCancelled: the step is a line of a `together` whose other line failed.
+    /// Checks whether the case may continue.
+    ///
+    /// - Parameter isCancelled: whether the step is a line of a `together` in which another line failed.
+    /// - Throws: the fault, or why the step must end.
     func check(isCancelled: Bool) throws(Finding) {
         if let fault { throw fault }
         if isTearingDown { throw Finding(.error, "the case has ended") }

@@ -5,10 +5,10 @@ import ProbeSystem
 
 /// Reads the files that a script names.
 package enum FileAccess {
-    /// Bytes that a file may have.
+    /// The maximum number of bytes in a file.
     package static let limit = 256 << 20
 
-    /// The loader that ``ScenarioCompiler`` and the evaluator are given: a regular file in the script's folder or below it.
+    /// The loader for ``ScenarioCompiler`` and the evaluator. It reads regular files in or below the script's folder.
     package static let load: FileLoader = { (file) throws(LoadError) in
         do throws(SystemError) {
             return try ConfinedFile(in: Folder(file.folder)).contents(of: file.path, limit: limit)

@@ -5,7 +5,7 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Makes the sockets of proxies, and takes their connections into the case.
+/// Creates the sockets of proxies, and adds their connections to the case.
 struct ProxySetup {
     let context: CaseContext
 
@@ -80,7 +80,7 @@ struct ProxySetup {
         changes.notifyAll()
     }
 
-    /// Ends the proxies of a case, and lets go of what passed.
+    /// Ends the proxies of a case, and releases the recorded bytes.
     func end() {
         reportForwarded()
         for case .proxy(let actor) in context.actors.values {
@@ -89,7 +89,7 @@ struct ProxySetup {
         }
     }
 
-    /// Tells what went on to each side by a step that lets bytes go on as they come.
+    /// Reports to the observer the bytes that steps forwarded to each side as they arrived.
     private func reportForwarded() {
         guard let observe = context.settings.observe else { return }
         for case .proxy(let actor) in context.actors.values {
@@ -102,7 +102,7 @@ struct ProxySetup {
         }
     }
 
-    /// One for each end: what becomes of it is no news.
+    /// Returns the owner of one end of a proxied connection. The rest and the end of the connection count as expected.
     private func owner(_ side: ConversationSide, of actor: ProxyActor) -> ConnectionActor {
         let owner = ConnectionActor(
             name: actor.name, role: side == .client ? .accepted(server: actor.name) : .client(actor.target),

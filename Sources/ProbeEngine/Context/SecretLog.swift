@@ -2,23 +2,23 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// The secrets of a case's TLS connections, as lines of NSS's key log: each once, in the order in which they came. They are in the case's
-/// capture, so that other programs can decrypt it.
+/// The secrets of a case's TLS connections, as lines of an NSS key log, without duplicates and in the order of arrival.
+/// They are stored in the case's capture, so that other programs can decrypt it.
 struct SecretLog {
     private(set) var lines: [String] = []
-    /// How many lines there was no room for.
+    /// The number of lines that were dropped for lack of space.
     private(set) var leftOut = 0
     private var known: Set<String> = []
     private var size = 0
-    /// Where programs write their secrets; made when the first of them needs it.
+    /// The folder for the secrets that programs write; created when the first program needs it.
     private(set) var folder: String?
     private var files: [String] = []
 
-    /// A reader holds the block of a file in memory: ours takes none above 16 MiB.
+    /// Readers hold a block of a capture file in memory; tcpprobe's reader accepts none above 16 MiB.
     private static let largestLog = 8 << 20
     private static let largestFile = 1 << 20
 
-    /// Adds a line, without its end. What is no line of a key log (comments among them) is ignored.
+    /// Adds a line without its terminator. Anything but a line of a key log, such as a comment, is ignored.
     mutating func add(_ line: String) {
         guard Self.isWellFormed(line.utf8), !known.contains(line) else { return }
         guard size + line.utf8.count < Self.largestLog else {
@@ -34,7 +34,7 @@ struct SecretLog {
         for line in lines { add(line) }
     }
 
-    /// The lines of a file that a program has written. Its last line may be unfinished.
+    /// Adds the lines of a file that a program has written. The last line may be incomplete.
     mutating func add(file bytes: [UInt8]) {
         for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
             // Only ASCII is well-formed.
@@ -42,7 +42,7 @@ struct SecretLog {
         }
     }
 
-    /// As a capture holds them; empty where there is none.
+    /// The key log as stored in a capture; empty if there are no lines.
     var keyLog: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
@@ -53,7 +53,7 @@ struct SecretLog {
         return bytes
     }
 
-    /// `LABEL <hex> <hex>`, with one blank each.
+    /// Returns whether a line has the form `LABEL <hex> <hex>`, with single spaces.
     private static func isWellFormed(_ line: some Collection<UInt8>) -> Bool {
         let fields = line.split(separator: 0x20, omittingEmptySubsequences: false)
         guard fields.count == 3, !fields[0].isEmpty else { return false }
@@ -66,9 +66,10 @@ struct SecretLog {
         0x30...0x39 ~= byte || 0x41...0x46 ~= byte || 0x61...0x66 ~= byte
     }
 
-    // MARK: What programs write
+    // MARK: Files of programs
 
-    /// The path for the secrets of a program that is about to be started: a file of its own, because some programs write from its beginning.
+    /// Returns the path for the secrets of a program that is about to start. Each program gets a separate file, because
+    /// some programs overwrite it from the beginning.
     mutating func fileForProgram() throws(Finding) -> String {
         let made: String
         if let folder { made = folder } else { made = try TemporaryFolder.make() }
@@ -78,7 +79,7 @@ struct SecretLog {
         return path
     }
 
-    /// Takes what the programs have written; they have ended.
+    /// Reads the files of the programs, which must have ended.
     mutating func readFiles() {
         for path in files {
             if let bytes = SmallFile.foreign(path, limit: Self.largestFile) { add(file: bytes) }

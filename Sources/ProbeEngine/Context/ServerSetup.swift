@@ -6,11 +6,11 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Makes the sockets of servers, with the options of the script.
+/// Creates the sockets of servers, with the options of the script.
 struct ServerSetup {
     let context: CaseContext
 
-    /// Makes a server listen, on its own address or on a free port.
+    /// Makes a server listen on its declared address or on a free port.
     func listen(_ server: ServerActor) throws(Finding) {
         try open(server)
         try TLSGreeter(context: context).greet(server)
@@ -34,7 +34,7 @@ struct ServerSetup {
         if let end = context.links.end(of: server.name) {
             host = server.declared?.link == .ipv6 ? end.ipv6 : end.ipv4
         }
-        // A server that listens again takes the same port: other actors have been told it.
+        // A server that listens again uses the same port, which other actors may already know.
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? context.settings.ports.candidate())
@@ -68,7 +68,7 @@ struct ServerSetup {
 }
 
 extension ServerSetup {
-    /// A Unix socket has no packets: the capture is told nothing.
+    /// Makes a server listen on a Unix socket. The capture isn't involved, as a Unix socket has no packets.
     private func listen(
         _ server: ServerActor, on unix: AddressExpression.UnixSocket, at span: SourceSpan
     ) throws(Finding) {
@@ -94,7 +94,7 @@ extension ServerSetup {
 }
 
 extension CaseContext {
-    /// Options of the header or of `set` with their values computed.
+    /// Computes the values of options in the header or of a `set`.
     func rawOptions(_ options: [SocketOption]) throws(Finding) -> [RawSocketOption] {
         var raw: [RawSocketOption] = []
         for option in options { raw.append(try rawOption(option)) }

@@ -4,11 +4,11 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The folder of a case for its Unix sockets and for what its workers share, made when the first of them needs it.
+/// The folder of a case for its Unix sockets and the files that its workers share; created when first needed.
 struct SocketFolder {
     private(set) var path: String?
 
-    /// - Returns: the address of an actor's socket.
+    /// Returns the address of an actor's socket.
     mutating func address(for actor: String, at span: SourceSpan?) throws(Finding) -> SocketAddress {
         let folder = try made(at: span)
         let path = "\(folder)/\(actor)"
@@ -21,7 +21,7 @@ struct SocketFolder {
         return address
     }
 
-    /// A file of this name that nobody has made, or a worker of this case.
+    /// Returns the path of a file that does not exist, or that a worker of this case has created.
     mutating func file(_ name: String, at span: SourceSpan?) throws(Finding) -> String {
         "\(try made(at: span))/\(name)"
     }
@@ -34,7 +34,7 @@ struct SocketFolder {
     }
 }
 
-/// Folders that are removed with the case, below `TMPDIR`.
+/// Temporary folders below `TMPDIR` that are removed with the case.
 enum TemporaryFolder {
     static func make(at span: SourceSpan? = nil) throws(Finding) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"

@@ -3,9 +3,10 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Where a step runs: what its task, and those that a `together` starts from it, inherit.
+/// The context of a step, which its task and the tasks that a `together` starts from it inherit.
 enum StepContext {
-    /// Steps of a definition have no place of their own in the script: the `do` that led there stands for them.
+    /// Whether the step belongs to a definition. Such steps have no position in the script; the `do` that led there
+    /// represents them.
     @TaskLocal static var isInDefinition = false
     /// The innermost `retry` around the step.
     @TaskLocal static var attempt: RetryAttempt?
@@ -13,11 +14,12 @@ enum StepContext {
     @TaskLocal static var loop: LoopScope?
 }
 
-/// The variables of a `for`: its own, so that loops of one name in two lines of a `together` do not disturb each other.
+/// The variables of a `for`. They are separate from the case's, so that loops with the same variable in two lines of a
+/// `together` don't interfere.
 ///
 /// Confined to the case's reactor.
 final class LoopScope: @unchecked Sendable {
-    // `@unchecked Sendable`: a task-local value has to be Sendable, and all tasks of a case run on one thread.
+    // `@unchecked Sendable`: a task-local value must be Sendable, and all tasks of a case run on one thread.
     let outer: LoopScope?
     /// The variables that each round sets, in the order of the script.
     let names: [String]
@@ -30,36 +32,37 @@ final class LoopScope: @unchecked Sendable {
         self.names = names
     }
 
-    /// The present rounds of this loop and of those around it, the outermost first.
+    /// The present rounds of this loop and of the surrounding loops, outermost first.
     var rounds: [LoopRound] {
         let texts = names.compactMap { name in values[name].flatMap { NamedText(name, $0) } }
         return (outer?.rounds ?? []) + [LoopRound(number: round, values: texts)]
     }
 
-    /// The innermost scope that has such a variable.
+    /// Returns the innermost scope that has the variable.
     func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
 
-    /// A copy of the variables as they are now: later rounds do not change it.
+    /// Returns a copy of the variables as they are now, which later rounds don't change.
     func snapshot() -> LoopScope {
         let copy = LoopScope(outer: outer?.snapshot(), names: names)
         (copy.round, copy.values) = (round, values)
         return copy
     }
 
-    /// The innermost variable of that name.
+    /// Returns the value of the innermost variable of that name.
     func value(of name: String) -> Value? { values[name] ?? outer?.value(of: name) }
 }
 
-/// One attempt of a `retry`: what it opened is reset, and crowds that it started are ended, before the next.
+/// One attempt of a `retry`. Before the next attempt, its connections are reset and the crowds that it started are
+/// ended.
 ///
 /// Confined to the case's reactor.
 final class RetryAttempt: @unchecked Sendable {
-    // `@unchecked Sendable`: a task-local value has to be Sendable, and all tasks of a case run on one thread.
+    // `@unchecked Sendable`: a task-local value must be Sendable, and all tasks of a case run on one thread.
     let outer: RetryAttempt?
-    /// No step inside waits beyond this moment.
+    /// The moment after which no step inside the attempt waits.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
-    /// Crowds that it started, each once, with the finding that the crowd had of earlier starts.
+    /// The crowds that the attempt started, without duplicates, each with the unjudged finding of its earlier starts.
     private(set) var crowds: [(crowd: CrowdActor, unjudged: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {
@@ -67,7 +70,7 @@ final class RetryAttempt: @unchecked Sendable {
         self.deadline = min(deadline, outer?.deadline ?? .distantFuture)
     }
 
-    /// Whether it is an attempt or lies within it.
+    /// Returns whether this attempt is `attempt` or is nested in it.
     func isPart(of attempt: RetryAttempt) -> Bool { self === attempt || outer?.isPart(of: attempt) ?? false }
 
     func add(_ connection: Connection) {

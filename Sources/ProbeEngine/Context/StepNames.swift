@@ -2,11 +2,13 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The names that a step reads, by its text: those outside quotes, and those in `${…}`. Each step is read once. Pure.
+/// The names that a step reads, according to its text: those outside quotes, and those in `${…}`. Each step is parsed
+/// once. Pure.
 struct StepNames {
     private var names: [SourceSpan: [String]] = [:]
 
-    /// In the order of the step, each once. Names that the step binds (`as name`, `name = …`, a group of a regex) are not among them.
+    /// Returns the names in the order of the step, without duplicates. Names that the step binds (`as name`, `name =
+    /// …`, a group of a regex) are not included.
     mutating func read(by step: Step, in sources: SourceMap) -> [String] {
         if let known = names[step.span] { return known }
         var found: [String] = []
@@ -25,7 +27,7 @@ struct StepNames {
         var found: [String] = []
         var rest = text
         var isQuoted = false
-        // Levels of `${` inside quotes.
+        // The nesting depth of `${` inside quotes.
         var depth = 0
         var before = ""
         var last: UInt8 = 0
@@ -71,7 +73,7 @@ struct StepNames {
 }
 
 extension NamedText {
-    /// The text of a value; nil if it has none that says anything.
+    /// Creates a text for a value; `nil` if the value has no meaningful text.
     init?(_ name: String, _ value: Value) {
         switch value {
         case .integer(let number): self.init(name: name, text: String(number))

@@ -1,8 +1,8 @@
 import ProbeScenario
 
-/// Which steps of a case are running: what the script says before them is past. Pure.
+/// The steps of a case that are running. Earlier steps of the script are past. Pure.
 struct StepProgress {
-    /// Steps that are running (outside definitions), by their number.
+    /// The numbers of the running steps (outside of definitions).
     private var running: Set<Int> = []
     /// The highest number of a step that has ended.
     private var lastEnded = -1
@@ -14,13 +14,14 @@ struct StepProgress {
         lastEnded = max(lastEnded, step)
     }
 
-    /// Steps of a block run instead of the block: which of them have ended tells what is past.
+    /// Replaces a block with its steps among the running steps, so that each of them is past as soon as it ends.
     mutating func descend(from block: Int, to steps: some Sequence<Step>) {
         for step in steps { running.insert(step.id) }
         running.remove(block)
     }
 
-    /// The number before which no running step stands: what the script says from there on is still to come. Between two steps, as when the
-    /// lines of a `together` have ended and it has not gone on, it is the next one's.
+    /// The position in the script: all running steps have this number or a higher one, and steps from it on are not
+    /// past. Between two steps, such as when the lines of a `together` have ended and the case has not continued yet,
+    /// it is the number of the next step.
     var position: Int { running.min() ?? lastEnded + 1 }
 }

@@ -1,10 +1,10 @@
 import ProbeEvents
 import ProbeScenario
 
-/// The variables of a case. What they hold together is bounded. Pure.
+/// The variables of a case. Their total size is limited. Pure.
 struct VariableStore {
     private(set) var values: [String: Value]
-    /// Bytes that they hold.
+    /// The total size of the values in bytes.
     private(set) var size: Int
     private let limit: Int
 
@@ -14,12 +14,12 @@ struct VariableStore {
         size = values.values.reduce(0) { $0 + $1.size }
     }
 
-    /// The innermost variable of that name: a loop's before the case's.
+    /// Returns the value of the innermost variable of that name; a loop's variable precedes the case's.
     func value(of name: String, in loop: LoopScope?) -> Value? { loop?.value(of: name) ?? values[name] }
 
     /// Sets a variable of the case.
     ///
-    /// - Returns: what is wrong when the variables hold too much.
+    /// - Returns: a finding if the variables exceed their limit.
     mutating func set(_ name: String, _ value: Value) -> Finding? {
         size += value.size
         if let old = values.updateValue(value, forKey: name) { size -= old.size }
@@ -29,7 +29,7 @@ struct VariableStore {
             hints: ["a value that is written where it is sent is in memory only then"])
     }
 
-    /// Binds a variable: the loop's of that name, if the step is in such a loop.
+    /// Binds a variable of the case and, if the step is in a loop that has a variable of that name, the loop's, too.
     mutating func bind(_ name: String, _ value: Value, in loop: LoopScope?) -> Finding? {
         loop?.owner(of: name)?.values[name] = value
         return set(name, value)

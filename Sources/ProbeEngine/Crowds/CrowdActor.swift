@@ -4,7 +4,7 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// A `crowd`: its workers, and what they last said of its members.
+/// A `crowd`: its workers, and what they last reported about its members.
 final class CrowdActor {
     enum Phase {
         case notStarted, running, stopped
@@ -12,49 +12,52 @@ final class CrowdActor {
 
     let name: String
     let role: CrowdRole
-    /// Its members, or those of this run's share.
+    /// The number of members, or of the members in this run's share.
     let count: Int
-    /// This run's part of the crowd; nil: it has all of it.
+    /// This run's share of the crowd; `nil` if the run has all members.
     var share: CrowdShare?
-    /// How many processes share its members.
+    /// The number of processes that share the members.
     let workerCount: Int
-    /// Where it is declared.
+    /// The place of its declaration.
     let span: SourceSpan
     var receiveBuffer: Int?
     var tls: MemberTLS?
-    /// The ports of members that have one address.
+    /// The source ports of members that share one address.
     var ports = SourceAddresses.ports
-    /// `from`: what its members connect from.
+    /// The addresses after `from`, from which the members connect.
     var sources: ClosedRange<UInt32>?
-    /// Where the members of the last start connect from, and where from once that has no free port. Nil: the system chooses.
+    /// The source addresses of the members of the last start, and those used once the first ones have no free port. If
+    /// `nil`, the system chooses.
     var ends: (first: SourceAddresses?, other: SourceAddresses?)
 
-    /// Of a crowd of servers: where its members are connected to.
+    /// The address of a crowd of servers, to which clients connect.
     var address: SocketAddress?
-    /// Keeps that address while no worker listens.
+    /// Reserves the address while no worker listens.
     var reservation: PortReservation?
     var endpoints: Set<EndpointPattern> = []
 
     var phase = Phase.notStarted
     var workers: [CrowdWorkerProcess] = []
-    /// Those of earlier starts, until the case ends.
+    /// The workers of earlier starts, until the case ends.
     var earlier: [CrowdWorkerProcess] = []
-    /// What the members do.
+    /// The compiled script of the members.
     var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
-    /// As of the last question.
+    /// The most recent snapshot.
     var last: CrowdSnapshot?
     private var lastTime: MonotonicTime?
-    /// Of the last start.
+    /// The samples of the last start.
     var samples: CrowdSamples?
-    /// How many members may have failed when the crowd ends, by the steps since the last start that say so; nil: there is none.
+    /// How many members may have failed when the crowd ends, according to the steps since the last start; `nil` if no
+    /// step judged that.
     var toleratedFailures: Int?
-    /// A step since the last start has said how many members may fail: steps about others don't change that.
+    /// Whether a step since the last start has limited the number of failed members. Steps about other counts don't
+    /// change that limit.
     var hasFailureBound = false
-    /// The crowd did not say how its members were when it ended.
+    /// Whether the crowd failed to report the state of its members when it ended.
     var isSilent = false
-    /// Of the first start before the last one whose failures no step has looked at.
+    /// The finding of the first start before the last one whose failures no step has judged.
     var unjudged: Finding?
-    /// Its latencies are in the timeline.
+    /// Whether the latencies of this start are in the timeline.
     var isReported = false
 
     init(name: String, role: CrowdRole, count: Int, workerCount: Int, span: SourceSpan) {
@@ -63,20 +66,20 @@ final class CrowdActor {
 
     var isOfServers: Bool { if case .servers = role { true } else { false } }
 
-    /// The server of the script that it connects to; nil: another target.
+    /// The server of the script that the crowd connects to; `nil` for another target.
     var targetName: String? {
         guard case .clients(.actor(let name)) = role else { return nil }
         return name.value
     }
 
-    /// Members wait more often than their script says, or more of them may come.
+    /// Whether there may be more waits than each member's script has: the script repeats, or more clients may connect.
     var isMeasuredAgain: Bool {
         isOfServers || script.program.instructions.contains { if case .jump = $0 { true } else { false } }
     }
 
     // MARK: Questions
 
-    /// A question to all workers that the crowd had at its time.
+    /// A question to all workers that the crowd had when it was asked.
     struct Question {
         fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool
@@ -89,12 +92,13 @@ final class CrowdActor {
             time: time)
     }
 
-    /// Whether the crowd was started again after a question: its answers are of members that are gone.
+    /// Returns whether the crowd was started again after a question, so that the answers are about members that no
+    /// longer exist.
     func isStale(_ question: Question) -> Bool {
         !question.parts.map(\.worker).elementsEqual(workers, by: ===)
     }
 
-    /// The answers to a question as one; nil until all have come.
+    /// Returns the merged answers to a question; `nil` until all have arrived.
     func take(_ question: Question) -> CrowdSnapshot? {
         guard question.parts.allSatisfy({ $0.worker.hasAnswer($0.number) }) else { return nil }
         var merged = CrowdSnapshot()
@@ -107,10 +111,10 @@ final class CrowdActor {
         return merged
     }
 
-    /// Why one of its workers can't go on.
+    /// Why one of the workers can't continue; `nil` if all can.
     var problem: String? { workers.lazy.compactMap(\.problem).first }
 
-    /// For a report.
+    /// The crowd's state, for a report.
     var state: String {
         switch phase {
         case .notStarted: "not started"

@@ -3,14 +3,14 @@ import ProbeEvents
 import ProbeNetwork
 import ProbeScenario
 
-/// What the members of a crowd do, with every value computed.
+/// The script of a crowd's members, with all values computed.
 struct CompiledCrowd {
     var program: MemberProgram
-    /// Where each instruction stands in the script.
+    /// The place of each instruction in the script.
     var places: [SourceSpan] = []
 }
 
-/// Computes the values of a member's script, as they are now, and turns its statements into instructions.
+/// Computes the values of a member's script as of now, and compiles its statements to instructions.
 struct CrowdCompiler {
     let context: CaseContext
 
@@ -70,7 +70,8 @@ struct CrowdCompiler {
         }
     }
 
-    /// A send at a rate is one in pieces with pauses: of 10 ms, or of one byte if that takes longer.
+    /// Returns the instruction for a send. A send at a rate becomes pieces with pauses: each piece takes 10 ms, or is a
+    /// single byte if that takes longer.
     static func send(
         _ pieces: [[UInt8]], isCut: Bool, _ pace: Pace?
     ) -> MemberProgram.Instruction {
@@ -82,7 +83,7 @@ struct CrowdCompiler {
             let whole = pieces.whole
             guard !whole.isEmpty else { return .send(pieces: pieces, pause: .zero) }
             if isCut {
-                // The pieces are the script's: between them lies the time of one of average length.
+                // The script cuts the pieces; each pause is the time of a piece of average length.
                 let average = Double(whole.count) / Double(pieces.count)
                 return .send(pieces: pieces, pause: .nanoseconds(Int64(average / Double(rate) * 1e9)))
             }

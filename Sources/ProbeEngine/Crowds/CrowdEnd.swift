@@ -4,23 +4,23 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// What is told and judged of crowds when they end.
+/// Reports and judges crowds when they end.
 struct CrowdEnd {
     let context: CaseContext
 
-    /// Of the reasons why members failed.
+    /// The maximum number of reasons to show for failed members.
     private static let mostShown = 5
-    /// How long workers may take to say how their members are.
+    /// How long workers may take to report the state of their members.
     private static let patience = Duration.seconds(5)
 
-    /// Asks each crowd that has begun how its members are, and puts what they measured into the timeline.
+    /// Asks each running crowd for the state of its members, and adds the measurements to the timeline.
     func report() async {
         for name in context.actors.order {
             if case .crowd(let crowd)? = context.actors[name] { await report(crowd) }
         }
     }
 
-    /// Once for each start. What went wrong with the case meanwhile changes nothing.
+    /// Reports a crowd once for each start, even if the case has failed in the meantime.
     func report(_ crowd: CrowdActor) async {
         guard crowd.phase == .running, !crowd.isReported, crowd.problem == nil else { return }
         crowd.isReported = true
@@ -74,14 +74,14 @@ struct CrowdEnd {
             + (snapshot.refused > 0 ? "; \(snapshot.refused) connections were too many" : "")
     }
 
-    /// A server may take only 127.0.0.1 for local.
+    /// Returns a line about connections from other addresses, as a server may treat only 127.0.0.1 as local.
     private func elsewhere(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         guard snapshot.elsewhere > 0, let first = crowd.ends.first, let other = crowd.ends.other else { return [] }
         let count = snapshot.elsewhere == 1 ? "1 connection" : "\(snapshot.elsewhere) connections"
         return ["\(count) came from \(other.text), because \(first.text) had no free port"]
     }
 
-    /// Where in the script members failed, and why; the most frequent first.
+    /// Returns the places in the script where members failed, with the reasons, most frequent first.
     func failures(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         let all = snapshot.failures.sorted { $0.count > $1.count }
         let shown = all.prefix(Self.mostShown).map { failure in
@@ -97,7 +97,8 @@ struct CrowdEnd {
         return shown + (more > 0 ? ["\(more) more failed for other reasons"] : [])
     }
 
-    /// What the steps of the case have not judged: failures that no step allows, bytes that nothing consumed, and a crowd that did not answer.
+    /// Returns what the steps of the case have not judged: failures that no step allows, bytes that no statement
+    /// consumed, or a crowd that did not answer.
     func unjudged() -> Finding? {
         for name in context.actors.order {
             guard case .crowd(let crowd)? = context.actors[name] else { continue }
@@ -106,7 +107,7 @@ struct CrowdEnd {
         return nil
     }
 
-    /// Of the first start that has some.
+    /// Returns the finding of the first start that has one.
     func unjudged(of crowd: CrowdActor) -> Finding? {
         crowd.unjudged ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
     }
@@ -135,7 +136,7 @@ struct CrowdEnd {
             ])
     }
 
-    /// Why members failed, if the reason says nothing about the program that served them.
+    /// Returns why members failed, if the reason doesn't concern the program that served them.
     func obstacle(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> Finding? {
         switch snapshot.obstacle {
         case .limitOfHarness:
@@ -151,7 +152,7 @@ struct CrowdEnd {
         }
     }
 
-    /// Unconsumed bytes fail a case on every connection of the harness.
+    /// Returns a failure for unconsumed bytes, as on every connection of the harness.
     private func rest(of crowd: CrowdActor) -> Finding? {
         guard let snapshot = crowd.last, snapshot.withRest > 0 else { return nil }
         let example = snapshot.rest

@@ -10,7 +10,7 @@ import ProbeSystem
 struct CrowdExecutor {
     let context: CaseContext
 
-    /// All workers begin at one moment, which has not come when the last of them is told.
+    /// The delay after which all workers begin together. It allows the command to reach the last worker before that.
     private static let lead = Duration.milliseconds(2)
 
     func act(
@@ -83,7 +83,7 @@ struct CrowdExecutor {
     private func order(of crowd: CrowdActor, _ role: CrowdOrder.Role, _ index: Int, rate: Int?) -> CrowdOrder {
         var order = CrowdOrder(
             role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
-        // The kernel gives connections to workers as it likes, and they count their members together.
+        // The kernel distributes connections among the workers, which count their members together.
         if crowd.isOfServers { (order.first, order.step) = (0, 1) }
         order.rate = rate.map { rate in crowd.share?.part(ofRate: rate) ?? Double(rate) }
         order.receiveBuffer = crowd.receiveBuffer
@@ -92,11 +92,12 @@ struct CrowdExecutor {
         return order
     }
 
-    /// The addresses of the members' own ends, and others where those have no free port; nil: as the system chooses them.
+    /// Returns the source addresses of the members, and those used once the first ones have no free port; `nil` if the
+    /// system chooses.
     private func ends(
         of crowd: CrowdActor, to target: SocketEndpoint
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
-        // A server of the script may know the crowd by its ports; the system chooses the address.
+        // A server of the script may identify the crowd by its ports, and the system chooses the address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
             case .port? = server.sinks.areTold
         {
@@ -110,14 +111,14 @@ struct CrowdExecutor {
                 "\(crowd.name) can't connect from \(SourceAddresses.text(of: sources)) to \(target.address), which is not in 127.0.0.0/8",
                 hints: ["remove `from`"])
         }
-        // Another start has other addresses: closed connections may keep those of an earlier one for a minute.
+        // Each start uses different addresses: closed connections may occupy those of an earlier start for a minute.
         var seed = SplitMix64(seed: UInt64(bitPattern: Int64(getpid())) << 32 ^ UInt64(crowd.earlier.count))
         var value = seed.next() ^ UInt64(bitPattern: context.time.start.nanoseconds)
         for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
         seed = SplitMix64(seed: value)
         let all = SourceAddresses(members: crowd.count, seed: seed.next())
         if case .server? = crowd.targetName.flatMap({ context.actors[$0] }) { return (all, nil) }
-        // Nobody else's connection leaves one of these ports, unless the system gives them away.
+        // No other connection uses these ports as source ports, unless the system assigns them.
         if SourceAddresses.ports.upperBound <= Int(PortAllocator.firstOutgoingPort()) {
             let ports = UInt16(all.ports.lowerBound)...UInt16(all.ports.upperBound - 1)
             context.capture.leaveOut(CrowdTraffic(ports: ports, target: target.port))
@@ -142,7 +143,7 @@ struct CrowdExecutor {
         crowd.phase = .stopped
     }
 
-    /// A `retry` begins again: what an attempt started is ended, and nothing is judged of it.
+    /// Ends the crowds that a failed attempt of a `retry` started. They are not judged.
     func abandon(_ attempt: RetryAttempt) async {
         for (crowd, unjudged) in attempt.crowds {
             await CrowdEnd(context: context).report(crowd)
@@ -165,7 +166,7 @@ struct CrowdExecutor {
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
-            // The crowd may have been started again meanwhile: what is met is of the last start.
+            // The crowd may have been started again in the meantime; the snapshot is that of the last start.
             let isBound = pending.wanted.countsFailures
             if judges, isBound || !crowd.hasFailureBound {
                 crowd.hasFailureBound = isBound
@@ -186,14 +187,14 @@ struct CrowdExecutor {
             case .count(let what, let comparison, let number):
                 .count(what, comparison, try context.integer(of: number))
             case .latency(let percentile, let comparison, let time, let what):
-                // Not times the scale of the run: what is measured is the peer's own.
+                // Not multiplied by the run's time scale, as the peer's own time is measured.
                 .latency(percentile, comparison, time, of: what)
             }
         var pending = PendingCrowdExpectation(
             try part(of: wanted, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
-        // Of the whole crowd: the part of a share may be nothing, and hold always.
+        // Decided for the whole crowd: the number for a share may be 0, so that the comparison always holds.
         pending.judgesFailures = wanted.judgesFailures
         if let share = crowd.share, !wanted.isAboutLatencies {
             pending.note = "share \(share.share) of the crowd; of all shares together it is `\(wanted.description)`"
@@ -201,7 +202,8 @@ struct CrowdExecutor {
         return pending
     }
 
-    /// Numbers in a script are of the whole crowd. A percentile has to hold in each share.
+    /// Returns the expectation for this run's share. Numbers in a script are for the whole crowd. A percentile must
+    /// hold in each share.
     private func part(
         of wanted: ResolvedCrowdExpectation, in crowd: CrowdActor
     ) throws(Finding) -> ResolvedCrowdExpectation {
@@ -217,7 +219,7 @@ struct CrowdExecutor {
 }
 
 extension ResolvedCrowdExpectation {
-    /// Whether it says how many members may fail: one that always holds does not.
+    /// Whether the expectation limits the number of failed members. One that always holds doesn't.
     fileprivate var judgesFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)
@@ -225,15 +227,15 @@ extension ResolvedCrowdExpectation {
 
     fileprivate var countsFailures: Bool { if case .count(.failed, _, _) = self { true } else { false } }
 
-    /// How many members may have failed when the crowd ends, after a step that was met.
+    /// Returns how many members may have failed when the crowd ends, after this step was satisfied.
     ///
-    /// `failed 0` is a promise up to the end, and so is any upper bound. `alive` and `done` look at the others: those may have failed, unless
-    /// an earlier `failed` says otherwise. What a step has seen is accepted.
+    /// `failed 0` applies until the end, and so does any upper bound. `alive` and `done` limit the other members: the
+    /// rest may have failed, unless an earlier `failed` says otherwise. Failures that a step has seen are accepted.
     ///
     /// - Parameters:
-    ///   - count: the members of the crowd.
-    ///   - seen: how many had failed when the step was met.
-    ///   - before: what the steps before it allow; nil: none of them says anything.
+    ///   - count: the number of members of the crowd.
+    ///   - seen: the number of failed members when the step was satisfied.
+    ///   - before: the number that earlier steps allow; `nil` if none of them limits it.
     func toleratedFailures(of count: Int, seen: Int, before: Int?) -> Int? {
         guard case .count(let what, let comparison, let number) = self, what != .connected else { return before }
         let bound: Int =

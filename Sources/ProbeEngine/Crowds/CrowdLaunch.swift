@@ -4,20 +4,20 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Starts the workers of crowds, and ends them.
+/// Starts and ends the workers of crowds.
 struct CrowdLaunch {
     let context: CaseContext
 
     /// How long workers may take to begin, to close, or to end.
     static let patience = Duration.seconds(20)
-    /// How long one may take to reset its members before it is killed.
+    /// How long a worker may take to reset its members before it is killed.
     private static let lastPatience = Duration.seconds(5)
 
     /// Starts a worker.
     ///
     /// - Parameters:
-    ///   - owner: the crowd, or the server that a crowd connects to, in whose network the worker is.
-    ///   - span: what a problem of it is blamed on.
+    ///   - owner: the actor in whose network the worker runs: the crowd, or the server that a crowd connects to.
+    ///   - span: the place to which problems of the worker are attributed.
     func launch(
         _ order: CrowdOrder, for owner: String, of what: String, at span: SourceSpan?
     ) throws(Finding) -> CrowdWorkerProcess {
@@ -47,9 +47,9 @@ struct CrowdLaunch {
         return worker
     }
 
-    /// Waits until all of them have said something.
+    /// Waits until a condition holds for all workers.
     ///
-    /// - Parameter done: what they have to do, in words.
+    /// - Parameter done: the expected state, in words.
     func wait(
         for workers: [CrowdWorkerProcess], of what: String, toBe done: String,
         _ condition: (CrowdWorkerProcess) -> Bool
@@ -68,7 +68,7 @@ struct CrowdLaunch {
             hints: ["the machine is too busy for a crowd of this size"])
     }
 
-    /// Their members are reset, and they end.
+    /// Ends workers, which reset their members.
     func end(_ workers: [CrowdWorkerProcess]) async {
         for worker in workers { worker.dismiss() }
         let deadline = MonotonicTime.now + Self.lastPatience
@@ -79,9 +79,9 @@ struct CrowdLaunch {
         for worker in workers { worker.child.endDescendants() }
     }
 
-    /// Ends all of the case.
+    /// Ends all workers of the case.
     ///
-    /// - Returns: what could not be ended.
+    /// - Returns: findings about processes that could not be ended.
     func endAll() async -> [Finding] {
         var all: [(worker: CrowdWorkerProcess, name: String)] = []
         for actor in context.actors.values {

@@ -3,44 +3,47 @@ import ProbeBase
 import ProbeNetwork
 import ProbeSystem
 
-/// What the machine allows a crowd: how many processes share its members, or which limit is in the way. Pure, but for ``ofThisMachine()``.
+/// The limits that the machine sets for a crowd: how many processes must share its members, or which limit prevents it.
+/// Pure, except for ``ofThisMachine()``.
 struct CrowdLimits {
-    /// Why a crowd can't be.
+    /// Why a crowd is impossible.
     struct Obstacle: Error, Equatable {
-        /// Which limit, its value, and what is needed.
+        /// The limit, its value, and the value that is needed.
         var text: String
-        /// How the limit is raised.
+        /// How to raise the limit.
         var advice: String
     }
 
-    /// What a crowd takes.
+    /// The resources that a crowd needs.
     struct Need {
         var members: Int
-        /// Both ends of a connection are on this machine.
+        /// Whether both ends of each connection are on this machine.
         var isLocal = true
-        /// Its members have one address: on a link.
+        /// Whether all members have the same address, as on a link.
         var hasOneAddress = false
     }
 
-    /// Open files of one process (RLIMIT_NOFILE, the hard limit).
+    /// The maximum number of open files of a process (RLIMIT_NOFILE, the hard limit).
     var descriptors: Int
-    /// Open files of the system (fs.file-max), and how many there are.
+    /// The maximum number of open files of the system (fs.file-max), and the number in use.
     var files: (limit: Int, used: Int)
-    /// Processes of this user (RLIMIT_NPROC); nil: any number.
+    /// The maximum number of processes of this user (RLIMIT_NPROC); `nil` if it is unlimited.
     var processes: Int?
 
-    /// Of a worker's descriptors, for what is no member.
+    /// The number of a worker's descriptors that are reserved for purposes other than members.
     private static let reserve = 512
-    /// A worker is two processes: itself and its guard.
+    /// A worker consists of two processes: itself and its guard.
     private static let processesOfWorker = 2
     private static let mostWorkers = 64
-    /// Of all crowds of a case together.
+    /// The limit for all crowds of a case together.
     static let mostWorkersOfCase = 128
 
-    /// How many members one worker may have.
+    /// The maximum number of members of one worker.
     var membersOfWorker: Int { max(1, descriptors - min(Self.reserve, descriptors / 4)) }
 
-    /// - Returns: how many processes share the members.
+    /// Returns the number of processes that share the members.
+    ///
+    /// - Throws: the limit that prevents the crowd.
     func workers(for need: Need) throws(Obstacle) -> Int {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {
@@ -51,7 +54,7 @@ struct CrowdLimits {
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.mostWorkers {
-            // Of a high limit the reserve is taken as a whole.
+            // With a high limit, the reserve is deducted in full.
             let each = (need.members + Self.mostWorkers - 1) / Self.mostWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
@@ -84,14 +87,14 @@ extension CrowdLimits {
         return CrowdLimits(
             descriptors: min(limit(RLIMIT_NOFILE) ?? largestProcess, largestProcess),
             files: numbers.count == 3 ? (numbers[2], numbers[0]) : (.max, 0),
-            // Nothing limits root's processes.
+            // root's processes are not limited.
             processes: geteuid() == 0 ? nil : limit(__RLIMIT_NPROC))
     }
 
-    /// fs.nr_open, unless it was changed.
+    /// The default of fs.nr_open.
     private static let largestProcess = 1 << 20
 
-    /// The hard limit; nil: there is none.
+    /// Returns the hard limit; `nil` if there is none.
     private static func limit(_ resource: __rlimit_resource) -> Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_max != rlim_t.max else {

@@ -3,30 +3,35 @@ import ProbeEvents
 import ProbeNetwork
 import ProbeSystem
 
-/// What a crowd had reached at moments of its time: the first and the last one, and at most a few hundred between them.
+/// The progress of a crowd at moments since its start: the first and the last one, and at most a few hundred in
+/// between.
 ///
-/// When there are too many, every second one is dropped, and the next ones are taken half as often.
+/// When there are too many samples, every second one is dropped and the sampling interval is doubled.
 struct CrowdSamples {
-    /// More are not kept, but for the last one.
+    /// The maximum number of samples, not counting the last one.
     static let most = 256
 
     /// When the crowd began.
     let start: MonotonicTime
     private(set) var all: [CrowdResult.Sample]
-    /// From one sample to the next, at least.
+    /// The minimum interval between two samples.
     private(set) var interval = Duration.milliseconds(50)
-    /// Asked for the next sample, and not answered yet.
+    /// The question for the next sample that has not been answered yet.
     fileprivate var question: CrowdActor.Question?
 
-    /// - Parameter start: nothing has been reached then.
+    /// Creates samples with a first one at zero.
+    ///
+    /// - Parameter start: when the crowd began, with no progress.
     init(from start: MonotonicTime) {
         self.start = start
         all = [CrowdResult.Sample(time: 0, connected: 0, done: 0, failed: 0, sent: 0, received: 0)]
     }
 
+    /// Adds a sample, unless it follows the previous one too soon.
+    ///
     /// - Parameters:
-    ///   - time: to which the snapshot belongs. One that is not behind the sample before it is dropped.
-    ///   - isLast: it is kept, however soon it comes.
+    ///   - time: the time of the snapshot. A snapshot that is not later than the previous sample is dropped.
+    ///   - isLast: whether to keep the sample regardless of the interval.
     mutating func add(_ snapshot: CrowdSnapshot, at time: MonotonicTime, isLast: Bool = false) {
         let nanoseconds = (time - start).nanoseconds
         guard let last = all.last, nanoseconds > last.time,
@@ -46,7 +51,7 @@ struct CrowdSamples {
 }
 
 extension CrowdActor {
-    /// Asks the workers again and again, until the crowd is reported or stops.
+    /// Samples the crowd periodically, until it is reported or stops.
     ///
     /// - Parameter moment: when its first member begins.
     func beginSampling(from moment: MonotonicTime, on reactor: Reactor) {
@@ -63,7 +68,7 @@ extension CrowdActor {
                 samples?.add(answer, at: question.time)
                 samples?.question = nil
             }
-            // A worker that is slow to answer is not asked more often than it answers.
+            // A slow worker is not asked again before it has answered.
             if samples?.question == nil { samples?.question = ask(latencies: false, at: .now) }
             scheduleSample(on: reactor)
         }

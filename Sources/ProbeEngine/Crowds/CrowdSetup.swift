@@ -5,7 +5,7 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Makes the crowds of a case's header: no process is started for them yet.
+/// Creates the crowds in a case's header. No processes are started for them yet.
 struct CrowdSetup {
     let context: CaseContext
 
@@ -18,7 +18,9 @@ struct CrowdSetup {
             ])
     }
 
-    /// - Throws: why there can't be such a crowd here.
+    /// Creates the actor of a declared crowd.
+    ///
+    /// - Throws: why the crowd is impossible here.
     func make(_ declaration: ActorDeclaration, _ crowd: CrowdDeclaration) throws(Finding) -> CrowdActor {
         let name = declaration.name.value
         guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }
@@ -52,7 +54,9 @@ struct CrowdSetup {
         return actor
     }
 
-    /// - Throws: why the members can't connect from the addresses after `from`.
+    /// Returns the addresses after `from`; `nil` if there are none.
+    ///
+    /// - Throws: why the members can't connect from these addresses.
     private func sources(of crowd: CrowdDeclaration, _ name: String, _ count: Int) throws(Finding) -> ClosedRange<
         UInt32
     >? {
@@ -71,7 +75,7 @@ struct CrowdSetup {
         return addresses
     }
 
-    /// A script from a stranger may declare any number of crowds, each of which is small.
+    /// Limits the workers of all crowds: an untrusted script may declare any number of small crowds.
     private func checkWorkers(with workers: Int, at span: SourceSpan) throws(Finding) {
         let all = context.actors.values.reduce(workers) { sum, actor in
             if case .crowd(let crowd) = actor { sum + crowd.workerCount } else { sum }
@@ -83,7 +87,8 @@ struct CrowdSetup {
             hints: ["declare fewer crowds with more members each"])
     }
 
-    /// The part of the crowd that this run has. Crowds of servers are not divided: what connects to them is a part of the case.
+    /// Returns this run's share of the crowd; `nil` if the run has all members. Crowds of servers are not divided, as
+    /// their clients are part of the case.
     private func share(
         of crowd: CrowdDeclaration, _ name: String, _ whole: Int
     ) throws(Finding) -> CrowdShare? {
@@ -96,7 +101,7 @@ struct CrowdSetup {
         return share.share.isWhole ? nil : share
     }
 
-    /// A crowd of servers has its port from the beginning of the case on: other actors are told it before `V start`.
+    /// Reserves the port of a crowd of servers from the start of the case, as other actors may use it before `V start`.
     private func reserve(_ actor: CrowdActor, of declaration: ActorDeclaration) throws(Finding) {
         let host = context.links.end(of: actor.name)?.ipv4 ?? .loopback(port: 0)
         do throws(SystemError) {
@@ -109,7 +114,8 @@ struct CrowdSetup {
                 .error, at: declaration.span, "there is no port for \(actor.name): \(error.reason)",
                 details: error.resourcesLeft, hints: error.advice)
         }
-        // Who floods it is not captured: its port is none of those that the capture's filter lets through. A subject is looked at.
+        // Programs that flood the crowd are not captured, as the capture's filter doesn't pass its port. A subject's
+        // connections are.
         guard let endpoint = actor.address?.endpoint, isTargetOfSubject(actor.name) else { return }
         let pattern = EndpointPattern(endpoint)
         context.capture.addListener(pattern)
@@ -123,7 +129,7 @@ struct CrowdSetup {
         }
     }
 
-    /// Servers that crowds connect to are told so before they listen.
+    /// Prepares servers that crowds connect to, before they listen.
     func prepareServers() throws(Finding) {
         var ports = SourceAddresses.ports.lowerBound
         for declaration in context.scenario.actors {
@@ -139,7 +145,7 @@ struct CrowdSetup {
             server.sinks.members += crowd.count
             server.sinks.areTold = steering(of: server, isByPort: isToldByPort(target))
             guard case .port? = server.sinks.areTold else { continue }
-            // Crowds with one address have different ports, so that no two connections are alike.
+            // Crowds with one address use different ports, so that no two connections have the same ends.
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
                     .error, at: declaration.span,
@@ -158,14 +164,14 @@ struct CrowdSetup {
         }
     }
 
-    /// Why no crowd connects to a server of the script; nil where it can.
+    /// Returns why no crowd can connect to a server of the script; `nil` if one can.
     private func unfit(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil
             ? nil : "what takes the connections of a crowd there speaks no TLS"
     }
 
-    /// Whether a crowd connects to the server from addresses that others may connect from, too.
+    /// Returns whether a crowd connects to the server from addresses that other clients may also use.
     private func isToldByPort(_ server: String) -> Bool {
         context.actors.values.contains { actor in
             guard case .crowd(let crowd) = actor, crowd.targetName == server else { return false }
@@ -178,7 +184,8 @@ struct CrowdSetup {
         return declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
     }
 
-    /// How a server tells the connections of crowds from others. Where each crowd has one address, by its ports.
+    /// Returns how a server distinguishes the connections of crowds from others: by port if other clients may use the
+    /// same addresses, otherwise by address.
     private func steering(of server: ServerActor, isByPort: Bool) -> Listener.Steering {
         let isIPv6 = isIPv6(server)
         if isByPort || isIPv6 || context.links.end(of: server.name) != nil {

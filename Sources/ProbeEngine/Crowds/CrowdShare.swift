@@ -2,28 +2,28 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The part of each crowd of clients that this run has, where several runs share its members.
+/// This run's share of each crowd of clients, if several runs share its members.
 ///
-/// Member `n` of the whole crowd belongs to share `n % total + 1`, so that the parts differ by one member at most, and members that start
-/// at a rate start in turn. Numbers that steps say are of the whole crowd. They are divided in the same way: if a step holds in every
-/// share, it holds for the whole.
+/// Member `n` of the whole crowd belongs to share `n % total + 1`. The shares therefore differ by one member at most,
+/// and members that start at a rate start in turn. Numbers in steps are for the whole crowd and are divided in the same
+/// way: if a step holds in every share, it holds for the whole crowd.
 package struct CrowdShare: Sendable, Equatable {
     package let share: Share
 
     package init(_ share: Share) { self.share = share }
 
-    /// How many of so many members are in this share.
+    /// Returns how many of `number` members are in this share.
     package func part(of number: Int) -> Int {
         if number <= 0 { return number }
         return number / share.total + (number % share.total >= share.index ? 1 : 0)
     }
 
-    /// What has to hold in this share; nil: the comparison can't be divided.
+    /// Returns the comparison that must hold in this share; `nil` if it can't be divided.
     func part(of comparison: Comparison, _ number: Int) -> (comparison: Comparison, number: Int)? {
         switch comparison {
         case .equal, .lessOrEqual, .greaterOrEqual: return (comparison, part(of: number))
         case .less:
-            // Fewer than 3 are at most 2, and these are divided. Fewer than none is never met.
+            // Fewer than 3 means at most 2, which can be divided. Fewer than 0 is never satisfied.
             if number <= 0 { return (comparison, number) }
             return (Comparison.lessOrEqual, part(of: number - 1))
         case .greater:
@@ -35,13 +35,14 @@ package struct CrowdShare: Sendable, Equatable {
         }
     }
 
-    /// How many members of this share start in a second, where of the whole crowd it is so many.
+    /// Returns the number of members of this share that start per second, given the rate of the whole crowd.
     func part(ofRate rate: Int) -> Double { Double(rate) / Double(share.total) }
 
-    /// How long after the whole crowd the first member of this share starts.
+    /// Returns the delay of this share's first member after the start of the whole crowd.
     func delay(atRate rate: Int) -> Duration { .seconds(Double(share.index - 1) / Double(max(1, rate))) }
 
-    /// Why these cases can't be run in shares, as a sentence: a crowd of one of them has fewer members than there are shares. Nil: they can.
+    /// Returns why these cases can't be run in shares, as a sentence: a crowd has fewer members than there are shares.
+    /// `nil` if they can.
     package func problem(in jobs: [RunJob]) -> String? {
         for job in jobs {
             let scenario = job.plan.scenario
@@ -50,7 +51,7 @@ package struct CrowdShare: Sendable, Equatable {
                 let evaluator = Evaluator(
                     scope: BoundNames(values: job.casePlan.bindings), sources: job.plan.sources,
                     framing: scenario.framing)
-                // A number that is not known before the case begins is looked at then.
+                // A number that is not known before the case begins is checked later.
                 guard let count = try? evaluator.integer(of: crowd.count), count > 0 else { continue }
                 if count < share.total {
                     let members = count == 1 ? "1 member" : "\(count) members"

@@ -3,38 +3,40 @@ import ProbeEvents
 import ProbeNetwork
 import ProbeSystem
 
-/// The processes beside a server of the script that take the connections of crowds: these reach no `accept`.
+/// The processes that accept the connections of crowds to a server of the script, in place of the server. These
+/// connections don't reach any `accept`.
 struct CrowdSinks {
-    /// What a server has of them.
+    /// The state of a server's sinks.
     struct State {
-        /// How many there are to be; 0: no crowd connects to the server.
+        /// The number of sinks; 0 if no crowd connects to the server.
         var places = 0
-        /// How the server tells the connections of crowds from others.
+        /// How the server distinguishes the connections of crowds from others.
         var areTold: Listener.Steering?
-        /// Of all crowds that connect to the server.
+        /// The number of members of all crowds that connect to the server.
         var members = 0
         var workers: [CrowdWorkerProcess] = []
-        /// Those that listened before, until the case ends or a reboot ends them: their connections stay as long.
+        /// Sinks that listened before. They keep their connections until the case ends or a reboot ends them.
         var earlier: [CrowdWorkerProcess] = []
-        /// A crowd has begun: they listen whenever the server does.
+        /// Whether a crowd has begun, so that the sinks listen whenever the server does.
         var areWanted = false
     }
 
     let context: CaseContext
 
-    /// Connections of crowds do not go to the server itself from here on. To be called as soon as it listens.
+    /// Directs the connections of crowds away from the server itself. Must be called as soon as the server listens.
     func steer(_ listener: Listener, of server: ServerActor) throws(SystemError) {
         if let steering = server.sinks.areTold { try listener.steer(steering, places: server.sinks.places) }
     }
 
-    /// They listen where the server does. When it does not, they begin with it.
+    /// Starts the sinks of a server that listens. If the server isn't listening, they start when it does.
     func begin(at server: ServerActor) async throws(Finding) {
         server.sinks.areWanted = true
         guard server.listener != nil, let endpoint = server.address?.endpoint else { return }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd that connects to \(server.name)"
         guard server.sinks.workers.isEmpty else {
-            // Another crowd that starts at the same time has begun them: their group is not whole before all of them listen.
+            // Another crowd that starts at the same time has started the sinks. Their group is incomplete until all of
+            // them listen.
             try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
             return
         }
@@ -49,12 +51,12 @@ struct CrowdSinks {
         for worker in server.sinks.workers { worker.begin(at: .now) }
     }
 
-    /// The server has listened again: so do they, where a crowd has begun.
+    /// Starts the sinks again after the server has resumed listening, if a crowd has begun.
     func beginAgain(at server: ServerActor) async throws(Finding) {
         if server.sinks.areWanted { try await begin(at: server) }
     }
 
-    /// The server does not listen any more: nor do they. Connections that crowds have stay.
+    /// Makes the sinks stop listening together with the server. Existing connections of crowds stay open.
     func stopListening(at server: ServerActor) async throws(Finding) {
         let workers = server.sinks.workers
         guard !workers.isEmpty else { return }
@@ -62,14 +64,14 @@ struct CrowdSinks {
         server.sinks.workers = []
         for worker in workers {
             worker.stopListening()
-            // It does one thing after the other: with this answer its listener is closed.
+            // A worker handles commands in order: once it has answered, its listener is closed.
             _ = worker.ask(latencies: false)
         }
         try await CrowdLaunch(context: context).wait(
             for: workers, of: "the crowd that connects to \(server.name)", toBe: "closed to others", \.hasAnsweredAll)
     }
 
-    /// The server is rebooted. Connections of crowds to it are reset.
+    /// Ends the sinks for a reboot of the server, which resets the connections of crowds to it.
     func end(at server: ServerActor) async {
         server.sinks.earlier += server.sinks.workers
         server.sinks.workers = []

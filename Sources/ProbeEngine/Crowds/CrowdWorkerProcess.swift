@@ -2,31 +2,32 @@ import ProbeBase
 import ProbeNetwork
 import ProbeSystem
 
-/// One worker of a crowd: a process of this tool. It reads what to do from its stdin and answers on its stdout, a line of JSON each.
+/// A worker of a crowd: a process of `tcpprobe-crowd`. It reads commands from its stdin and answers on its stdout, one
+/// line of JSON each.
 ///
 /// Confined to the case's reactor.
 final class CrowdWorkerProcess {
     let child: ChildProcess
-    /// What it listens on is there, or its members can begin.
+    /// Whether the worker's listener exists, or its members can begin.
     private(set) var isReady = false
-    /// Its members have closed.
+    /// Whether the worker's members have closed.
     private(set) var hasStopped = false
-    /// The case lets it end.
+    /// Whether the case has told the worker to end.
     private(set) var isDismissed = false
-    /// What it says is wrong.
+    /// The error that the worker has reported, or that its output shows.
     private var complaint: String?
     private var lastErrors: [String] = []
 
     private var asked = 0
     private var answered = 0
     private var answers: [Int: CrowdSnapshot] = [:]
-    /// When it stood still, as far as its answers say so.
+    /// The standstills of the worker, as far as its answers report them.
     private(set) var standstills = Standstills()
-    /// When its last answer came, or else when it was started.
+    /// When the last answer arrived, or when the worker was started if there is none.
     private(set) var lastHeard = MonotonicTime.now
-    /// The next line of its output.
+    /// The number of the next line of the worker's output.
     private var next = 0
-    /// The beginning of a line that came in parts.
+    /// The beginning of a line that arrived in parts.
     private var part: [UInt8] = []
 
     init(_ child: ChildProcess, _ order: CrowdOrder) {
@@ -34,20 +35,24 @@ final class CrowdWorkerProcess {
         tell(order.json)
     }
 
-    // MARK: What it is told
+    // MARK: Commands
 
-    /// - Parameter moment: when its first member begins.
+    /// Starts the members.
+    ///
+    /// - Parameter moment: when the first member begins.
     func begin(at moment: MonotonicTime) {
         tell(.object([("do", .string("begin")), ("at", .integer(Int(moment.nanoseconds)))]))
     }
 
-    /// It closes its listener, and keeps the connections that it has. There is no answer.
+    /// Closes the worker's listener and keeps its connections. There is no answer.
     func stopListening() { tell(.object([("do", .string("stopListening"))])) }
 
     func stop() { tell(.object([("do", .string("stop"))])) }
 
-    /// - Parameter rests: also about bytes that no statement has consumed so far.
-    /// - Returns: the number of the question, by which its answer is taken.
+    /// Asks for a snapshot.
+    ///
+    /// - Parameter rests: whether to include bytes that no statement has consumed so far.
+    /// - Returns: the number of the question, which identifies its answer.
     func ask(latencies: Bool, rests: Bool = false) -> Int {
         tell(
             .object([
@@ -57,17 +62,17 @@ final class CrowdWorkerProcess {
         return asked - 1
     }
 
-    /// Whether a question is answered.
+    /// Returns whether a question has been answered.
     func hasAnswer(_ question: Int) -> Bool { answers[question] != nil }
 
     var hasAnsweredAll: Bool { answered == asked }
 
-    /// Whether it can still answer, and has not answered all.
+    /// Whether the worker can still answer, and has unanswered questions.
     var owesAnswer: Bool { !hasAnsweredAll && !isDismissed && child.exit == nil }
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }
 
-    /// It resets its members, and ends.
+    /// Makes the worker reset its members and end.
     func dismiss() {
         isDismissed = true
         child.closeInput()
@@ -75,9 +80,9 @@ final class CrowdWorkerProcess {
 
     private func tell(_ message: JSONValue) { child.write(message.encoded(.ascii) + [UInt8(ascii: "\n")]) }
 
-    // MARK: What it says
+    // MARK: Answers
 
-    /// Why it can't go on; nil while all is well.
+    /// Why the worker can't continue; `nil` if it can.
     var problem: String? {
         if isDismissed { return nil }
         if let complaint { return complaint }
@@ -90,7 +95,7 @@ final class CrowdWorkerProcess {
         return lastErrors.isEmpty ? end : "\(end): \(lastErrors.joined(separator: " / "))"
     }
 
-    /// Reads what it has said since the last time.
+    /// Reads the worker's output since the last call.
     func look() {
         let log = child.outputLog
         next = max(next, log.dropped)

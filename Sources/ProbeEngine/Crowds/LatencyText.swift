@@ -3,11 +3,11 @@ import ProbeBase
 import ProbeNetwork
 import ProbeScenario
 
-/// The latencies of a crowd for people.
+/// The latencies of a crowd in human-readable form.
 enum LatencyText {
-    /// From here on a bar has a length.
+    /// The shortest time, in nanoseconds, for which the bar grows.
     private static let shortest = 1_000.0
-    /// Of a bar, for each power of ten: it is by the logarithm.
+    /// The length of a bar for each power of ten, as the scale is logarithmic.
     private static let decade = 5.0
 
     static func time(_ duration: Duration) -> String {
@@ -15,7 +15,7 @@ enum LatencyText {
             ? "without end: waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
     }
 
-    /// For each kind of wait a line that names it, and one for each of some percentiles, with a bar.
+    /// Returns, for each kind of wait, a line that names it and a line with a bar for each of several percentiles.
     static func plot(_ snapshot: CrowdSnapshot, of waits: [MemberWait] = MemberWait.allCases) -> [String] {
         waits.flatMap { wait in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }

@@ -9,7 +9,7 @@ enum ResolvedCrowdExpectation: Sendable {
     case count(CrowdCount, Comparison, Int)
     case latency(Percentile, Comparison, Duration, of: MemberWait)
 
-    /// As it is written.
+    /// The expectation as written in the script.
     var description: String {
         switch self {
         case .count(let what, let comparison, let number): "\(what.rawValue) \(comparison.rawValue) \(number)"
@@ -18,7 +18,7 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// nil: it is about numbers of members.
+    /// The kind of wait; `nil` if the expectation is about numbers of members.
     var wait: MemberWait? { if case .latency(_, _, _, let wait) = self { wait } else { nil } }
 
     var isAboutLatencies: Bool { wait != nil }
@@ -27,7 +27,7 @@ enum ResolvedCrowdExpectation: Sendable {
         switch self {
         case .count(let what, let comparison, let number): comparison.holds(snapshot.number(of: what), number)
         case .latency(let percentile, let comparison, let time, let wait):
-            // Waits that have no end yet may still take long, and those to come may not: neither may decide.
+            // Unfinished waits may still take long, and future waits may be short, so neither may decide the result.
             snapshot.latencies[wait]?.bounds(at: percentile.value).map { bounds in
                 switch comparison {
                 case .less, .lessOrEqual: comparison.holds(bounds.upperBound, time)
@@ -39,9 +39,10 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// Whether it can never be met any more: a number that only grows has passed its upper bound, or too few members are left.
+    /// Returns whether the expectation can no longer be satisfied: a number that only grows has passed its upper bound,
+    /// or too few members are left.
     ///
-    /// - Parameter isMeasuredAgain: there may be more waits than each member's script has.
+    /// - Parameter isMeasuredAgain: whether there may be more waits than each member's script has.
     func isImpossible(after snapshot: CrowdSnapshot, of count: Int, isMeasuredAgain: Bool) -> Bool {
         switch self {
         case .latency(let percentile, let comparison, let time, let wait):
@@ -67,7 +68,7 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    /// By how much a latency is too long; nil if it is not.
+    /// Returns by how much a latency is too long; `nil` if it isn't.
     func excess(in snapshot: CrowdSnapshot) -> (limit: Duration, time: Duration)? {
         guard case .latency(let percentile, _, let limit, let wait) = self,
             let shortest = snapshot.latencies[wait]?.bounds(at: percentile.value)?.lowerBound, shortest > limit
@@ -75,7 +76,7 @@ enum ResolvedCrowdExpectation: Sendable {
         return (limit, shortest - limit)
     }
 
-    /// What is there instead.
+    /// Returns the actual value.
     func found(in snapshot: CrowdSnapshot, of count: Int) -> String {
         switch self {
         case .count(let what, _, _): "\(what.rawValue) \(snapshot.number(of: what)) of \(count)"
@@ -91,7 +92,7 @@ enum ResolvedCrowdExpectation: Sendable {
 }
 
 extension CrowdCount {
-    /// Whether it never decreases before the crowd is started again.
+    /// Whether the number never decreases before the crowd is started again.
     var onlyGrows: Bool {
         switch self {
         case .connected, .failed, .done: true
@@ -99,7 +100,8 @@ extension CrowdCount {
         }
     }
 
-    /// The largest number that it can still reach. A member that failed does nothing more, and one that is done can't fail.
+    /// Returns the largest number that can still be reached. A failed member does nothing more, and a member that is
+    /// done can't fail.
     func most(after snapshot: CrowdSnapshot, of count: Int) -> Int {
         switch self {
         case .connected: max(count, snapshot.connected)
@@ -120,27 +122,27 @@ extension CrowdSnapshot {
     }
 }
 
-/// An `expect` of a crowd while it is waited for: its workers are asked again and again.
+/// An `expect` of a crowd that is being waited for. The workers are asked periodically.
 struct PendingCrowdExpectation: PendingExpectation {
     let wanted: ResolvedCrowdExpectation
     let actor: CrowdActor
-    /// Where in the script members failed, and why, in words.
+    /// Returns where in the script members failed, and why, in words.
     private let failures: (CrowdSnapshot) -> [String]
-    /// What kept members from doing what their script says, and says nothing about who serves them.
+    /// Returns what prevented members from following their script, if it doesn't concern the program that serves them.
     private let obstacle: (CrowdSnapshot) -> Finding?
-    /// Whether it says how many members may fail.
+    /// Whether the expectation limits the number of failed members.
     var judgesFailures = false
-    /// A sentence for a failure, about what is wanted.
+    /// A sentence about the expectation, for a failure.
     var note: String?
     private var question: CrowdActor.Question?
     private var nextQuestion: MonotonicTime?
     private(set) var seen: CrowdSnapshot?
-    /// The last answer is to a question of after the deadline.
+    /// Whether the last answer is to a question from the deadline or later.
     private var isFinal = false
 
-    /// Latencies are long to tell.
+    /// The interval between questions. It is longer for latencies, whose answers are large.
     private var interval: Duration { .milliseconds(wanted.isAboutLatencies ? 100 : 20) }
-    /// A worker that says nothing for so long is none any more.
+    /// How long a worker may take to answer before it is considered dead.
     private static let patience = Duration.seconds(20)
 
     init(
@@ -181,7 +183,8 @@ struct PendingCrowdExpectation: PendingExpectation {
             return .pending(until: window.limit(of: end, from: question.time))
         }
         if isFinal, window.isOver { return .impossible(missed(window), .missed) }
-        // One question is of the deadline itself, or later. Where the machine stood still the window goes on, and so do they.
+        // The last question is asked at the deadline or later. If the machine stood still, the window is extended, and
+        // questions continue.
         let end = max(window.deadline, window.start)
         let next = nextQuestion ?? window.now
         let due = isFinal ? next : min(next, end)

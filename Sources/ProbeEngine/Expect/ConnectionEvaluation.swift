@@ -4,21 +4,21 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What a met expectation takes from a connection.
+/// What a satisfied expectation consumes from a connection.
 struct ConnectionMatch {
-    /// Unread bytes.
+    /// The number of unread bytes.
     var bytes = 0
-    /// Parts of them, where what stands between stays.
+    /// The ranges of unread bytes to consume if the bytes between them stay unread.
     var parts: [Range<Int>] = []
     var urgentBytes = 0
-    /// The end of the connection.
+    /// Whether the end of the connection is consumed.
     var takesEnd = false
-    /// So much of what came of TLS.
+    /// The number of TLS events.
     var news = 0
     var bindings: [(String, Value)] = []
 }
 
-/// Compares what there is of a connection with what is expected. Pure: it looks, and takes nothing.
+/// Compares the state of a connection with what is expected. Pure: it only looks and consumes nothing.
 struct ConnectionEvaluation {
     var view: ConnectionView
     var window: TimeWindow
@@ -42,7 +42,7 @@ struct ConnectionEvaluation {
 
     func input(_ input: ExpectedInput, _ progress: inout InputProgress) -> Result {
         if view.hasOverflowed { return .mismatch(Self.overflow(of: view.name), "64 MiB are unread") }
-        // After `ignore rest` what nobody expects is no error: an end is looked for behind it.
+        // After `ignore rest`, unexpected bytes are not an error: the end is looked for after them.
         let skipped = view.ignoresRest && input.isEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
             buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing,
@@ -60,7 +60,7 @@ struct ConnectionEvaluation {
                 ? .partialMismatch(mismatch.summary) : .mismatch(mismatch.summary)
             return .impossible(finding(mismatch, input), reason)
         case .pending:
-            // What has come by the deadline is looked at to its end.
+            // Everything received by the deadline is examined completely.
             if progress.isBusy { return .pending(until: window.now) }
             return window.wait(orMissed: missed(input))
         }
@@ -83,7 +83,7 @@ struct ConnectionEvaluation {
         return finding
     }
 
-    /// Nothing that fits came in time: says what did.
+    /// Returns the finding for input that did not arrive in time, with the bytes that did arrive.
     func missed(_ input: ExpectedInput) -> Finding {
         let unread = Array(view.receiveBuffer.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
         var finding = Finding(
@@ -165,7 +165,8 @@ struct ConnectionEvaluation {
         return .mismatch(Finding(.failed, "\(view.name): \(what) where nothing was expected"), reason)
     }
 
-    /// Nothing has come that was read. A connection that is not read at once is not told what came: its kernel has been asked.
+    /// Evaluates silence after no input has been read. A connection that is not read immediately doesn't see what has
+    /// arrived, so the kernel is asked.
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {
@@ -180,14 +181,15 @@ struct ConnectionEvaluation {
     }
 }
 
-/// What becomes of a send.
+/// Expectations about a send.
 extension ConnectionEvaluation {
     private var notSending: Result {
         let what = "nothing is being sent"
         return .mismatch(Finding(.error, "\(what): `\(view.name) start sending …` comes first"), what)
     }
 
-    /// Until the kernel has taken it all; without a `within` the deadline counts only time without progress.
+    /// Waits until the kernel has taken all bytes. Without a `within`, only time without progress counts towards the
+    /// deadline.
     func sent(_ patience: Duration) -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {
@@ -205,7 +207,7 @@ extension ConnectionEvaluation {
                     "\(view.name)'s send was not done in time: \(send.taken) of \(send.count) bytes had been taken by the "
                         + "kernel"), .missed)
         }
-        // Where the harness stood still, so did the send.
+        // The send stood still while the harness did.
         let last = send.lastProgressOfAny ?? window.now
         if window.isOver(last + patience, from: last) {
             return .impossible(
@@ -233,7 +235,8 @@ extension ConnectionEvaluation {
         guard let send = view.send else { return notSending }
         switch send.state {
         case .failed(let error, let moment):
-            // Linux tells the first send after an RST ECONNRESET, or EPIPE when the reading side has been told of it already.
+            // On Linux, the first send after an RST fails with ECONNRESET, or with EPIPE if a read has already reported
+            // the reset.
             let actual = error.code == ECONNRESET ? "reset" : error.code == EPIPE ? "broken-pipe" : error.reason
             guard let reason, actual != reason, !(reason == "reset" && error.code == EPIPE) else {
                 return .satisfied(ConnectionMatch(), at: moment)
@@ -248,7 +251,7 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// A wait for the script's own pace is no stall.
+    /// Waits until the send makes no progress for `duration`. Waiting for the pace that the script sets is not a stall.
     func stalled(_ duration: Duration) -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {
@@ -263,7 +266,7 @@ extension ConnectionEvaluation {
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
         case .queued, .underWay, .abandoned: break
         }
-        // Counted from the step on, as silence is.
+        // Counted from the start of the step, as for silence.
         let last = max(send.lastProgress, window.start)
         if window.isOver(last + duration, from: last) { return .satisfied(ConnectionMatch(), at: last + duration) }
         if window.isOver {
@@ -277,10 +280,11 @@ extension ConnectionEvaluation {
     }
 }
 
-/// Expectations of a connection with TLS: its ends are close_notify, alerts, and the FIN behind them or without them.
+/// Expectations of a connection with TLS, which ends with close_notify, an alert, or a FIN, either after one of them or
+/// alone.
 ///
-/// Bytes, messages of TLS and the end of the connection are one sequence: what came first has to be expected first, whether a step waits
-/// for it or finds it there.
+/// Bytes, TLS events and the end of the connection form one sequence: whatever arrived first must be expected first,
+/// whether a step waits for it or finds it already there.
 extension ConnectionEvaluation {
     func input(
         _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
@@ -295,18 +299,18 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// What comes next.
+    /// What a step must expect next.
     private struct Sequence {
-        /// News that is passed over.
+        /// The events that are skipped.
         var passed: ArraySlice<TLSNews>
-        /// What a step has to expect first, behind so many unread bytes.
+        /// The event that a step must expect next, after `unread` bytes.
         var next: TLSNews?
         var unread: Int
     }
 
     private func sequence(_ tls: ConnectionView.TLS, for input: ExpectedInput) -> Sequence {
         let wantsWarning = if case .alert(TLSAlert.userCanceled) = input { true } else { false }
-        // After `ignore rest` what can't be read matters to nobody either.
+        // After `ignore rest`, unreadable input doesn't matter either.
         let ignores = view.ignoresRest && input.isEnd
         let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning || $0.isFailure && ignores }
         let next = tls.news.dropFirst(passed.count).first
@@ -318,7 +322,7 @@ extension ConnectionEvaluation {
 
     // MARK: Bytes, and RST
 
-    /// Bytes behind what comes next are not looked at.
+    /// Evaluates bytes and RST. Bytes after the next TLS event are not examined.
     private func bytes(
         _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence, _ progress: inout InputProgress
     ) -> Result {
@@ -340,7 +344,7 @@ extension ConnectionEvaluation {
             guard let (what, reason) = came(tls, sequence, before: input) else { return .pending(until: until) }
             return .mismatch(what, reason)
         case .impossible(let why):
-            // A FIN says less than what came before it.
+            // A FIN is less informative than what arrived before it.
             let saysLess =
                 sequence.next == nil ? view.end != nil && !why.isMissed && sequence.unread == 0 : why.isMissed
             guard saysLess, let (what, reason) = came(tls, sequence, before: input)
@@ -349,10 +353,10 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// The connection has ended in the middle of a record, which matters.
+    /// Whether the connection ended in the middle of a record, unless `ignore rest` makes that irrelevant.
     private func isInRecord(_ tls: ConnectionView.TLS) -> Bool { tls.unfinished > 0 && !view.ignoresRest }
 
-    /// What came instead of what is still expected, and can't come behind that; nil: it still can.
+    /// Returns what arrived in place of the expected input and rules it out; `nil` if the input can still arrive.
     private func came(
         _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ExpectedInput
     ) -> (Finding, String)? {
@@ -381,7 +385,7 @@ extension ConnectionEvaluation {
 
     // MARK: Ends
 
-    /// Bytes before an end are an error, unless `ignore rest` came before.
+    /// Bytes before an end are an error, except after `ignore rest`.
     private func bytesBefore(_ input: ExpectedInput, _ sequence: Sequence) -> Result? {
         if sequence.unread == 0 || view.ignoresRest { return nil }
         let what = "bytes came where \(input.description) was expected"
@@ -418,7 +422,7 @@ extension ConnectionEvaluation {
         return .satisfied(ConnectionMatch(bytes: sequence.unread, takesEnd: takesEnd, news: news), at: time)
     }
 
-    /// It has not come: whether it still can.
+    /// Returns the outcome for an end that has not arrived: pending if it still can, a mismatch otherwise.
     private func awaited(_ input: ExpectedInput) -> Result {
         switch view.end {
         case nil: window.wait(orMissed: missed(input))
@@ -441,7 +445,7 @@ extension ConnectionEvaluation {
         }
     }
 
-    /// No close_notify is there that a step has not taken.
+    /// Evaluates a FIN when there is no close_notify that a step has yet to consume.
     private func fin(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
         guard case .eof(let time)? = view.end else { return awaited(input) }
         if tls.endIsTaken || !tls.isUp || sequence.passed.contains(where: \.isFailure) {
@@ -458,7 +462,7 @@ extension ConnectionEvaluation {
 }
 
 extension ConnectionView.TLS {
-    /// The first of what came that no step has expected.
+    /// The first TLS event that no step has expected.
     var firstNews: (what: String, at: MonotonicTime)? {
         var first = news.first.map { ($0.description, $0.time) }
         if let behindEnd, behindEnd.time < first?.1 ?? .distantFuture {

@@ -2,31 +2,31 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// What there is of a connection that an expectation may be about. Made for one look: the buffers are shared with the connection, and
-/// would be copied if the connection changed them meanwhile.
+/// The state of a connection that an expectation can be about. Made for a single look: the buffers are shared with the
+/// connection, and would be copied if the connection changed them in the meantime.
 struct ConnectionView {
-    /// What the kernel still has, of a connection that is not read at once.
+    /// What the kernel still holds for a connection that is not read immediately.
     struct InKernel {
         var unread: Int
         var endIsPending: Bool
     }
 
-    /// What came of TLS beside the bytes.
+    /// The TLS events received in addition to the bytes.
     struct TLS {
-        /// What steps have expected, or passed over.
+        /// The events that steps have expected or skipped.
         var taken: ArraySlice<TLSNews> = []
-        /// What no step has expected yet.
+        /// The events that no step has expected yet.
         var news: ArraySlice<TLSNews> = []
-        /// Its handshake is done: a FIN needs a close_notify before it.
+        /// Whether the handshake is done, after which a FIN must be preceded by close_notify.
         var isUp = true
         var behindEnd: TLSNews.BehindEnd?
-        /// Bytes that are no whole record yet.
+        /// The number of bytes of an incomplete record.
         var unfinished = 0
 
-        /// The peer's close_notify has come.
+        /// Whether the peer's close_notify has arrived.
         var hasNotified: Bool { taken.contains { $0.what == .notify } || news.contains { $0.what == .notify } }
 
-        /// A step has expected close_notify, or the alert by which TLS ended: a FIN is the end behind it.
+        /// Whether a step has expected close_notify, or the alert that ended TLS. A FIN after it is an orderly end.
         var endIsTaken: Bool {
             taken.contains { news in
                 switch news.what {
@@ -40,12 +40,12 @@ struct ConnectionView {
     /// A send in the background.
     struct Send {
         var state: SendOperation.State
-        /// Bytes that the kernel has taken, of so many.
+        /// The number of bytes that the kernel has taken, out of `count`.
         var taken: Int
         var count: Int
-        /// When it last moved on, or the moment for which its pace lets it wait.
+        /// When the send last made progress, or the moment until which its pace makes it wait.
         var lastProgress: MonotonicTime
-        /// The same of whatever send of the connection moved last; nil: none is under way.
+        /// The last progress of any send on the connection; `nil` if none is under way.
         var lastProgressOfAny: MonotonicTime?
     }
 
@@ -53,23 +53,23 @@ struct ConnectionView {
     var receiveBuffer = ReceiveBuffer()
     var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
-    /// No step has expected the end.
+    /// Whether no step has expected the end yet.
     var endIsNews = true
     var framing = Framing.crlf
-    /// The peer is a client.
+    /// Whether the peer is a client.
     var isOfClient = false
     var ignoresRest = false
-    /// A `whenever` takes lines that it answers as soon as they are complete.
+    /// Whether a `whenever` takes the lines that it answers as soon as they are complete.
     var answersLines = false
     var reading = Connection.Reading.atOnce
     var hasOverflowed = false
-    /// nil without TLS.
+    /// `nil` without TLS.
     var tls: TLS?
     var send: Send?
-    /// nil where it was not asked, or the connection is read at once.
+    /// `nil` if the kernel was not asked, or the connection is read immediately.
     var inKernel: InKernel?
 
-    /// What is unread is the beginning of a line that a `whenever` may take once it is complete.
+    /// Whether the unread bytes are the beginning of a line that a `whenever` may take once it is complete.
     var endsInAnswerableLine: Bool {
         guard answersLines, end == nil, !receiveBuffer.isEmpty, urgent.isEmpty else { return false }
         if case .incomplete = FrameScanner.next(framing, in: receiveBuffer, from: 0) { return true }

@@ -2,15 +2,17 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// What an expectation comes to, at a moment. Only the evaluations in this folder say when an expectation is met.
+/// The outcome of an expectation at one moment. Only the evaluations in this folder decide when an expectation is met.
 ///
-/// What is awaited is the description of the expectation itself: a text in each `pending` would be made anew at each look.
+/// The text of what is awaited is the description of the expectation itself: a text in each `pending` would be rebuilt
+/// at every look.
 enum Outcome<Value> {
-    /// It was met at `at`; nil where the moment is not known. Whether that was in time is judged when it is taken.
+    /// The expectation was met at `at`, which is `nil` if the moment is unknown. Whether that was in time is judged
+    /// when the match is consumed.
     case satisfied(Value, at: MonotonicTime?)
-    /// It may still be met. Unless something changes before, the next look is at `until`.
+    /// The expectation may still be met. Unless something changes earlier, the next look is at `until`.
     case pending(until: MonotonicTime)
-    /// It can't be met any more.
+    /// The expectation can no longer be met.
     case impossible(Impossibility)
 }
 
@@ -27,26 +29,26 @@ extension Outcome {
         .impossible(Impossibility(finding: finding, reason: reason))
     }
 
-    /// What came is another thing than what is wanted.
+    /// What arrived differs from what is expected.
     static func mismatch(_ finding: Finding, _ reason: String) -> Outcome { .impossible(finding, .mismatch(reason)) }
 }
 
-/// Why an expectation can't be met.
+/// Why an expectation can no longer be met.
 struct Impossibility {
     enum Reason {
-        /// Something else came, in few words: the reason of an `either`'s branch.
+        /// Something else arrived. The text is a short description, used as the reason of an `either`'s branch.
         case mismatch(String)
-        /// The same, but what came has not come whole: a moment later it can be shown whole.
+        /// Something else arrived, but incompletely: a moment later it can be shown in full.
         case partialMismatch(String)
         /// The deadline has passed.
         case missed
     }
 
-    /// What the step says.
+    /// What the step reports.
     var finding: Finding
     var reason: Reason
 
-    /// In few words; nil where nothing came.
+    /// A short description of the reason; `nil` if nothing arrived.
     var shortReason: String? {
         switch reason {
         case .mismatch(let text), .partialMismatch(let text): text
@@ -58,18 +60,18 @@ struct Impossibility {
     var isPartial: Bool { if case .partialMismatch = reason { true } else { false } }
 }
 
-/// An expectation while it is waited for: its values, what they are compared with, and how far the comparison is.
+/// An expectation that is being awaited: its values, what they are compared with, and the progress of the comparison.
 protocol PendingExpectation {
     associatedtype Match
 
-    /// What is waited for, in words.
+    /// What is awaited, in words.
     var description: String { get }
-    /// Its times are not only the window's: it also measures from the last progress of something.
+    /// Whether the expectation also measures from the last progress of something, not only within the window.
     var measuresProgress: Bool { get }
 
-    /// Looks at what is there now; takes nothing.
+    /// Looks at the current state, and consumes nothing.
     ///
-    /// - Throws: what keeps the harness from looking.
+    /// - Throws: what prevents the harness from looking.
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<Match>
 }
 

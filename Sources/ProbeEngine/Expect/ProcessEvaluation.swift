@@ -3,14 +3,14 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What a met expectation of a program takes.
+/// What a satisfied expectation of a program consumes.
 enum ProcessMatch {
     case nothing
     case output(OutputSearch.Match)
     case bindings([(String, Value)])
 }
 
-/// Compares what there is of a program with what is expected. Pure: it looks, and takes nothing.
+/// Compares the state of a program with what is expected. Pure: it only looks and consumes nothing.
 struct ProcessEvaluation {
     var view: ProcessView
     var window: TimeWindow
@@ -80,7 +80,8 @@ struct ProcessEvaluation {
 
     // MARK: Output
 
-    /// Whether the program has ended and no other process can add to its output: an unfinished line stays as it is.
+    /// Whether the program has ended and no other process can add to its output, so that an unfinished line stays as it
+    /// is.
     private var hasPrintedAll: Bool { view.exit != nil && !view.isOutputOpen }
 
     private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
@@ -112,7 +113,7 @@ struct ProcessEvaluation {
         return .pending(until: window.limit)
     }
 
-    /// A failure that says "it was not printed" holds only where all of the output could be searched.
+    /// Returns `failure` if all of the output could be searched. Otherwise it is unknown whether the text was printed.
     private func notPrinted(_ regex: ByteRegex, _ failure: Finding, _ reason: Impossibility.Reason) -> Result {
         let seesAll = OutputSearch.seesAll(regex, in: view.outputLog, from: view.cursor.line)
         return seesAll ? .impossible(failure, reason) : searchedInParts(regex)
@@ -136,7 +137,7 @@ struct ProcessEvaluation {
         return .satisfied(.nothing, at: window.deadline)
     }
 
-    /// When a line was printed that was there before the step, and which step has consumed it.
+    /// Describes when a line that was there before the step was printed, and which step consumed it.
     private func earlier(_ found: OutputWatch.Found) -> [String] {
         guard found.time < window.start else { return [] }
         let age = DurationText.rounded(nanoseconds: (window.start - found.time).nanoseconds)
@@ -148,7 +149,7 @@ struct ProcessEvaluation {
         ]
     }
 
-    /// In all that it has printed since its start.
+    /// Returns the first match in everything that the program has printed since its start.
     private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
         if let found = view.watch.found(regex) { return found }
         let match = progress.search(

@@ -3,13 +3,13 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// What there is of a program that an expectation may be about. What is asked of the kernel's tables is asked for one look.
+/// The state of a program that an expectation can be about. Data from the kernel's tables is queried for a single look.
 struct ProcessView {
     enum Observation {
         case none
-        /// Whether it listens, looked for at that moment.
+        /// Whether the program listens, and when that was checked.
         case listening(Bool, at: MonotonicTime)
-        /// What it uses.
+        /// The resources that the program uses.
         case measured(ResourceMeasure)
     }
 
@@ -17,11 +17,11 @@ struct ProcessView {
     var exit: ChildProcess.Exit?
     var exitedAt: MonotonicTime?
     var outputLog = OutputLog()
-    /// A process that it has started may print after its end, as a daemon does.
+    /// Whether a process that the program started may print after the program's end, as a daemon does.
     var isOutputOpen = false
     /// Where the last `expect output` ended.
     var cursor = OutputCursor()
-    /// The lines that steps have consumed, as ``ProcessActor/consumed``.
+    /// The lines that steps have consumed; see ``ProcessActor/consumed``.
     var consumed: [ProcessActor.Consumed] = []
     /// What was found in output that is no longer kept.
     var watch = OutputWatch([])
@@ -31,7 +31,7 @@ struct ProcessView {
 }
 
 extension OutputLog {
-    /// The last lines, for a report.
+    /// The last lines of the output, for a report.
     var lastLinesText: [String] {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }
@@ -39,7 +39,7 @@ extension OutputLog {
     }
 }
 
-/// How a program ended, in words.
+/// Describes how a program ended.
 enum ExitText {
     static func describe(_ exit: ChildProcess.Exit?) -> String {
         switch exit {

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// An `expect` of a connection with all its values computed.
+/// An `expect` of a connection, with all its values computed.
 enum ResolvedConnectionExpectation {
     /// Bytes, lines, messages, ends.
     case input(ExpectedInput)
@@ -9,12 +9,12 @@ enum ResolvedConnectionExpectation {
     case nothing(for: Duration)
     case stalled(for: Duration)
     /// - Parameters:
-    ///   - count: the bytes of the send.
-    ///   - patience: without progress for so long the send has failed.
+    ///   - count: the number of bytes of the send.
+    ///   - patience: the time without progress after which the send has failed.
     case sent(count: Int, patience: Duration)
     case sendFailed(reason: String?)
 
-    /// What is waited for, in words.
+    /// What is awaited, in words.
     var description: String {
         switch self {
         case .input(let input): input.description
@@ -26,7 +26,7 @@ enum ResolvedConnectionExpectation {
         }
     }
 
-    /// The event, as the judgement of its time calls it.
+    /// The name of the event when its time is judged.
     var eventName: String {
         switch self {
         case .sent: "the end of the send"
@@ -35,10 +35,10 @@ enum ResolvedConnectionExpectation {
         }
     }
 
-    /// The end of the connection.
+    /// Whether it expects the end of the connection.
     var isEnd: Bool { if case .input(let input) = self { input.isEnd } else { false } }
 
-    /// It says nothing of a connection without TLS.
+    /// Whether it is meaningless for a connection without TLS.
     var isOfTLS: Bool {
         switch self {
         case .input(.notify), .input(.truncated), .input(.alert): true
@@ -46,7 +46,7 @@ enum ResolvedConnectionExpectation {
         }
     }
 
-    /// Raw bytes: while they are waited for, no `whenever` takes lines.
+    /// Whether it expects raw bytes. While they are awaited, no `whenever` takes lines.
     var isRaw: Bool { if case .input(let input) = self { input.isRaw } else { false } }
 
     var isSent: Bool { if case .sent = self { true } else { false } }

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// An `expect` of a program with all its values computed.
+/// An `expect` of a program, with all its values computed.
 enum ResolvedProcessExpectation {
     enum Exit {
         case any
@@ -17,14 +17,14 @@ enum ResolvedProcessExpectation {
         }
     }
 
-    /// - Parameter port: the first that it was given; nil: any will do.
+    /// - Parameter port: the first port that the program was given; `nil` for any port.
     case listening(port: UInt16?)
     case output(ByteRegex)
     case noOutput(ByteRegex, for: Duration)
     case exit(Exit)
     case resource(ResolvedResourceExpectation)
 
-    /// What is waited for, in words.
+    /// What is awaited, in words.
     var description: String {
         switch self {
         case .listening(let port): "it to listen" + (port.map { " on port \($0)" } ?? "")
@@ -35,7 +35,7 @@ enum ResolvedProcessExpectation {
         }
     }
 
-    /// The event of the program `name`, as the judgement of its time calls it.
+    /// Returns the name of the event of the program `name` when its time is judged.
     func eventName(of name: String) -> String {
         switch self {
         case .listening: "\(name)'s listening"

@@ -1,14 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// An `expect` of a subject with all its values computed.
+/// An `expect` of a subject, with all its values computed.
 enum ResolvedSubjectExpectation {
     case started
     case secured
     case line(ExpectedText, name: String?)
-    /// - Parameter kind: with the framing `websocket`; nil: either.
+    /// - Parameter kind: the kind of message, with the framing `websocket`; `nil` for either.
     case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
-    /// The peer's ping or pong; nil: with any payload.
+    /// The peer's ping or pong, with this payload; `nil` for any payload.
     case control(isPing: Bool, [UInt8]?)
     case leftover(ExpectedText, name: String?)
     case data(ExpectedText, name: String?)
@@ -18,9 +18,9 @@ enum ResolvedSubjectExpectation {
     case drained
     case lost(reason: String?, name: String?)
     case attemptFailed(reason: String?)
-    /// In however many events.
+    /// Bytes, delivered in any number of events.
     case bytes([UInt8])
-    /// - Parameter told: the bytes that it was told to send when the step began.
+    /// - Parameter told: the number of bytes that the subject had been told to send when the step began.
     case sent(told: Int)
     case accept
     case error(String)
@@ -28,7 +28,7 @@ enum ResolvedSubjectExpectation {
     case nothing(for: Duration)
     case resource(ResolvedResourceExpectation)
 
-    /// What is waited for, in words.
+    /// What is awaited, in words.
     var description: String {
         switch self {
         case .started: "started"
@@ -56,7 +56,7 @@ enum ResolvedSubjectExpectation {
         }
     }
 
-    /// The event, as the judgement of its time calls it.
+    /// The name of the event when its time is judged.
     var eventName: String {
         switch self {
         case .sent: "the last sent"
@@ -65,7 +65,7 @@ enum ResolvedSubjectExpectation {
         }
     }
 
-    /// An event that is delivered: a line, say.
+    /// The text and the name of an expected delivery, such as a line.
     var delivery: (text: ExpectedText, name: String?)? {
         switch self {
         case .line(let text, let name), .message(let text, let name, _), .leftover(let text, let name),

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// An `expect` of what a program uses with its values computed.
+/// An `expect` of the resources that a program uses, with its values computed.
 struct ResolvedResourceExpectation {
     enum Wanted {
         case amount(Comparison, Int)
@@ -14,7 +14,7 @@ struct ResolvedResourceExpectation {
     var resource: ResourceExpectation.Resource
     var wanted: Wanted
 
-    /// What is waited for, in words.
+    /// What is awaited, in words.
     var description: String {
         switch wanted {
         case .amount(let comparison, let limit): "its \(resource.rawValue) \(comparison.rawValue) \(limit)"
@@ -24,10 +24,10 @@ struct ResolvedResourceExpectation {
         }
     }
 
-    /// The event, as the judgement of its time calls it.
+    /// The name of the event when its time is judged.
     var eventName: String { "a number that fits \(description)" }
 
-    /// Whether one look decides.
+    /// Whether a single look decides.
     var isMomentary: Bool { if case .amount = wanted { false } else { true } }
 
     func isMet(by measure: ResourceMeasure) -> Bool {
@@ -39,14 +39,16 @@ struct ResolvedResourceExpectation {
     }
 }
 
-/// Compares what a program uses with what is expected. Pure: it looks, and takes nothing.
+/// Compares the resources that a program uses with what is expected. Pure: it only looks and consumes nothing.
 struct ResourceEvaluation {
-    /// The program, as findings call it.
+    /// The name of the program in findings.
     var name: String
     var measure: ResourceMeasure
     var window: TimeWindow
 
-    /// - Returns: what it binds.
+    /// Evaluates the expectation.
+    ///
+    /// - Returns: the variables that it binds.
     func evaluate(
         _ expectation: ResolvedResourceExpectation, _ polling: inout PollingProgress
     ) -> Outcome<[(String, Value)]> {
@@ -84,7 +86,7 @@ struct ResourceEvaluation {
         }
     }
 
-    /// Nobody needs the nanoseconds.
+    /// Formats a duration rounded to milliseconds, because nanoseconds are of no use in a finding.
     private func milliseconds(_ duration: Duration) -> String {
         DurationText.script(.nanoseconds((duration.nanoseconds + 500_000) / 1_000_000 * 1_000_000))
     }

@@ -3,33 +3,34 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What a server is waited for.
+/// What a step awaits from a server.
 enum ResolvedServerExpectation {
     /// `accept`
     case connection
-    /// `accept` and `accept tls failed` of a server with TLS, where an `either` chooses between them: one whose handshake has ended so.
+    /// `accept` and `accept tls failed` of a server with TLS, if an `either` chooses between them by how the handshake
+    /// ended.
     case handshake(fails: Bool, alert: UInt8?)
     case noConnection(for: Duration)
 }
 
-/// What there is of a server that an expectation may be about.
+/// The state of a server that an expectation can be about.
 struct ServerView {
     var name: String
     var isListening: Bool
-    /// A connection waits that a step could accept.
+    /// Whether a connection is waiting that a step could accept.
     var hasWaiting: Bool
-    /// Of the first that waits; nil: none was begun on it.
+    /// The handshake of the first waiting connection; `nil` if none was begun on it.
     var handshake: Handshake?
 
     enum Handshake: Equatable {
         case underWay
         case done
-        /// With the alerts of both sides.
+        /// The handshake failed. `alerts` holds the alerts of both sides.
         case failed(reason: String, alerts: [UInt8])
     }
 }
 
-/// Compares what waits at a server with what is expected. Pure: it looks, and takes nothing.
+/// Compares the connections waiting at a server with what is expected. Pure: it only looks and consumes nothing.
 struct ServerEvaluation {
     var view: ServerView
     var window: TimeWindow
@@ -41,7 +42,7 @@ struct ServerEvaluation {
         }
         switch wanted {
         case .connection:
-            // The moment is known when the connection has been accepted.
+            // The moment is known once the connection has been accepted.
             if view.hasWaiting { return .satisfied((), at: nil) }
             return window.wait(
                 orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
@@ -68,7 +69,7 @@ struct ServerEvaluation {
                 orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
         }
         switch (view.handshake, fails) {
-        // The step begins it.
+        // The step begins the handshake.
         case (nil, _): return .satisfied((), at: nil)
         case (.underWay, _):
             return window.wait(

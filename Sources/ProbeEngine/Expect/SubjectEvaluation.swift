@@ -4,37 +4,37 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What a met expectation takes from a subject's reports.
+/// What a satisfied expectation consumes from a subject's reports.
 struct SubjectMatch {
-    /// Deliveries, from the first one on.
+    /// The number of deliveries, starting with the first.
     var deliveries = 0
-    /// Of `ping` and `pong`.
+    /// The number of `ping` and `pong` reports.
     var controls = 0
-    /// Of `full` and `drained`.
+    /// The number of `full` and `drained` reports.
     var pressures = 0
-    /// Of `attempt-failed`.
+    /// The number of `attempt-failed` reports.
     var failedAttempts = 0
-    /// What is left of the last of them.
+    /// The rest of the last delivery.
     var rest: [UInt8] = []
     var bindings: [(String, Value)] = []
     /// The number of the accepted connection.
     var accepted: Int?
 }
 
-/// How much of what was delivered has been compared: it may come in thousands of pieces.
+/// How much of the delivered data has been compared. It may arrive in thousands of pieces.
 struct SubjectProgress {
     fileprivate var bytes: [UInt8] = []
     fileprivate var deliveries = 0
     var polling = PollingProgress()
 }
 
-/// Compares what a subject has reported with what is expected. Pure: it looks, and takes nothing.
+/// Compares a subject's reports with what is expected. Pure: it only looks and consumes nothing.
 struct SubjectEvaluation {
     var name: String
     var reports: SubjectReports
     var framing: Framing
     var window: TimeWindow
-    /// What its adapter uses, where the expectation is about that.
+    /// The resources that the subject's adapter uses, if the expectation is about them.
     var measure: ResourceMeasure?
 
     typealias Result = Outcome<SubjectMatch>
@@ -76,7 +76,7 @@ struct SubjectEvaluation {
 
     // MARK: Deliveries
 
-    /// The next event that is neither `started` nor `sent`.
+    /// Evaluates the next event that is neither `started` nor `sent`.
     private func delivery(_ wanted: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.pending.first, let (text, name) = wanted.delivery else {
             return waitUnlessStopped(wanted)
@@ -116,7 +116,7 @@ struct SubjectEvaluation {
         return NearMiss.line(expected: text, actual: payload, framing: framing)
     }
 
-    /// `T expect "bytes"`: data as it came, in however many events.
+    /// Evaluates `T expect "bytes"`: data as it arrived, in any number of events.
     private func data(
         _ bytes: [UInt8], _ wanted: ResolvedSubjectExpectation, _ progress: inout SubjectProgress
     ) -> Result {
@@ -178,7 +178,7 @@ struct SubjectEvaluation {
     // MARK: sent, error
 
     private func sent(_ told: Int) -> Result {
-        // What it said that it will never send is accounted for, too.
+        // Bytes that the subject reported as dropped are accounted for, too.
         let reported = reports.reportedSent + reports.dropped
         if told == 0 {
             return .mismatch(
@@ -216,7 +216,7 @@ struct SubjectEvaluation {
 
     private func stopped(_ reason: String?, _ code: Int?, _ wanted: ResolvedSubjectExpectation) -> Result {
         if let first = reports.pending.first {
-            // Before any other stop than `eof` a transport is free to report a leftover or not.
+            // Before any stop other than `eof`, a transport may or may not report a leftover.
             guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
                 reports.stopped?.reason != .eof
             else { return unexpected(first.event, wanted, expected: nil) }
@@ -239,9 +239,10 @@ struct SubjectEvaluation {
                 details: SubjectText.words(stopped.detail), hints: hints), "stopped \(came)")
     }
 
-    /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
+    /// Returns the first thing that breaks a silence: a description in the words of a report, when it happened, and a
+    /// short reason.
     ///
-    /// Neither `started` nor `secured` nor `sent` breaks it: they tell of what was asked for earlier, and may be told late.
+    /// `started`, `secured` and `sent` don't break a silence: they answer earlier requests, and may be reported late.
     private func protocolViolation() -> (what: String, time: MonotonicTime, reason: String)? {
         if let first = reports.pending.first {
             let what = SubjectText.describe(first.event)
@@ -251,7 +252,7 @@ struct SubjectEvaluation {
             let what = first.isFull ? "full" : "drained"
             return (what, first.time, "reported \(what)")
         }
-        // The stop that `T stop` asked for is taken, whether it comes before this step or during it.
+        // The stop that `T stop` asked for is already taken, whether it happens before this step or during it.
         if let stopped = reports.stopped, !reports.stopIsTaken {
             return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "stopped")
         }
@@ -297,7 +298,7 @@ struct SubjectEvaluation {
             "stopped \(reason)")
     }
 
-    /// Whether a message was expected that a reset may have taken with it.
+    /// Whether a message was expected that a reset may have discarded.
     private func isLost(_ wanted: ResolvedSubjectExpectation) -> Bool {
         guard wanted.delivery != nil else { return false }
         return switch reports.stopped?.reason {
@@ -317,10 +318,10 @@ struct SubjectEvaluation {
     }
 }
 
-/// What a subject says of connections that are lost, and of attempts to make another one.
+/// Reports of lost connections, and of attempts to reconnect.
 extension SubjectEvaluation {
     func lost(_ reason: String?, _ name: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
-        // Before any other end than `eof` a transport is free to report a leftover or not.
+        // Before any end other than `eof`, a transport may or may not report a leftover.
         var ahead = 0
         if case .leftover? = reports.pending.first?.event, reason != "eof" {
             guard reports.pending.count > 1 else { return waitUnlessStopped(wanted) }

@@ -3,76 +3,78 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What a subject was told and what it said, as far as no step has taken it.
+/// What a subject was told and what it reported, as far as no step has consumed it.
 struct SubjectReports {
     typealias Stop = (reason: StopReason, detail: String?, time: MonotonicTime)
 
-    /// `T start` was taken.
+    /// Whether `T start` was taken.
     var wasStarted = false
-    /// When it was told to start.
+    /// When the subject was told to start.
     var toldToStart: MonotonicTime?
-    /// When it was last told to send anything.
+    /// When the subject was last told to send anything.
     var lastSend: MonotonicTime?
-    /// When it last reported anything.
+    /// When the subject last reported anything.
     var lastReport: MonotonicTime?
-    /// When it was connected: when it said so, or when it was accepted.
+    /// When the subject was connected: when it reported `started`, or when its connection was accepted.
     var startedAt: MonotonicTime?
-    /// It said so; a connection that it accepted has started without a word.
+    /// Whether the subject reported `started`. A connection that it accepted starts without such a report.
     var reportedStarted = false
-    /// `T stop` was given.
+    /// Whether `T stop` was given.
     var isStopping = false
     var stopped: Stop?
-    /// The `stopped` has been expected, or needed no `expect`.
+    /// Whether the `stopped` has been expected, or needed no `expect`.
     var stopIsTaken = false
-    /// What it delivered and nobody has taken.
+    /// The deliveries that no step has taken.
     var pending: [(event: SubjectReport.Event, time: MonotonicTime)] = []
-    /// Connections that it accepted and no step has taken.
+    /// The connections that the subject accepted and no step has taken.
     var accepted: [(number: Int, time: MonotonicTime)] = []
-    /// The code that the last operation answered, until a step expects it.
+    /// The error code of the last operation, until a step expects it.
     var refusal: (code: String, step: SourceSpan)?
-    /// Bytes that it said it handed to the kernel, and that it was told to send (framed).
+    /// The number of bytes that the subject reported as handed to the kernel (framed).
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
+    /// The number of bytes that the subject was told to send (framed).
     var toldToSend = 0
-    /// Bytes that it said it will never send, as their connection was lost.
+    /// The number of bytes that the subject reported it will never send, because the connection was lost.
     var dropped = 0
-    /// It makes another connection where one is lost.
+    /// Whether the subject makes another connection if one is lost.
     var mayReconnect = false
-    /// Reports of `attempt-failed` that no step has taken.
+    /// The reports of `attempt-failed` that no step has taken.
     var failedAttempts: [(reason: StopReason, time: MonotonicTime)] = []
-    /// It may report `half-closed`; it may report `full` and `drained`.
+    /// Whether the subject may report `half-closed`.
     var mayHalfClose = false
-    /// It may report `discarded`.
+    /// Whether the subject may report `discarded`.
     var mayDiscard = false
+    /// Whether the subject may report `full` and `drained`.
     var hasHighWater = false
-    /// Where it is on its way to TLS.
+    /// The subject's progress towards TLS.
     enum Security: Equatable {
         case none
-        /// It is being told to begin: what it delivers may have come before.
+        /// The subject is being told to begin TLS: what it delivers may have arrived before.
         case told
-        /// It was told to begin, and its handshake is to be done before anything else is delivered.
+        /// The subject was told to begin TLS, and must complete its handshake before it delivers anything else.
         case due
-        /// What it says that the handshake has agreed on.
+        /// The subject reported the parameters that the handshake agreed on.
         case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
     }
     var security = Security.none
-    /// Each of its connections begins with TLS.
+    /// Whether each of the subject's connections begins with TLS.
     var isSecuredAtStart = false
-    /// It has reported the peer's FIN.
+    /// Whether the subject has reported the peer's FIN.
     var isHalfClosed = false
-    /// The last report of the two was `full`.
+    /// Whether the last report of `full` or `drained` was `full`.
     var isFull = false
-    /// Reports of `full` and `drained` that no step has taken.
+    /// The reports of `full` and `drained` that no step has taken.
     var pressures: [(isFull: Bool, time: MonotonicTime)] = []
 
-    /// Its framing is `websocket`: it may report pings, pongs and a close.
+    /// Whether the framing is `websocket`, so that the subject may report pings, pongs and a close.
     var speaksWebSocket = false
-    /// Reports of `ping` and `pong` that no step has taken.
+    /// The reports of `ping` and `pong` that no step has taken.
     var controls: [(event: SubjectReport.Event, time: MonotonicTime)] = []
 
     var hasStarted: Bool { startedAt != nil }
 
-    /// Takes in what the subject reports.
+    /// Records what the subject reports.
     mutating func add(_ report: SubjectReport) {
         switch report.event {
         case .started:
@@ -103,18 +105,19 @@ struct SubjectReports {
         }
     }
 
-    /// The next connection is to start, and to do all that one does.
+    /// Resets the state for the next connection, which must start and report everything again.
     private mutating func beginAgain() {
         (startedAt, reportedStarted) = (nil, false)
         (isHalfClosed, isFull, pressures) = (false, false, [])
         if security != .none { security = isSecuredAtStart ? .due : .none }
     }
 
-    /// The moment from which a subject's next report may still be on its way; nil if it has answered, or has nothing to answer.
+    /// Returns the moment from which a subject's next report may still be on its way; `nil` if it has answered, or has
+    /// nothing to answer.
     ///
     /// - Parameters:
     ///   - sent: when the script last sent anything.
-    ///   - ended: when the script last ended a connection. The report of that is the subject's last.
+    ///   - ended: when the script last ended a connection. The report of it is the subject's last.
     func lastStimulus(sent: MonotonicTime?, ended: MonotonicTime?) -> MonotonicTime? {
         guard wasStarted, stopped == nil else { return nil }
         let toStart = hasStarted ? nil : toldToStart
@@ -122,25 +125,25 @@ struct SubjectReports {
         return [toStart, unanswered, ended].compactMap { $0 }.max()
     }
 
-    /// It has said that it sent more than it was told to.
+    /// What is wrong if the subject reported more bytes as sent than it was told to send; `nil` otherwise.
     var excess: String? {
         guard reportedSent + dropped > toldToSend else { return nil }
         return "reported \(accounted), more than the \(toldToSend) that it was told to"
     }
 
-    /// What it has said of the bytes that it was told to send.
+    /// A description of how the subject accounted for the bytes that it was told to send.
     var accounted: String { "\(reportedSent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped") }
 
-    /// Which reports there are, for who gave them in another order.
+    /// A description of the valid order of reports, for the author of an adapter that violated it.
     var lifeInWords: String {
         mayReconnect
             ? "each connection is started and lost once, with what it delivers in between; stopped is the end of all"
             : "a transport's life is: start, started, what it delivers, stopped; each of the three once"
     }
 
-    /// What is wrong with the order of the reports if `event` comes next; nil when nothing is.
+    /// Returns what is wrong with the order of the reports if `event` is next; `nil` if nothing is.
     ///
-    /// - Parameter isFirstOfConnection: for an `accepted`: nothing was reported of that connection before.
+    /// - Parameter isFirstOfConnection: for an `accepted`, whether nothing was reported of that connection before.
     func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
         if !wasStarted { return "before it was told to start" }
         switch event {
@@ -160,7 +163,7 @@ struct SubjectReports {
         case .stopped(.closed, _):
             if !speaksWebSocket { return "though its framing is not websocket" }
             return hasStarted ? nil : "before it had reported started"
-        // A leftover may be what came in the clear and is thrown away.
+        // A leftover may consist of bytes that arrived in the clear and are discarded.
         case .line, .message, .data, .discarded:
             if hasStarted && security == .due { return "before its handshake was done" }
             if isHalfClosed { return "after it had reported half-closed" }
@@ -191,7 +194,7 @@ struct SubjectReports {
             return hasStarted ? "after it had reported started" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
         case .accepted(let number):
-            // What comes from a connection whose `accept` is still to come waits for it.
+            // What a connection reports before its `accept` waits for it.
             return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
         case .stopped, .output, .broken: return nil
         }

@@ -3,23 +3,24 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The time that an expectation has, and the moment at which it is looked at. Pure: no clock is read here.
+/// The time that an expectation has, and the moment at which it is evaluated. Pure: it reads no clock.
 struct TimeWindow {
-    /// When the step before ended; for the start of an `either`'s branch, when the step before the `either` ended.
+    /// When the previous step ended; for the start of an `either`'s branch, when the step before the `either` ended.
     var start: MonotonicTime
     /// The deadline, or the end of a silence.
     var deadline: MonotonicTime
     var now: MonotonicTime
-    /// Of the reactor's thread. They matter only from the deadline on, and for what ``PendingExpectation/measuresProgress``.
+    /// The standstills of the reactor's thread. They matter only from the deadline on, and for expectations with
+    /// ``PendingExpectation/measuresProgress``.
     var standstills = Standstills()
 
-    /// What the step allows, as the findings say it.
+    /// The time that the step allows, as findings show it.
     var allowed: String { DurationText.script(deadline - start) }
 
-    /// Whether the deadline has passed, also for what stood still with the harness.
+    /// Whether the deadline has passed, extended by the time in which the harness stood still.
     var isOver: Bool { isOver(deadline, from: start) }
 
-    /// The next look, where nothing comes.
+    /// The moment of the next look if nothing arrives.
     var limit: MonotonicTime { limit(of: deadline, from: start) }
 
     func isOver(_ end: MonotonicTime, from begun: MonotonicTime) -> Bool {
@@ -30,21 +31,22 @@ struct TimeWindow {
         now < end ? end : standstills.extended(end, from: begun)
     }
 
-    /// Pending until the deadline, and missed from there on.
+    /// Returns pending until the deadline, and missed from then on.
     func wait<Value>(orMissed finding: @autoclosure () -> Finding) -> Outcome<Value> {
         isOver ? .impossible(finding(), .missed) : .pending(until: limit)
     }
 
-    /// Silence lasts until the deadline.
+    /// Returns pending until the deadline, and satisfied from then on.
     func silence<Value>(_ value: @autoclosure () -> Value) -> Outcome<Value> {
         isOver ? .satisfied(value(), at: deadline) : .pending(until: limit)
     }
 
     // MARK: Judging moments
 
-    /// Judges when an event came by the step's `within` and `after`; see ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
+    /// Judges the time of an event by the step's `within` and `after`; see
+    /// ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
     ///
-    /// - Throws: why it came at the wrong time, or why that can't be told.
+    /// - Throws: why the time is wrong, or why that can't be determined.
     func judge(
         _ moment: MonotonicTime, _ what: @autoclosure () -> String, after: Duration?, own: Duration = .zero,
         isExact: Bool = false
@@ -54,10 +56,10 @@ struct TimeWindow {
             moment, what(), deadline: deadline, after: after, from: start, own: own, isExact: isExact)
     }
 
-    /// How something that came bears on a silence until the deadline.
+    /// How something that arrived affects a silence until the deadline.
     enum Silence {
         case isBroken
-        /// It came after the silence.
+        /// It arrived after the silence.
         case lasted
         case cannotBeTold(Finding)
     }

@@ -2,28 +2,29 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Which of the lines that have come on a connection its `whenever` rules answer. Pure: it looks, and takes nothing.
+/// Determines which of the received lines a connection's `whenever` rules answer. Pure: it only looks and consumes
+/// nothing.
 struct WheneverEvaluation {
     struct Answer {
-        /// The line with its terminator: offsets of the unread bytes.
+        /// The line with its terminator, as offsets in the unread bytes.
         var line: Range<Int>
-        /// Which of the rules it is: the first that fits.
+        /// The index of the first rule that matches.
         var rule: Int
         var groups: [(String, Value)]
     }
 
-    /// How far the lines were looked at: positions in the stream.
+    /// How far the lines have been examined, as positions in the stream.
     struct Progress {
-        /// Behind the last whole line.
+        /// The position after the last complete line.
         var position = 0
-        /// Behind what was searched for the end of the line there.
+        /// The position after the bytes that have been searched for the end of the next line.
         var searched = 0
     }
 
     var buffer: ReceiveBuffer
     var framing: Framing
 
-    /// The answers to the lines that have come since the last look, in their order. The caller takes those lines.
+    /// Returns the answers to the lines received since the last look, in order. The caller consumes those lines.
     func evaluate(_ rules: [ExpectedText], _ progress: inout Progress) -> [Answer] {
         // There are no lines among frames.
         if framing == .websocket { return [] }
@@ -38,7 +39,7 @@ struct WheneverEvaluation {
             }
             (look.lines, look.searched) = (unit.end, unit.end)
         }
-        // Where the answered lines are taken out, what is behind them keeps its position.
+        // When the answered lines are removed, the bytes after them keep their position.
         progress.position = buffer.consumed + min(look.lines, buffer.count)
         progress.searched = buffer.received
         return answers

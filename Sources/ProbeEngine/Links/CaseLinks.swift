@@ -4,7 +4,7 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// The links of one case: which actor is on which side of which link, and what steps have asked of them.
+/// The links of one case: which actor is on which side of which link, and the faults that steps have requested.
 struct CaseLinks {
     /// A side of a link of the case.
     struct Place: Hashable {
@@ -12,37 +12,37 @@ struct CaseLinks {
         var side: LinkSide
     }
 
-    /// A fault that a step put on a link.
+    /// A fault that a step applied to a link.
     struct Fault {
         var span: SourceSpan
-        /// As it is written: `link S -> T drop data 3`.
+        /// The step as written in the script: `link S -> T drop data 3`.
         var text: String
         var link: Int
     }
 
     private(set) var links: [Link] = []
-    /// What programs in their networks are told when they look a name up.
+    /// The answers that programs in the links' networks get when they look up a name.
     let names = CaseNames()
     private var places: [String: Place] = [:]
-    /// The addresses of its ends; they are known also when the links were given back.
+    /// The addresses of the links' ends. They stay known after the links are released.
     private var ends: [IPAddress: Place] = [:]
-    /// A fault's number is its place here.
+    /// The faults of the case. A fault's number is its index.
     private(set) var faults: [Fault] = []
     /// When a step last changed a link.
     private(set) var lastStep: MonotonicTime?
-    /// How many of each link's records were taken.
+    /// The number of records taken from each link.
     private var taken: [Int] = []
 
     var isEmpty: Bool { links.isEmpty }
-    /// The case says what names stand for.
+    /// Whether the case defines host names.
     private var usesNames = false
-    /// The case has links, or had them: what passed is known also when they were given back.
+    /// Whether the case has or had links. Packets that passed stay known after the links are released.
     private(set) var wereOpened = false
 
-    /// Where an actor of the header is; nil for one on loopback.
+    /// Returns the place of an actor in the header; `nil` for an actor on loopback.
     func place(of name: String) -> Place? { places[name] }
 
-    /// Whether an actor is on a link, or a connection that one has accepted.
+    /// Returns whether an actor is on a link, or is a connection that such an actor has accepted.
     func has(_ name: String, in actors: ActorTable) -> Bool {
         if places[name] != nil { return true }
         switch actors[name] {
@@ -54,10 +54,10 @@ struct CaseLinks {
         }
     }
 
-    /// The end that has an address; nil for an address at which nobody is.
+    /// Returns the end that has an address; `nil` for an unused address.
     func place(of address: IPAddress) -> Place? { ends[address] }
 
-    /// Who is in a network.
+    /// Returns the names of the actors in a network.
     func names(at place: Place) -> [String] { places.filter { $0.value == place }.keys.sorted() }
 
     func end(of name: String) -> LinkEnd? { places[name].map { end(at: $0) } }
@@ -66,7 +66,7 @@ struct CaseLinks {
         place.side == .left ? links[place.index].left : links[place.index].right
     }
 
-    /// Whether an address is one of a link's.
+    /// Returns whether an address belongs to a link.
     func contains(_ address: SocketAddress) -> Bool {
         links.contains { link in
             [link.left, link.right].contains { end in
@@ -75,11 +75,11 @@ struct CaseLinks {
         }
     }
 
-    // MARK: Beginning and end
+    // MARK: Opening and release
 
-    /// Takes a link for each declaration of the header.
+    /// Takes a link from the pool for each declaration in the header.
     ///
-    /// - Throws: why there is none.
+    /// - Throws: why there is no link.
     mutating func open(_ scenario: Scenario, from pool: LinkPool) throws(Finding) {
         usesNames = scenario.usesNames
         for declaration in scenario.links {
@@ -101,7 +101,7 @@ struct CaseLinks {
         }
     }
 
-    /// Gives the links back when the case has ended, and with it all that was in their networks.
+    /// Returns the links to the pool at the end of the case, together with everything in their networks.
     mutating func release(to pool: LinkPool) {
         names.end()
         for link in links { pool.giveBack(link) }
@@ -110,14 +110,14 @@ struct CaseLinks {
 
     // MARK: Faults
 
-    /// The number of a fault that a step is about to put on a link.
+    /// Adds a fault that a step is about to apply to a link, and returns its number.
     mutating func add(_ fault: Fault) -> Int {
         faults.append(fault)
         lastStep = .now
         return faults.count - 1
     }
 
-    /// What the fault with a number has not done; `nil` if it did what it says.
+    /// Returns what the fault with a number has not done; `nil` if it had its effect.
     func shortfall(of number: Int) -> LinkShortfall? {
         guard links.indices.contains(faults[number].link) else { return nil }
         return links[faults[number].link].shortfalls.first { $0.id == number }
@@ -125,13 +125,13 @@ struct CaseLinks {
 
     // MARK: Packets
 
-    /// A packet that passed, and where.
+    /// A packet that passed over a link.
     struct Passage {
         var link: Int
         var record: LinkRecord
     }
 
-    /// What passed since the last time.
+    /// Returns the packets that have passed since the last call.
     mutating func pull() -> [Passage] {
         var passages: [Passage] = []
         for index in links.indices {
@@ -142,10 +142,10 @@ struct CaseLinks {
         return links.count > 1 ? passages.sorted { $0.record.time < $1.record.time } : passages
     }
 
-    /// When the threads of its links stood still.
+    /// The standstills of the links' threads.
     var standstills: [Standstills] { links.map(\.standstills) }
 
-    /// Why packets of a link may be missing.
+    /// Why packets of a link may be missing; `nil` if none are.
     var lossReason: String? {
         if links.contains(where: \.overflowed) { return "a link carried more than is kept of it (64 MiB)" }
         let lost = links.reduce(0) { $0 + $1.lostByHarness }
@@ -155,18 +155,18 @@ struct CaseLinks {
 }
 
 extension CaseLinks {
-    /// Runs a body in the network of an actor: sockets that it makes are there.
+    /// Runs `body` in the network of an actor, where the sockets that it creates then belong.
     func inNetwork<T, E: Error>(of name: String, _ body: () throws(E) -> T) throws(E) -> T {
         guard let end = end(of: name) else { return try body() }
         return try end.namespace.run(body)
     }
 
-    /// The network that an actor's program is started in; nil: that of the run.
+    /// Returns the network in which an actor's program is started; `nil` for the run's network.
     func programPlace(of name: String) -> ProgramPlace? {
         end(of: name).map { ProgramPlace(namespace: $0.namespace.descriptor, usesNames: usesNames) }
     }
 
-    /// Where the subjects of a case are: they are served by one program.
+    /// Returns the network of a case's subjects, which are served by one program.
     func subjectPlace(in scenario: Scenario) throws(Finding) -> ProgramPlace? {
         let subjects = scenario.actors.compactMap { actor -> String? in
             if case .subject = actor.kind { actor.name.value } else { nil }
@@ -179,9 +179,9 @@ extension CaseLinks {
         return subjects.first.flatMap { programPlace(of: $0) }
     }
 
-    /// Waits until the links have read all that their ends sent so far.
+    /// Waits until the links have read everything that their ends have sent so far.
     ///
-    /// - Returns: whether they have.
+    /// - Returns: whether all links have.
     func catchUp() async -> Bool {
         var isComplete = true
         for index in links.indices { isComplete = await catchUp(index) && isComplete }

@@ -3,16 +3,17 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// The names of hosts of one case: what the resolvers in the networks of its links answer, and which statements were asked for.
+/// The host names of one case: the answers of the resolvers in its links' networks, and which statements were used by a
+/// query.
 ///
 /// Confined to the case's reactor.
 final class CaseNames {
     private var zone = NameZone()
     private var servers: [NameServer] = []
-    /// How many statements there have been.
+    /// The number of statements so far.
     private var count = 0
 
-    /// From here on a name stands for what the statement says.
+    /// Makes a name resolve to the statement's answer from now on.
     ///
     /// - Returns: the statement's number.
     func set(_ name: String, to meaning: NameMeaning) -> Int {
@@ -21,14 +22,14 @@ final class CaseNames {
         return count
     }
 
-    /// What was asked instead of what a statement answers; `nil` if it was asked for.
+    /// Returns why a statement was not used, such as queries for other record types only; `nil` if it was used.
     func shortfall(of number: Int) -> String? { zone.shortfall(of: number) }
 
-    /// Answers in a network from here on.
+    /// Answers queries in a network from now on.
     ///
     /// - Parameters:
-    ///   - tell: called for each question, and for each answer as it leaves.
-    ///   - overloaded: called once with a clause, when a question is dropped or has to wait because there are too many.
+    ///   - tell: called for each query, and for each answer when it is sent.
+    ///   - overloaded: called once with a clause when a query is dropped or delayed because there are too many.
     func serve(
         in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void,
         overloaded: @escaping (_ what: String) -> Void
@@ -47,7 +48,7 @@ final class CaseNames {
                 }, sent: { tell("is told, for \($0.question): \($0.text ?? "nothing")") }, overloaded: overloaded))
     }
 
-    /// Answers no more.
+    /// Stops answering.
     func end() {
         for server in servers { server.end() }
         servers = []

@@ -3,14 +3,15 @@ import ProbeEvents
 import ProbeSystem
 import ProbeWire
 
-/// What programs on a link sent to addresses at which nobody is, for the timeline: such packets belong to no connection of the case.
+/// Packets that programs on a link sent to unused addresses, for the timeline. They don't belong to any connection of
+/// the case.
 struct DeadAddresses {
     let context: CaseContext
 
-    /// A report shows no more.
+    /// The maximum number of packets that a report shows.
     private static let shown = 100
 
-    /// An entry for each packet, whatever it is.
+    /// Returns a timeline entry for each packet, whatever its protocol.
     func attempts(_ names: WireNames, _ faults: LinkComments) -> [TimelineEntry] {
         guard context.links.wereOpened else { return [] }
         var found: [TimelineEntry] = []
@@ -40,13 +41,13 @@ struct DeadAddresses {
     }
 }
 
-/// The addresses and the protocol of an IP packet in a frame of Ethernet. Never traps on any input. Pure.
+/// The addresses and the protocol of an IP packet in an Ethernet frame. Never traps on any input. Pure.
 struct IPHeader: Equatable {
     let source: IPAddress
     let destination: IPAddress
     let protocolNumber: UInt8
 
-    /// - Returns: `nil` for what is no IP packet, or has no whole header.
+    /// Decodes the header; `nil` if the frame is not an IP packet or the header is incomplete.
     init?(_ frame: [UInt8]) {
         let start = 14
         guard frame.count >= start + 20 else { return nil }
@@ -66,7 +67,7 @@ struct IPHeader: Equatable {
         }
     }
 
-    /// A multicast address, or the one of all hosts (RFC 5771, RFC 4291).
+    /// Whether the destination is a multicast or broadcast address (RFC 5771, RFC 4291).
     var isForGroup: Bool {
         switch destination.family {
         case .v4: destination.bytes[0] >= 224

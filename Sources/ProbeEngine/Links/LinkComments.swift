@@ -2,21 +2,21 @@ import ProbeBase
 import ProbeScenario
 import ProbeWire
 
-/// What the faults of links did to packets, in words: for the comments of a capture and for the timeline. Pure.
+/// Descriptions of what link faults did to packets, for the comments of a capture and for the timeline. Pure.
 struct LinkComments {
-    /// A packet that arrived other than it left.
+    /// A packet that did not arrive as it was sent.
     struct Changed {
         var packet: CapturedPacket
         var comments: [String]
-        /// The segment in one line.
+        /// A one-line description of the segment.
         var text: String
-        /// Where it arrived.
+        /// The end at which the packet arrived.
         var place: CaseLinks.Place
     }
 
     private(set) var changed: [Changed] = []
     private let faults: [Int: [Int]]
-    /// `crlf.scn:11 link S -> T drop data 3`, by the fault's number.
+    /// The texts of the faults, by number: `crlf.scn:11 link S -> T drop data 3`.
     private let texts: [String]
 
     init(_ context: CaseContext) {
@@ -39,13 +39,13 @@ struct LinkComments {
         }
     }
 
-    /// Of an entry of what left.
+    /// Returns the comments of a sent packet, by its index.
     func comments(of index: Int) -> [String] {
         (faults[index] ?? []).filter(texts.indices.contains).map { texts[$0] }
     }
 
     private static func text(of packet: CapturedPacket) -> String {
-        // What can't be decoded is shown by its length.
+        // A packet that can't be decoded is described by its length.
         guard case .tcp(let segment)? = try? packet.decoded(linkType: .ethernet) else {
             return "\(packet.bytes.count) bytes"
         }

@@ -4,7 +4,7 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Runs `link` steps: each is in force when it returns.
+/// Runs `link` steps. A step is in effect when it returns.
 struct LinkExecutor {
     let context: CaseContext
 
@@ -18,7 +18,7 @@ struct LinkExecutor {
         }
         let text = context.text(of: step.span)
         let command = try command(for: statement.action)
-        // What was sent before this step meets what was in force then.
+        // Packets that were sent before this step are subject to the faults in effect then.
         if context.links.faults.contains(where: { $0.link == from.index }) {
             if !(await context.links.catchUp(from.index)) {
                 context.note(
@@ -54,7 +54,7 @@ struct LinkExecutor {
         return Condition.Shortfall("`\(text)` was not met for \(shortfall.missingText): \(reason)", hints: hints)
     }
 
-    /// Of an actor of the header, or of a connection that one accepted.
+    /// Returns the place of an actor in the header, or of a connection that such an actor has accepted.
     private func place(of name: Name) throws(Finding) -> CaseLinks.Place {
         if let place = context.links.place(of: name.value) { return place }
         if case .connection(let actor)? = context.actors[name.value], case .accepted(let server) = actor.role,
@@ -102,7 +102,7 @@ struct LinkExecutor {
         return try context.integer(of: expression)
     }
 
-    /// It has to fit one segment.
+    /// Returns the bytes to inject, which must fit in one segment.
     private func injected(_ value: Expression) throws(Finding) -> [UInt8] {
         let bytes = try context.bytes(of: value)
         guard LinkCommand<Parsed>.injectable.contains(bytes.count) else {
@@ -135,7 +135,7 @@ struct LinkExecutor {
         }
     }
 
-    /// With the run's own added, so that `--seed` gives other packets; without one it is 1.
+    /// Returns the seed of a statement, by default 1, plus the run's seed, so that `--seed` selects other packets.
     private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
         let own = try number(expression) ?? 1
         return UInt64(bitPattern: Int64(own &+ context.settings.seed))

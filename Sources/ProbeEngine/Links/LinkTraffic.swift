@@ -3,37 +3,38 @@ import ProbeCapture
 import ProbeNetwork
 import ProbeWire
 
-/// What passed over the links of a case beside that which left: what arrived, and which faults met which packets. Pure.
+/// The packets that arrived over the links of a case, and the faults that affected them, in addition to the packets
+/// that were sent. Pure.
 struct LinkTraffic {
-    /// A packet that arrived other than it left, or that nobody sent.
+    /// A packet that did not arrive as it was sent, or that no end sent.
     struct Changed {
         var packet: CapturedPacket
         var faults: [Int]
         var isMadeByLink: Bool
-        /// A further copy of a packet, which the link made.
+        /// Whether the packet is a duplicate that the link made.
         var isDuplicate: Bool
-        /// Where it arrived.
+        /// The end at which the packet arrived.
         var place: CaseLinks.Place
     }
 
-    /// How a packet left an end of a link.
+    /// How a packet was sent from an end of a link.
     struct Departure {
-        /// The end that sent it.
+        /// The end that sent the packet.
         var place: CaseLinks.Place
-        /// It arrived at once, unchanged.
+        /// Whether the packet arrived immediately and unchanged.
         var hasArrived: Bool
     }
 
-    /// What came to the receivers, without the copies that a link made of packets.
+    /// The packets that the receivers got, without duplicates that a link made.
     private(set) var arrived = CaseTraffic()
-    /// Of the entries of what left: the faults that they met.
+    /// The faults that affected sent packets, by the packet's index.
     private(set) var faults: [Int: [Int]] = [:]
-    /// How each entry of what left that passed over a link did so.
+    /// How each sent packet that passed over a link departed, by the packet's index.
     private(set) var departures: [Int: Departure] = [:]
     private(set) var changed: [Changed] = []
     private var connections = LinkConnections()
 
-    /// Adds what passed over a link to it and to what left.
+    /// Adds a packet that passed over a link, also to the sent packets if it was sent.
     mutating func add(_ passage: CaseLinks.Passage, to left: inout CaseTraffic) {
         let record = passage.record
         let packet = CapturedPacket(

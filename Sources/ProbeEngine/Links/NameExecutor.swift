@@ -4,11 +4,11 @@ import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
-/// Says to the resolvers of a case what names of hosts stand for.
+/// Configures the resolvers of a case with the answers for host names.
 struct NameExecutor {
     let context: CaseContext
 
-    /// Names of the header; they are answered when this returns.
+    /// Sets the names of the header and starts the resolvers. Queries are answered when this returns.
     func begin() throws(Finding) {
         guard context.scenario.usesNames else { return }
         for statement in context.scenario.names { try set(statement) }
@@ -37,7 +37,7 @@ struct NameExecutor {
         }
     }
 
-    /// From here on the name stands for what the statement says.
+    /// Makes a name resolve to the statement's answer from now on.
     func set(_ statement: NameStatement) throws(Finding) {
         let text = context.text(of: statement.span)
         let names = context.links.names
@@ -76,7 +76,7 @@ struct NameExecutor {
         }
     }
 
-    /// Where an actor of the header listens.
+    /// Returns the address at which an actor of the header listens.
     private func address(of name: Name) throws(Finding) -> IPAddress {
         let declared = context.scenario.actors.first { $0.name.value == name.value }
         let family: LinkFamily? =
@@ -93,8 +93,8 @@ struct NameExecutor {
 }
 
 extension CaseContext {
-    /// The programs in a network of a link, for messages. Only they look names up and connect to what they find: the harness's own ends connect to
-    /// addresses.
+    /// Returns the names of the programs in a network of a link, for messages. Only programs look up names and connect
+    /// to the results; the harness's own ends connect to addresses.
     func programs(at place: CaseLinks.Place) -> String {
         let all = links.names(at: place)
         let programs = scenario.actors.compactMap { actor -> String? in

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// An `expect` of a connection with all its values computed.
+/// The input that an `expect` of a connection awaits, with all its values computed.
 enum ExpectedInput {
     case bytes([UInt8])
     case line(ExpectedText, name: String?)
@@ -12,17 +12,17 @@ enum ExpectedInput {
     case anyBytes(name: String?)
     case integer(IntegerFormat, name: String?)
     case message(ExpectedText, name: String?)
-    /// With what is waited for, in words.
+    /// A WebSocket message or frame, with its description.
     case webSocket(WebSocketMatcher.Wanted, String)
     case eof
     case reset
     case closed
     case notify
     case truncated
-    /// By its number.
+    /// The TLS alert with this number.
     case alert(UInt8)
 
-    /// Raw bytes, not units of the framing.
+    /// Whether it expects raw bytes rather than units of the framing.
     var isRaw: Bool {
         switch self {
         case .bytes, .count, .until, .anyBytes, .integer: true
@@ -30,7 +30,7 @@ enum ExpectedInput {
         }
     }
 
-    /// The end of the connection.
+    /// Whether it expects the end of the connection.
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .notify, .truncated, .alert: true
@@ -38,17 +38,18 @@ enum ExpectedInput {
         }
     }
 
-    /// So many bytes of what came are shown beside it, or more: fewer would look as if the others had not come.
+    /// The least number of received bytes to show next to the expectation. Showing fewer would suggest that the rest
+    /// did not arrive.
     var shownLength: Int {
         switch self {
         case .bytes(let bytes): bytes.count
-        // With a terminator.
+        // Includes a terminator.
         case .line(let text, _), .message(let text, _), .untilLine(let text, _): (text.value?.count ?? 0) + 2
         default: 0
         }
     }
 
-    /// `a line "x"`: what is waited for, in words.
+    /// What is awaited, in words, such as `a line "x"`.
     var description: String {
         switch self {
         case .bytes(let bytes): Escaped.phrase(bytes)
@@ -71,7 +72,7 @@ enum ExpectedInput {
     }
 }
 
-/// What a line or a message has to be.
+/// The expected text of a line or message.
 enum ExpectedText {
     case value([UInt8])
     case regex(ByteRegex)
@@ -85,7 +86,7 @@ enum ExpectedText {
         }
     }
 
-    /// nil when it is not it, else the groups of the regex.
+    /// Returns the groups of the regex if the bytes match; `nil` otherwise.
     func match(_ bytes: [UInt8]) -> [(String, Value)]? {
         switch self {
         case .any: return []
@@ -96,7 +97,7 @@ enum ExpectedText {
         }
     }
 
-    /// Whether it is it: cheaper than to ask for the groups.
+    /// Whether the bytes match. This is cheaper than extracting the groups.
     func fits(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .any: true

@@ -2,25 +2,27 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Finds the next unit (line or message) of a framing in what has come.
+/// Finds the next unit (line or message) of a framing in the received bytes.
 enum FrameScanner {
     struct Unit {
         /// Offsets of the content, without terminator or prefix.
         var content: Range<Int>
-        /// Offset behind the unit.
+        /// The offset after the unit.
         var end: Int
     }
 
     enum Scan {
         case unit(Unit)
         case incomplete
-        /// The prefix says something that no peer may say.
+        /// The prefix has a value that no peer may send.
         case invalid(String)
-        /// The prefix promises more than the harness keeps.
+        /// The prefix announces more bytes than the harness keeps.
         case tooLong(String)
     }
 
-    /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
+    /// Returns the unit that begins at `offset`.
+    ///
+    /// - Parameter searched: the offset before which no terminator begins, except possibly in the last bytes.
     static func next(_ framing: Framing, in buffer: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
         if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))

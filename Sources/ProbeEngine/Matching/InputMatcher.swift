@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Compares what has come on a connection with what is expected. Pure: it looks, and takes nothing.
+/// Compares the bytes received on a connection with what is expected. Pure: it only looks and consumes nothing.
 struct InputMatcher {
     enum Result {
-        /// Take so many bytes; the last one needed was read at `completed`.
+        /// Consume `take` bytes. The last byte that was needed was read at `completed`.
         case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
-        /// Take these parts: what stands between them stays.
+        /// Consume these ranges; the bytes between them stay.
         case taken([Range<Int>], completed: MonotonicTime?, bindings: [(String, Value)])
         case mismatch(Mismatch)
-        /// It may still come.
+        /// The expected input may still arrive.
         case pending
     }
 
@@ -19,12 +19,12 @@ struct InputMatcher {
         var expected: [UInt8]?
         var actual: [UInt8]?
         var hints: [String] = []
-        /// More bytes would make the report clearer: the unit that differs has not come whole.
+        /// Whether more bytes would make the report clearer, because the unit that differs is incomplete.
         var isPartial = false
-        /// The harness can't read what came: that is an error, and says nothing about the peer.
+        /// Whether the harness can't read what arrived. That is an error, and says nothing about the peer.
         var isLimit = false
 
-        /// - Parameter limit: what came that is more than the harness can read, as a clause.
+        /// - Parameter limit: a clause describing the input that is more than the harness can read.
         static func beyond(_ limit: String, actual: [UInt8]) -> Mismatch {
             Mismatch(
                 summary: limit, actual: actual,
@@ -34,16 +34,18 @@ struct InputMatcher {
         static let limitHint = "see the limits of the harness in `docs/language/verdicts.md`, under Limits"
     }
 
-    /// Actual bytes that a report holds at most.
+    /// The most actual bytes that a report holds.
     static let shownLimit = 4096
 
     var buffer: ReceiveBuffer
     var end: Connection.ReadEnd?
     var framing: Framing
-    /// The peer is a client: of WebSocket it masks.
+    /// Whether the peer is a client, which masks its WebSocket frames.
     var isOfClient = false
 
-    /// - Parameter progress: of this wait so far; it makes each look begin where the last one ended.
+    /// Compares the received bytes with the expected input.
+    ///
+    /// - Parameter progress: the progress of this wait, which makes each look begin where the last one ended.
     func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
         progress.begin(buffer, framing)
         let outcome = evaluate(expected, &progress)
@@ -58,7 +60,7 @@ struct InputMatcher {
             return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(wanted, &progress)
         case .line(let text, let name) where framing == .websocket,
             .message(let text, let name) where framing == .websocket:
-            // What is compared is text, unless it says otherwise.
+            // The message is compared as text, unless any message will do.
             let kind: WebSocketMessageKind? = if case .any = text { nil } else { .text }
             return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(
                 .message(text, name: name, kind: kind), &progress)
@@ -100,7 +102,7 @@ struct InputMatcher {
         return buffer.count >= bytes.count ? taking(bytes.count) : .pending
     }
 
-    /// The next line or message behind those that were looked at.
+    /// Returns the next line or message after those that have been examined.
     func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
         let outcome = FrameScanner.next(framing, in: buffer, from: progress.lines, searched: progress.searched)
         if case .incomplete = outcome { progress.searched = buffer.count }
@@ -140,7 +142,7 @@ struct InputMatcher {
         }
     }
 
-    /// A line that has not ended yet and can no longer be the expected one.
+    /// Evaluates a line that has not ended yet but may already differ from the expected one.
     private func prematurely(
         _ text: ExpectedText, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
     ) -> Result {
@@ -172,12 +174,12 @@ struct InputMatcher {
         }
     }
 
-    /// Each line gets a pattern of its own. Which one may change as more lines come, so that the order of the patterns decides
-    /// nothing.
+    /// Matches each line with its own pattern. The assignment may change as more lines arrive, so that the order of the
+    /// patterns doesn't matter.
     private func anyOrder(
         _ texts: [(isOptional: Bool, text: ExpectedText)], _ progress: inout InputProgress
     ) -> Result {
-        // Taken out while it changes: two owners would each need a copy.
+        // Moved out while it changes: two owners would force a copy.
         var matching = progress.matching ?? LineMatching(texts)
         progress.matching = nil
         defer { progress.matching = matching }
@@ -195,7 +197,7 @@ struct InputMatcher {
             }
             (progress.lines, progress.searched, progress.needed) = (unit.end, unit.end, unit.end)
         }
-        // Optional lines that are there already belong to it too.
+        // Optional lines that have already arrived are included.
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
             guard matching.add(buffer.bytes(unit.content)) else { break }

@@ -2,34 +2,36 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// How far a wait has looked into what came, so that bytes are looked at once, however small the pieces are in which they come.
+/// How far a wait has examined the received bytes, so that each byte is examined once, however small the pieces in
+/// which they arrive.
 ///
-/// One for each wait: it is about one expectation.
+/// Each wait has its own progress, for one expectation.
 struct InputProgress {
-    /// Offset behind the lines that were looked at.
+    /// The offset after the lines that have been examined.
     var lines = 0
-    /// Offset behind the bytes that were looked at, from `lines` on.
+    /// The offset after the bytes that have been searched, from `lines` on.
     var searched = 0
-    /// Offset behind the bytes that are the same as the expected ones.
+    /// The offset after the bytes that equal the expected ones.
     var compared = 0
-    /// Offset behind the last line that was needed.
+    /// The offset after the last line that was needed.
     var needed = 0
-    /// Of `lines in any order`.
+    /// The matching of `lines in any order`.
     var matching: LineMatching?
-    /// Of messages and control frames of WebSocket.
+    /// The progress for WebSocket messages and control frames.
     var frames = WebSocketMatcher.Progress()
-    /// There is more to look at now than one turn of the reactor allows: nothing has to come for another look.
+    /// Whether there is more to examine than one turn of the reactor allows: another look is due even if nothing
+    /// arrives.
     var isBusy = false
-    /// What one look may still take: bytes of lines, each as often as it is compared.
+    /// The remaining allowance of a look, in bytes of lines. A line counts once for each comparison.
     var allowance = 0
 
     private var edits: Int?
     private var framing: Framing?
 
-    /// What one look takes: some milliseconds.
+    /// The allowance of a look, worth a few milliseconds.
     private static let turn = 1 << 20
 
-    /// Begins a look: forgets what does not hold any more, as bytes were taken from under it.
+    /// Begins a look: discards progress that is no longer valid because bytes were removed from the buffer.
     mutating func begin(_ buffer: ReceiveBuffer, _ framing: Framing) {
         (isBusy, allowance) = (false, Self.turn)
         defer { (edits, self.framing) = (buffer.edits, framing) }
@@ -39,12 +41,13 @@ struct InputProgress {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
             frames = WebSocketMatcher.Progress()
         } else {
-            // A `whenever` took lines behind those that were looked at.
+            // A `whenever` took lines after those that have been examined.
             searched = lines
         }
     }
 
-    /// Takes a line's cost from the allowance; false, and the look is over, where it was used up before.
+    /// Deducts a line's cost from the allowance. Returns false if the allowance was already used up, which ends the
+    /// look.
     mutating func spend(_ cost: Int) -> Bool {
         guard allowance > 0 else {
             isBusy = true

@@ -1,20 +1,20 @@
 import ProbeScenario
 
-/// Gives each line of `lines in any order` a pattern of its own: a maximum matching, kept up line by line with augmenting paths, so
-/// that the order of the patterns decides nothing.
+/// Assigns each line of `lines in any order` its own pattern: a maximum matching, maintained line by line with
+/// augmenting paths, so that the order of the patterns doesn't matter.
 ///
-/// Each pattern is compared with each line once; what fits is kept as bits, so that a path through P patterns costs at most
-/// P × P / 64 steps.
+/// Each pattern is compared with each line once. The results are kept as bits, so that a path through P patterns costs
+/// at most P × P / 64 steps.
 struct LineMatching {
     private let patterns: [(isOptional: Bool, text: ExpectedText)]
-    /// By its bytes: the patterns that are this text.
+    /// The patterns that are literal text, by their bytes.
     private var texts: [[UInt8]: [Int]] = [:]
-    /// The patterns that have to be compared one by one.
+    /// The patterns that must be compared one by one.
     private var others: [Int] = []
     private var lines: [[UInt8]] = []
-    /// By line: the patterns that fit it.
+    /// The patterns that each line matches, by line.
     private var fits: [PatternSet] = []
-    /// The line that each pattern has.
+    /// The line assigned to each pattern.
     private var lineOf: [Int?]
     private var free: PatternSet
     private let required: PatternSet
@@ -34,10 +34,10 @@ struct LineMatching {
         missing = patterns.count { !$0.isOptional }
     }
 
-    /// Whether all that must come has come.
+    /// Whether all required lines have arrived.
     var isComplete: Bool { missing == 0 }
 
-    /// Patterns without a line.
+    /// The patterns without a line.
     var open: [ExpectedText] { patterns.indices.filter { lineOf[$0] == nil }.map { patterns[$0].text } }
 
     /// The groups of all regexes.
@@ -45,26 +45,29 @@ struct LineMatching {
         patterns.indices.flatMap { index in lineOf[index].flatMap { patterns[index].text.match(lines[$0]) } ?? [] }
     }
 
-    /// How many patterns a line is compared with.
+    /// The number of patterns that a line is compared with.
     var comparisons: Int { others.count + 1 }
 
-    /// - Returns: false when no pattern is left for it.
+    /// Adds a line.
+    ///
+    /// - Returns: false if no pattern is left for the line.
     mutating func add(_ line: [UInt8]) -> Bool {
         var fitting = PatternSet(count: patterns.count)
         for index in texts[line] ?? [] { fitting.insert(index) }
         for index in others where patterns[index].text.fits(line) { fitting.insert(index) }
         lines.append(line)
         fits.append(fitting)
-        // What must come gets its line before what may.
+        // Required patterns get their lines before optional ones.
         if place(lines.count - 1, in: required) || place(lines.count - 1, in: nil) { return true }
         lines.removeLast()
         fits.removeLast()
         return false
     }
 
-    /// Finds a pattern for a line, moving other lines where that makes room: a breadth-first search, each pattern visited once.
+    /// Finds a pattern for a line, reassigning other lines if that makes room: a breadth-first search that visits each
+    /// pattern once.
     ///
-    /// - Parameter targets: the patterns that may be taken at the end of the path; nil: all.
+    /// - Parameter targets: the patterns that may be taken at the end of the path; `nil` for all.
     private mutating func place(_ line: Int, in targets: PatternSet?) -> Bool {
         var targets = targets ?? free
         targets.formIntersection(free)
@@ -72,7 +75,7 @@ struct LineMatching {
         var unseen = PatternSet(count: patterns.count)
         unseen.insertAll()
         var queue = [line]
-        /// By pattern: the line from which the search came to it.
+        /// The line from which the search reached each pattern.
         var from: [Int: Int] = [:]
         var next = 0
         while next < queue.count {
@@ -91,7 +94,8 @@ struct LineMatching {
         return false
     }
 
-    /// Gives `line` the pattern, and what it had to the line from which the search came, and so on to the new line.
+    /// Assigns the pattern to `line`, the line's previous pattern to the line from which the search reached it, and so
+    /// on to the new line.
     private mutating func move(_ line: Int, to pattern: Int, _ from: [Int: Int]) {
         free.remove(pattern)
         if !patterns[pattern].isOptional { missing -= 1 }
@@ -108,7 +112,7 @@ struct LineMatching {
     private var patternOf: [Int: Int] = [:]
 }
 
-/// Some of the patterns, as bits.
+/// A set of patterns, as bits.
 private struct PatternSet {
     private var words: [UInt64]
     private let count: Int
@@ -135,7 +139,7 @@ private struct PatternSet {
         return nil
     }
 
-    /// Those of this set that are in `other`; takes them out of it.
+    /// Removes the patterns of this set from `other`, and returns those that were in it.
     func removing(from other: inout PatternSet) -> [Int] {
         var found: [Int] = []
         for number in words.indices {

@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Names what nearly fitted: the sentences that save a look at the bytes.
+/// Hints about what nearly matched, which save the reader a look at the bytes.
 enum NearMiss {
     static let resetInsteadOfFin =
         "RST, not FIN: a program that closes a socket while received bytes lie unread in it makes the kernel send RST; "
@@ -31,11 +31,11 @@ enum NearMiss {
         return []
     }
 
-    /// A U+FFFD on one side where the other has something else.
+    /// Returns a hint if one side has U+FFFD where the other has something else.
     static func replacement(expected: [UInt8], actual: [UInt8]) -> String? {
         let count = min(expected.count, actual.count)
         guard var index = (0..<count).first(where: { expected[$0] != actual[$0] }) else { return nil }
-        // To the start of the character: its first bytes may be those of U+FFFD.
+        // Back to the start of the character: its first bytes may be those of U+FFFD.
         var steps = 0
         while index > 0, steps < 3, expected[index] & 0xC0 == 0x80 || actual[index] & 0xC0 == 0x80 {
             index -= 1
@@ -51,7 +51,7 @@ enum NearMiss {
             : "decoded as text: U+FFFD stands for bytes that are no UTF-8"
     }
 
-    /// A line without its terminator that can't become the expected one.
+    /// Returns hints for a line without its terminator that can't become the expected one.
     static func unterminated(expected: [UInt8], actual: [UInt8], framing: Framing) -> [String] {
         let end = Array(actual.dropFirst(expected.count))
         guard actual.starts(with: expected), let first = end.first else { return [] }
@@ -63,7 +63,7 @@ enum NearMiss {
         }
     }
 
-    /// The connection ended in mid-line.
+    /// Returns hints for a connection that ended in mid-line.
     static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
         if expected.match(actual) != nil && !actual.isEmpty {
             return ["the line came without its terminator (\(name(of: framing)))"]
@@ -75,7 +75,7 @@ enum NearMiss {
         return []
     }
 
-    /// Nothing that fits came in time.
+    /// Returns hints for input that did not arrive in time.
     static func atDeadline(_ expected: ExpectedInput, actual: [UInt8], framing: Framing) -> [String] {
         switch expected {
         case .line(let text, _), .untilLine(let text, _), .message(let text, _):
@@ -90,7 +90,7 @@ enum NearMiss {
         }
     }
 
-    /// Who cut the line did not see its end, or saw none because there is none.
+    /// Describes a line feed inside a line: a terminator was overlooked, or the line feed is bare.
     private static func lineFeedInside(_ line: [UInt8]) -> String {
         let isWhole = zip(line, line.dropFirst()).contains { $0 == 13 && $1 == 10 }
         return isWhole

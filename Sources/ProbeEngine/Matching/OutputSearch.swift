@@ -2,17 +2,18 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Where in a program's output the next search begins.
+/// The position in a program's output at which the next search begins.
 struct OutputCursor {
-    /// Index of a line of the log, counting dropped ones, and an offset in it.
+    /// The index of a line of the log, counting dropped lines. `offset` is the position in it.
     var line = 0
     var offset = 0
-    /// Earlier lines that ended after the line of the last match, or have not ended: where the search in each goes on.
+    /// The offsets at which the search continues in earlier lines that ended after the line of the last match, or have
+    /// not ended.
     var unfinished: [Int: Int] = [:]
 
-    /// Where a search goes on that has found nothing: complete lines need no second look.
+    /// Returns where a search continues that has found nothing: complete lines need no second look.
     ///
-    /// - Parameter open: the lines to which something may still be added.
+    /// - Parameter open: the lines that may still grow.
     static func behindCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {
         var rest: [Int: Int] = [:]
         for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
@@ -20,22 +21,24 @@ struct OutputCursor {
     }
 }
 
-/// Looks for a regex in what a program printed, line by line.
+/// Searches a program's output for a regex, line by line.
 enum OutputSearch {
     struct Match {
         var line: Int
-        /// Offset behind the match: where the next search in this line begins.
+        /// The offset after the match, at which the next search in this line begins.
         var end: Int
-        /// When its last byte was read.
+        /// When the last byte of the match was read.
         var time: MonotonicTime
-        /// When its line ended; nil if the line is unfinished.
+        /// When the line of the match ended; `nil` if the line is unfinished.
         var ended: MonotonicTime?
         var groups: [(String, [UInt8])]
     }
 
-    /// The first match after a place in the log: the one whose line ended first. Unfinished lines count last.
+    /// Returns the first match after a position in the log: the one whose line ended first. Unfinished lines count
+    /// last.
     ///
-    /// - Parameter includesOpen: whether unfinished lines are searched. Their rest may change what matches.
+    /// - Parameter includesOpen: whether unfinished lines are searched. The rest of such a line may change what
+    ///   matches.
     static func next(
         _ regex: ByteRegex, in log: OutputLog, from cursor: OutputCursor = OutputCursor(), includesOpen: Bool
     ) -> Match? {
@@ -48,8 +51,8 @@ enum OutputSearch {
         for (index, offset) in cursor.unfinished {
             if let line = log[index] { _ = look(at: index, line, from: offset) }
         }
-        // The lines of one stream end in their order. Those of the other stream can only be first if they began before
-        // the end of the first match.
+        // The lines of one stream end in order. A line of the other stream can be first only if it began before the end
+        // of the first match.
         var found: Set<ChildProcess.Stream> = []
         func isDone(at index: Int, _ line: OutputLog.Line) -> Bool {
             if found.contains(line.stream) { return false }
@@ -76,10 +79,11 @@ enum OutputSearch {
         }
     }
 
-    /// The first match in one line.
+    /// Returns the first match in one line.
     ///
-    /// Where a long line was broken, what matches across the break is found in the part behind it, as far as the pattern can't
-    /// match more than the context; `^` does not match there, and what touches the end of the part before is left to the next one.
+    /// If a long line was split, a match across the split is found in the later part, provided that the pattern can't
+    /// match more than the context. `^` does not match at the split, and a match that touches the end of a part is left
+    /// to the next part.
     static func match(_ regex: ByteRegex, _ line: OutputLog.Line, _ index: Int, _ offset: Int) -> Match? {
         guard offset <= line.bytes.count else { return nil }
         let context = line.context.count
@@ -87,7 +91,7 @@ enum OutputSearch {
         var start = context + offset
         if context > 0, offset == 0 { start = max(1, context - (regex.longestMatch ?? 0)) }
         while let match = regex.firstMatch(in: text, from: start) {
-            // An empty match where the last one ended would be found for ever.
+            // An empty match at the end of the last one would be found indefinitely.
             if offset > 0 && match.range.isEmpty { return nil }
             let isPast = context > 0 && match.range.upperBound < context
             let isCut = line.isBroken && match.range.upperBound == text.count
@@ -103,17 +107,17 @@ enum OutputSearch {
         return nil
     }
 
-    /// Whether lines that were broken hide no match of it from here on.
+    /// Whether the lines that were split, from `line` on, can't hide a match.
     static func seesAll(_ regex: ByteRegex, in log: OutputLog, from line: Int) -> Bool {
         log.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
     }
 
-    /// Where the search goes on behind a match.
+    /// Returns where the search continues after a match.
     static func cursor(behind match: Match, in log: OutputLog, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
         next.unfinished = [:]
         func pass(_ index: Int, _ line: OutputLog.Line) {
-            // An earlier line that ended after the match's line has not counted yet.
+            // An earlier line that ended after the match's line has not been counted yet.
             if let end = line.ended, match.ended.map({ end <= $0 }) ?? true { return }
             next.unfinished[index] = cursor.unfinished[index] ?? (index == cursor.line ? cursor.offset : 0)
         }

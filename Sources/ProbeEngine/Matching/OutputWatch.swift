@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Searches what a program printed for the script's patterns before it is dropped, so that a verdict about it stays right.
+/// Searches a program's output for the script's patterns before it is dropped, so that verdicts about it stay correct.
 ///
-/// Lines in which an `expect output` may still find its match are kept; of a pattern of `expect no output` it is remembered
-/// that it was found.
+/// Lines in which an `expect output` may still find its match are kept. For a pattern of `expect no output`, only the
+/// fact that it was found is remembered.
 ///
 /// Confined to the case's reactor.
 final class OutputWatch {
@@ -16,20 +16,20 @@ final class OutputWatch {
 
     private struct Entry {
         let regex: ByteRegex
-        /// Lines from here on were searched before they were dropped.
+        /// The index of the first line that was searched before it was dropped, as all later lines were.
         let firstSearched: Int
-        /// Its lines are kept for an `expect output`.
+        /// Whether lines with a match are kept for an `expect output`.
         var isWanted: Bool
-        /// The first line that was dropped with a match in it.
+        /// The first dropped line with a match.
         var found: Found?
     }
 
-    /// A line with a match in it.
+    /// A line with a match.
     struct Found {
         let line: [UInt8]
-        /// When the match had come.
+        /// When the match had arrived.
         let time: MonotonicTime
-        /// Its place in the output log; nil if it is no longer kept.
+        /// The index of the line in the output log; `nil` if it is no longer kept.
         let number: Int?
 
         init(line: [UInt8], time: MonotonicTime, number: Int? = nil) {
@@ -39,17 +39,19 @@ final class OutputWatch {
         }
     }
 
-    /// The patterns of the script about this program.
+    /// The script's patterns for this program.
     private let literals: [(literal: RegexLiteral, isWanted: Bool)]
     private var entries: [Key: Entry] = [:]
-    /// A pattern with a variable is another one with each value.
+    /// The maximum number of entries. A pattern with a variable makes an entry for each value.
     private static let mostEntries = 256
 
     init(_ literals: [(literal: RegexLiteral, isWanted: Bool)]) {
         self.literals = literals
     }
 
-    /// - Parameter line: from this one on it is searched for.
+    /// Adds a pattern.
+    ///
+    /// - Parameter line: the first line in which the pattern is searched for.
     func add(_ regex: ByteRegex, isWanted: Bool, from line: Int) {
         let key = Key(source: regex.source, ignoresCase: regex.ignoresCase)
         if entries[key] != nil {
@@ -63,8 +65,8 @@ final class OutputWatch {
     ///
     /// - Parameters:
     ///   - cursor: where the next `expect output` begins.
-    ///   - compute: a pattern of the script as of now; nil where its variables are not bound.
-    /// - Returns: for each line whether it is kept.
+    ///   - compute: returns the current value of a pattern of the script; `nil` if its variables are not bound.
+    /// - Returns: for each line, whether it is kept.
     func search(
         _ lines: ArraySlice<OutputLog.Line>, _ first: Int, _ cursor: OutputCursor,
         compute: (RegexLiteral) -> ByteRegex?
@@ -78,7 +80,7 @@ final class OutputWatch {
             let isAhead = index >= cursor.line || cursor.unfinished[index] != nil
             var keeps = false
             for (key, entry) in entries where entry.found == nil || (isAhead && entry.isWanted && !keeps) {
-                // The log keeps an unfinished line: it is searched there once it has ended.
+                // The log keeps an unfinished line, which is searched there once it has ended.
                 guard line.isComplete, let match = OutputSearch.match(entry.regex, line, index, 0) else { continue }
                 if entry.found == nil { entries[key]?.found = Found(line: line.bytes, time: match.time) }
                 if isAhead && entry.isWanted { keeps = true }
@@ -88,10 +90,10 @@ final class OutputWatch {
         return isKept
     }
 
-    /// A line in which the pattern was found before it was dropped.
+    /// Returns a line in which the pattern was found before the line was dropped.
     func found(_ regex: ByteRegex) -> Found? { entry(regex)?.found }
 
-    /// Whether no line from `line` on was dropped that was not searched for it.
+    /// Whether all dropped lines from `line` on were searched for the pattern.
     func hasSearched(_ regex: ByteRegex, from line: Int, in log: OutputLog) -> Bool {
         log.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
     }
@@ -100,7 +102,7 @@ final class OutputWatch {
         entries[Key(source: regex.source, ignoresCase: regex.ignoresCase)]
     }
 
-    /// The patterns of a script that are about a program, those of a definition once.
+    /// Returns the patterns of a script that are about a program. Those of a definition occur once.
     static func literals(of scenario: Scenario, for name: String) -> [(literal: RegexLiteral, isWanted: Bool)] {
         var found: [(literal: RegexLiteral, isWanted: Bool)] = []
         func visit(_ steps: [Step]) {

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeTransport
 
-/// A subject's reports in the words of the script.
+/// Describes a subject's reports in the words of the script.
 enum SubjectText {
     static func describe(_ event: SubjectReport.Event) -> String {
         switch event {
@@ -31,13 +31,13 @@ enum SubjectText {
         }
     }
 
-    /// In parentheses behind the reason.
+    /// Returns the detail in parentheses, to follow the reason.
     private static func words(in detail: String?) -> String {
         guard let detail, !detail.isEmpty else { return "" }
         return " (\(Escaped.text(detail.utf8)))"
     }
 
-    /// `eof`, `closed 1001`: as `expect stopped` is written.
+    /// Returns a stop reason as `expect stopped` writes it, such as `eof` or `closed 1001`.
     static func word(_ reason: StopReason) -> String {
         guard case .closed(let code) = reason, let code else { return reason.word }
         return "\(reason.word) \(code)"
@@ -52,7 +52,7 @@ enum SubjectText {
         }
     }
 
-    /// `a line`, `leftover`: the kind of what it says.
+    /// Returns the kind of an event, such as `line` or `leftover`.
     static func kind(_ event: SubjectReport.Event) -> String {
         switch event {
         case .line: "line"
@@ -77,7 +77,7 @@ enum SubjectText {
         }
     }
 
-    /// What the subject said besides its reason, where it said anything.
+    /// Returns what the subject said in addition to its reason, if anything.
     static func words(_ detail: String?) -> [String] {
         guard let detail, !detail.isEmpty else { return [] }
         return ["it said: \(Escaped.text(detail.utf8))"]

@@ -2,42 +2,44 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Compares the frames of WebSocket (RFC 6455) that have come with what is expected. Pure: it looks, and takes nothing.
+/// Compares received WebSocket frames (RFC 6455) with what is expected. Pure: it only looks and consumes nothing.
 ///
-/// A data message is joined from its fragments; control frames between them, and in front of it, stay for the steps that expect them.
+/// A data message is assembled from its fragments. Control frames before it and between its fragments stay for the
+/// steps that expect them.
 ///
-/// A frame that RFC 6455 forbids meets no expectation but that of exactly this frame.
+/// A frame that RFC 6455 forbids satisfies only an expectation of exactly this frame.
 struct WebSocketMatcher {
     /// What is expected.
     enum Wanted {
-        /// The next data message: its content, and what it has to be (RFC 6455, 5.6); nil: either.
+        /// The next data message: its content and its kind (RFC 6455, 5.6); `nil` for either kind.
         case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
-        /// The next control frame of this opcode; with a content if one is said, of a close the code and the reason.
+        /// The next control frame with this opcode, with this content if given. For a close with a code, the content is
+        /// the reason.
         case control(opcode: UInt8, content: ExpectedText?, code: Int?)
         /// The next frame of any kind.
         case frame(WebSocketFrame, WantedMask)
     }
 
-    /// Of a frame that is expected.
+    /// The expected masking of a frame.
     enum WantedMask {
-        /// As the side that has sent it must.
+        /// As required of the side that sent the frame.
         case asMust
         case unmasked
-        /// By any key.
+        /// With any key.
         case masked
         case key([UInt8])
     }
 
-    /// How far a wait has looked: fragments of a message, and the offset behind what was looked at.
+    /// How far a wait has looked: the fragments of a message, and the offset after what has been examined.
     struct Progress {
         fileprivate var fragments: [Placed] = []
         fileprivate(set) var offset = 0
     }
 
     let buffer: ReceiveBuffer
-    /// The peer is a client: it masks.
+    /// Whether the peer is a client, which masks its frames.
     let isOfClient: Bool
-    /// The most of a payload.
+    /// The maximum length of a payload.
     static let limit = Connection.receiveLimit
 
     fileprivate struct Placed {
@@ -70,7 +72,7 @@ struct WebSocketMatcher {
         }
     }
 
-    /// The next one that the RFC allows.
+    /// Returns the next frame, or a mismatch if the RFC forbids it.
     private func nextAllowed(_ progress: inout InputProgress) -> Next {
         guard progress.spend(1) else { return .incomplete }
         let next = next(from: progress.frames.offset)
@@ -81,13 +83,13 @@ struct WebSocketMatcher {
                     "\(Self.name(of: placed.frame.opcode)) \(what)", placed.frame,
                     hints: ["`expect message ws.frame(…)` takes a frame as it is"]))
         }
-        // What was looked at is not looked at again.
+        // A frame that has been examined is not examined again.
         _ = progress.spend(placed.range.count)
         progress.frames.offset = placed.range.upperBound
         return next
     }
 
-    /// Looks at one allowed frame after the other, until one of them gives a result.
+    /// Examines allowed frames in order until one of them gives a result.
     private func search(
         _ progress: inout InputProgress, _ look: (Placed, inout InputProgress) -> InputMatcher.Result?
     ) -> InputMatcher.Result {
@@ -158,7 +160,8 @@ struct WebSocketMatcher {
 
     // MARK: Control frames
 
-    /// A whole data message in front of it has to be expected first; fragments of one that has not ended stay.
+    /// Evaluates the next control frame. A complete data message before it must be expected first; fragments of an
+    /// unfinished message stay.
     private func control(
         _ opcode: UInt8, _ content: ExpectedText?, _ code: Int?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
@@ -261,7 +264,7 @@ struct WebSocketMatcher {
         }
     }
 
-    /// As `a text frame (no FIN, RSV 4)`.
+    /// Describes a frame, for example `a text frame (no FIN, RSV 4)`.
     static func described(_ frame: WebSocketFrame) -> String {
         var notes: [String] = []
         if !frame.isFinal { notes.append("no FIN") }

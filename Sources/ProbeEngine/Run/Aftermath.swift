@@ -4,18 +4,19 @@ import ProbeSystem
 package import ProbeTransport
 import Synchronization
 
-/// Hears what a subject reports of a case that has ended. An event may follow the subject's stop when the case has passed already. While the
-/// case's result is held back, such an event fails the case; afterwards it is an error of the run.
+/// Receives a subject's reports about a case that has ended. An event may follow the subject's stop when the case has
+/// already passed. While the case's result is held back, such an event fails the case; afterwards it is an error of the
+/// run.
 package final class Aftermath: LateListener {
-    /// A subject has to be silent about a case for so long before the case's result is emitted.
+    /// How long a subject must be silent about a case before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)
 
     private struct State {
-        /// By the driver's numbers of connections.
+        /// The names of the subjects, by the driver's connection numbers.
         var names: [Int: String]
         var findings: [Finding] = []
         var isTold = false
-        /// Kept alive until then, so that its reports arrive.
+        /// The driver, kept alive until the result is emitted so that its reports arrive.
         var driver: (any SubjectDriver)?
     }
 
@@ -51,13 +52,13 @@ package final class Aftermath: LateListener {
         if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had been told") }
     }
 
-    /// From here on the case's result is emitted.
+    /// Closes the case: its result is emitted from here on.
     ///
-    /// - Returns: the result with the finding that has come meanwhile.
+    /// - Returns: the result, with the first finding that arrived in the meantime.
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
             state.isTold = true
-            // A run of many cases keeps nothing else of each.
+            // Nothing else is kept of each case, because a run may have many.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }
@@ -70,7 +71,8 @@ package final class Aftermath: LateListener {
 }
 
 extension Aftermath {
-    /// nil where a subject can't report anything after the case, or nobody could be told of it.
+    /// Creates the listener; `nil` if a subject can't report anything after the case, or nothing would receive the
+    /// report.
     convenience init?(of context: CaseContext, driver: (any SubjectDriver)?) {
         guard let driver, driver.drainInterval > .zero || context.settings.hearsLateReports,
             let report = context.settings.reportRunError

@@ -9,14 +9,15 @@ import ProbeSystem
 struct CaseEnd {
     let context: CaseContext
 
-    /// The longest wait for bytes on their way.
+    /// The longest wait for bytes in transit.
     private static let longestTransit = Duration.seconds(1)
-    /// How long a link has to carry what was sent, and its acknowledgment.
+    /// How long a link may take to carry what was sent, and its acknowledgment.
     private static let linkTransit = Duration.milliseconds(500)
-    /// How long a subject has to send what it was told to send.
+    /// How long a subject may take to send what it was told to send.
     private static let sendTime = Duration.milliseconds(100)
 
-    /// Waits for what the last steps have sent: a subject, a proxy or a link takes a moment to bring it where its arrival is judged.
+    /// Waits for what the last steps sent: a subject, a proxy or a link takes a moment to deliver it where its arrival
+    /// is judged.
     func awaitArrival() async throws(Finding) {
         let end = MonotonicTime.now + context.scaled(Self.longestTransit)
         while isUnderWay, MonotonicTime.now < end {
@@ -43,7 +44,7 @@ struct CaseEnd {
         }
     }
 
-    /// It was told to send just now, and nothing has come since on any connection.
+    /// Whether the subject was told to send a moment ago, and nothing has arrived since then on any connection.
     private func isSending(_ subject: SubjectActor) -> Bool {
         guard let told = subject.reports.lastSend, MonotonicTime.now < told + context.scaled(Self.sendTime) else {
             return false
@@ -52,7 +53,7 @@ struct CaseEnd {
         return !open.isEmpty && !open.contains { $0.hasUnread || $0.lastRead.map { $0 > told } ?? false }
     }
 
-    /// Waits for the last fence where packets are judged, shown or kept.
+    /// Waits for the last fence if packets are judged, shown or kept.
     func catchUp(hasFailed: Bool) async {
         guard context.seesPackets else { return }
         let needsProof = context.settings.provesFaults && context.injected.needsProof(context.connections)
@@ -77,7 +78,8 @@ struct CaseEnd {
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
     }
 
-    /// The exit of a program that no step has expected, also where a branch that was not taken would have expected it.
+    /// Returns a finding for the exit of a program that no step expected, even if a branch that was not taken would
+    /// have expected it.
     private func unexpectedExit() -> Finding? {
         let programs = ProcessExecutor(context: context)
         for name in context.actors.order {
@@ -90,7 +92,7 @@ struct CaseEnd {
 
     private func unreadBytes() -> Finding? {
         for (owner, connection) in context.connections.entries {
-            // Of TLS only what it carries counts: tickets are no bytes that a step could take.
+            // With TLS, only application data counts: tickets are not bytes that a step could take.
             let isRead = connection.reading == .atOnce || connection.layer != nil
             if connection.isOpen && isRead { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }

@@ -2,19 +2,19 @@ import ProbeBase
 import ProbeEvents
 package import ProbeSystem
 
-/// What happens to the connections of a case, for somebody who watches it. Told on the case's thread.
+/// An event on a connection of a case, for an observer. Delivered on the case's thread.
 package enum CaseNews: Sendable {
-    /// A name stands for a new connection.
+    /// The name refers to a new connection.
     case opened(actor: String)
-    /// Bytes have come; of one that speaks TLS what was in its records.
+    /// Bytes arrived; with TLS, the contents of its records.
     case arrived(actor: String, [ReceiveBuffer.Arrival])
-    /// The peer has ended its direction.
+    /// The peer ended its direction.
     case ended(actor: String, Connection.ReadEnd)
-    /// More has come than is kept: no more is read.
+    /// More bytes arrived than are kept: no more are read.
     case failed(String)
 }
 
-/// Tells what has come on a connection since this was last asked.
+/// Reports what has arrived on a connection since the last look.
 struct CaseNewsTeller {
     let context: CaseContext
 

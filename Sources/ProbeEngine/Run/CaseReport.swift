@@ -4,11 +4,11 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What is told of a case when it has ended: its result, its timeline, the file of its packets.
+/// Makes what is reported about a case that has ended: its result, its timeline, the file of its packets.
 struct CaseReport {
     let context: CaseContext
 
-    /// The result of the case. Writes the capture where captures are kept, and releases its packets.
+    /// Returns the result of the case. Writes the capture if captures are kept, and releases its packets.
     func result(_ findings: [Finding]) -> CaseResult {
         let (job, scenario, faults) = (context.job, context.scenario, context.faults)
         let ordered = findings.enumerated().sorted {
@@ -38,7 +38,7 @@ struct CaseReport {
         return result
     }
 
-    /// With the hint about characters that were cut.
+    /// Returns the finding, with a hint about replaced characters if it applies.
     private func explained(_ finding: Finding) -> Finding {
         guard let expected = finding.expected, let actual = finding.actual,
             let hint = NearMiss.replacement(expected: expected, actual: actual)

@@ -5,11 +5,12 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What the header requires of the machine and of the run.
+/// Checks what the header requires of the machine and the run.
 struct CaseRequirements {
     let context: CaseContext
 
-    /// The finding that keeps the case from being run here: a `require` that is not met.
+    /// Returns the finding that prevents the case from running here, such as an unmet `require`; `nil` if there is
+    /// none.
     func unmet() -> Finding? {
         let settings = context.settings
         for requirement in context.scenario.requirements {
@@ -48,7 +49,7 @@ struct CaseRequirements {
     private var linkObstacle: String? { NetworkNamespace.obstacle }
 
     private var localhostHasBoth: Bool {
-        // A name that can't be looked up stands for neither.
+        // A name that can't be looked up resolves to neither.
         guard hasIPv6, let addresses = try? HostAddresses.look("localhost") else { return false }
         return ["127.0.0.1", "::1"].allSatisfy(addresses.contains)
     }

@@ -5,10 +5,11 @@ import ProbeScenario
 import ProbeSystem
 import Synchronization
 
-/// What a case needs alone, because its script names it: Unix sockets by their paths, and ports on which the harness listens.
+/// The resources that a case needs exclusively, because its script names them: Unix sockets by path, and ports on which
+/// the harness listens.
 ///
-/// Two cases that use one of them at a time would disturb each other: a server could not listen, a client would reach the other case's
-/// program, and the file of one would be removed by the other.
+/// Two cases that used the same resource at the same time would disturb each other: a server could not listen, a client
+/// would reach the other case's program, and one case would remove the other's file.
 struct CaseResources {
     enum Resource: Hashable {
         case socket(SocketFile)
@@ -24,19 +25,20 @@ struct CaseResources {
 
     private(set) var sockets: [SocketFile] = []
     private var ports: [UInt16] = []
-    /// Those on which a subject of the case listens: its transport closes them in its own time.
+    /// The resources on which a subject of the case listens. Its transport closes them in its own time.
     private(set) var ofSubjects: Set<Resource> = []
 
     var all: Set<Resource> { Set(sockets.map(Resource.socket) + ports.map(Resource.port)) }
 
-    /// Values that are known only once the case runs are left out: no header can name them in the place of an address.
+    /// Finds the resources of a case. Values that are known only once the case runs are left out, because no header can
+    /// use them as an address.
     init(of job: RunJob) {
         let scenario = job.plan.scenario
         var evaluator: Evaluator?
         let startsPrograms = scenario.actors.contains { if case .process = $0.kind { true } else { false } }
         for actor in scenario.actors {
             guard let (address, isListener) = Self.address(of: actor) else { continue }
-            // A path to which the case only connects belongs to a program: to one of the case, or to one that all cases share.
+            // A path to which the case only connects belongs to a program, either of the case or shared by all cases.
             guard isListener || (startsPrograms && address.unix != nil) else { continue }
             let known = evaluator ?? Self.evaluator(of: job)
             evaluator = known
@@ -44,14 +46,15 @@ struct CaseResources {
             switch address.unix {
             case .ofTheCase: continue
             case .path(let path):
-                // A path or port that a step makes is not known yet; one that can't be computed fails the case when it is used.
+                // A path or port that a step makes is not known yet. One that can't be computed fails the case when it
+                // is used.
                 guard let bytes = try? known.bytes(of: path), !bytes.isEmpty, !bytes.contains(0) else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
                 let file = SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)")
                 sockets.append(file)
                 if case .subject = actor.kind, isListener { ofSubjects.insert(.socket(file)) }
             case nil:
-                // As above: what is not known before the case runs is not waited for.
+                // As above, a value that is not known before the case runs is skipped.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
@@ -61,7 +64,8 @@ struct CaseResources {
         }
     }
 
-    /// Waits until nobody listens on what the subjects of an ended case listened on, at most for a second: the next case listens there.
+    /// Waits until nothing listens on what the subjects of an ended case listened on, for at most a second, because the
+    /// next case listens there.
     static func wait(until isFree: Set<Resource>, on reactor: Reactor) async {
         let deadline = MonotonicTime.now + .seconds(1)
         while isFree.contains(where: \.isListenedOn), MonotonicTime.now < deadline {
@@ -71,7 +75,7 @@ struct CaseResources {
         }
     }
 
-    /// The address that an actor's declaration names, and whether the harness or a subject listens there.
+    /// Returns the address in an actor's declaration, and whether the harness or a subject listens there.
     private static func address(of actor: ActorDeclaration) -> (AddressExpression, isListener: Bool)? {
         switch actor.kind {
         case .server(let address?, _, _): (address, true)
@@ -92,16 +96,17 @@ struct CaseResources {
         var values = job.casePlan.bindings
         values["dir"] = .bytes(Array(job.folder.utf8))
         for constant in scenario.constants where values[constant.name.value] == nil {
-            // One that needs a port of the case is not known yet.
+            // A constant that needs a port of the case is not known yet.
             if let value = try? evaluator(values).evaluate(constant.value) { values[constant.name.value] = value }
         }
         return evaluator(values)
     }
 }
 
-/// Cases that need the same resource take turns, in the order in which they asked; all others run at the same time.
+/// Makes cases that need the same resource take turns, in the order in which they asked. All other cases run at the
+/// same time.
 ///
-/// There is one for the process: runs of a library in it share the machine too.
+/// There is one instance for the process, because all runs that the library starts in it share the machine.
 final class CaseResourceLocks: Sendable {
     static let shared = CaseResourceLocks()
 
@@ -117,7 +122,7 @@ final class CaseResourceLocks: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits until nobody else has any of them.
+    /// Waits until no other case holds any of the resources, and takes them.
     func take(_ wanted: Set<CaseResources.Resource>) async -> Set<CaseResources.Resource> {
         if wanted.isEmpty { return wanted }
         await withCheckedContinuation { continuation in
@@ -142,7 +147,7 @@ final class CaseResourceLocks: Sendable {
         let next = state.withLock { state in
             state.taken.subtract(held)
             var (granted, waiting): ([Waiter], [Waiter]) = ([], [])
-            // One that waits longer goes first, also where it needs more.
+            // A case that has waited longer goes first, even if it needs more.
             var blocked = state.taken
             for waiter in state.waiters {
                 if blocked.isDisjoint(with: waiter.wanted) {
@@ -160,8 +165,8 @@ final class CaseResourceLocks: Sendable {
     }
 }
 
-/// The Unix sockets of a running case whose paths the script gives: other runs of this machine don't use them meanwhile, and nothing is left
-/// of them when it has ended.
+/// The Unix sockets of a running case whose paths the script gives. Other runs on this machine don't use them in the
+/// meantime, and nothing is left of them when the case has ended.
 struct SharedPaths {
     private var reservations: [SocketFile.Reservation] = []
     private var paths: [String] = []
@@ -179,7 +184,7 @@ struct SharedPaths {
                     )
                 }
                 paths.append(file.path)
-                // A program that binds the path would find the file of one that was killed.
+                // A program that binds the path would find the file of a killed program.
                 try SocketFile.removeAbandoned(file.path)
             } catch {
                 throw Finding(

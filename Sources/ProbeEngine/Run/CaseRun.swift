@@ -4,10 +4,10 @@ package import ProbeScenario
 package import ProbeSystem
 package import ProbeWire
 
-/// One case while it runs: the order of its parts, and the isolation of all of them.
+/// A running case: the order of its parts, and the isolation of all of them.
 ///
-/// It lives on its reactor's thread: steps are plain `async` code there, and what sockets, programs, the subject and the
-/// capture have to say arrives on the same thread, so nothing here is shared.
+/// It runs on its reactor's thread: steps are plain `async` code there, and events from sockets, programs, the subject
+/// and the capture arrive on the same thread, so nothing here is shared.
 package actor CaseRun {
     package nonisolated let reactor: Reactor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
@@ -16,9 +16,9 @@ package actor CaseRun {
     let blocks: BlockInterpreter
     let context: CaseContext
     private let timeout: CaseTimeout
-    /// Hears what the subject reports after the case; nil where it can't report anything then.
+    /// Receives what the subject reports after the case; `nil` if it can't report anything then.
     package private(set) var aftermath: Aftermath?
-    /// The case that the process of the subject served before this one; nil if it served none.
+    /// The case that the subject's process served before this one; `nil` if it served none.
     var servedBefore: String? { subjects.servedBefore }
 
     package init(_ job: RunJob, configuration: RunConfiguration, reactor: Reactor) {
@@ -65,7 +65,7 @@ package actor CaseRun {
         return CaseReport(context: context).result(findings + context.inconclusive)
     }
 
-    /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
+    /// Ends the case immediately (Ctrl-C). `finally` blocks still run; the results and the capture are kept.
     package func interrupt() {
         if context.faults.interrupt() { context.changes.notifyAll() }
     }
@@ -87,7 +87,7 @@ package actor CaseRun {
             return []
         } catch {
             var findings = [explained(error.actors.isEmpty ? context.withActors(error) : error)]
-            // Both count: the error of a step does not hide a fault beside it.
+            // Both count: the error of a step does not hide a fault at the same time.
             if let fault = context.faults.fault, fault.summary != error.summary {
                 findings.append(context.withActors(fault))
             }
@@ -95,7 +95,7 @@ package actor CaseRun {
         }
     }
 
-    /// A server that no packet of its link can reach is the cause of most failures after it.
+    /// Adds hints about servers that no packet of their link can reach, because they cause most failures after them.
     private func explained(_ finding: Finding) -> Finding {
         guard !context.links.isEmpty, finding.verdict == .failed || finding.verdict == .error else { return finding }
         var finding = finding
@@ -130,9 +130,9 @@ package actor CaseRun {
         return findings
     }
 
-    // MARK: Tasks of their own
+    // MARK: Separate tasks
 
-    /// Runs the lines of a `together` at once; the first failure ends the others.
+    /// Runs the lines of a `together` concurrently; the first failure ends the others.
     func runLines(of block: Block, from time: MonotonicTime) async -> Finding? {
         let reactor = reactor
         return await withTaskGroup(of: Finding?.self) { group in
@@ -155,9 +155,9 @@ package actor CaseRun {
         await blocks.attempt(step, from: time)
     }
 
-    /// Begins the answers of a connection's `whenever`, beside the steps.
+    /// Begins the answers of a connection's `whenever`, concurrently with the steps.
     func startAnswering(_ connection: String) {
-        // The answer does not belong to the `retry` of the step that ran when the line came.
+        // The answer does not belong to the `retry` of the step that was running when the line arrived.
         StepContext.$attempt.withValue(nil) {
             StepContext.$isInDefinition.withValue(true) {
                 _ = Task(executorPreference: reactor) { await self.runAnswers(of: connection) }
@@ -180,7 +180,7 @@ package actor CaseRun {
         return findings
     }
 
-    /// Lets go of the subject. What was in a network of the case's own has ended when this returns.
+    /// Releases the subject. Anything in the case's private networks has ended when this returns.
     private func end(isReusable: Bool) async {
         if context.links.isEmpty {
             subjects.close(isReusable: isReusable, late: aftermath)
@@ -192,14 +192,15 @@ package actor CaseRun {
     }
 }
 
-/// A case whose steps are not known before it begins: they come one by one, from somebody who looks at what comes back.
+/// A case whose steps are not known before it begins: they arrive one by one, from a caller that looks at the
+/// responses.
 ///
-/// It has the actors of its script's header, no subject and no `case-timeout`. A step that fails does not end it.
+/// It has the actors of its script's header, no subject and no `case-timeout`. A failed step does not end it.
 extension CaseRun {
     /// Makes the actors.
     ///
-    /// - Parameter tell: hears what comes on the connections, on the case's thread.
-    /// - Returns: what is in the way; then only ``finish()`` may follow.
+    /// - Parameter tell: receives what happens on the connections, on the case's thread.
+    /// - Returns: what prevents the case from beginning; then only ``finish()`` may follow.
     package func begin(telling tell: @escaping @Sendable (CaseNews) -> Void) -> Finding? {
         context.tell = tell
         do throws(Finding) {
@@ -212,16 +213,16 @@ extension CaseRun {
         return nil
     }
 
-    /// Runs the steps that a script has got more.
+    /// Runs the steps that were added to the script.
     ///
     /// - Parameters:
-    ///   - plan: of the script so far, with the new steps behind those that have run.
-    ///   - first: the place of the first new one in the scenario's steps.
-    /// - Returns: why one of them failed; those behind it did not run.
+    ///   - plan: the plan of the script so far, with the new steps after those that have run.
+    ///   - first: the index of the first new step in the scenario's steps.
+    /// - Returns: why one of the steps failed; the steps after it did not run.
     package func run(_ plan: Plan, from first: Int) async -> Finding? {
-        // What went wrong while no step ran was told then, and is not this step's.
+        // What went wrong while no step was running was reported then, and does not belong to this step.
         context.faults.clear()
-        // The steps that it had have kept their places.
+        // The earlier steps have kept their indices.
         (context.scenario, context.sources, context.index) = (plan.scenario, plan.sources, StepIndex(plan.scenario))
         context.tls.extend(to: plan.scenario)
         defer { context.faults.clear() }
@@ -241,7 +242,7 @@ extension CaseRun {
         context.raise(Finding(.error, "the step was interrupted"))
     }
 
-    /// The unread bytes of a connection, behind what steps have taken; nil: it has no stream of bytes to be taken from as it is.
+    /// Returns the unread bytes of a connection, after what steps have taken; `nil` if it has no plain byte stream.
     package func unread(of name: String) -> [UInt8]? {
         guard let actor = context.actors.connection(name), actor.framing != .websocket, actor.opening == nil else {
             return nil
@@ -249,30 +250,30 @@ extension CaseRun {
         return actor.connection.map { Array($0.receiveBuffer.unread) }
     }
 
-    /// How the peer has ended a connection, if no step has expected it.
+    /// Returns how the peer ended a connection, if no step has expected it.
     package func untakenEnd(of name: String) -> Connection.ReadEnd? {
         guard let actor = context.actors.connection(name), actor.hasUntakenEnd else { return nil }
         return actor.connection?.readEnd
     }
 
-    /// Whether what comes on a connection is frames of WebSocket.
+    /// Returns whether a connection receives WebSocket frames.
     package func speaksFrames(_ name: String) -> Bool {
         guard let actor = context.actors.connection(name) else { return false }
         return actor.connection != nil && (actor.framing == .websocket || actor.opening != nil)
     }
 
-    /// Whether a name stands for a connection that this side has not ended.
+    /// Returns whether a name refers to a connection that this side has not ended.
     package func isOpen(_ name: String) -> Bool { context.actors.connection(name)?.hasNoConnection == false }
 
-    /// Whether a connection waits that no step has accepted.
+    /// Returns whether a connection is waiting that no step has accepted.
     package func hasWaiting(_ server: String) -> Bool {
         guard case .server(let server)? = context.actors[server] else { return false }
         return context.hasWaiting(server)
     }
 
-    /// Waits until a connection is there, however long that takes.
+    /// Waits until a connection arrives, however long that takes.
     ///
-    /// - Returns: false where ``cancelStep()`` came first.
+    /// - Returns: false if ``cancelStep()`` was called first.
     package func waitForConnection(at server: String) async -> Bool {
         guard case .server(let actor)? = context.actors[server] else { return false }
         defer {
@@ -289,13 +290,13 @@ extension CaseRun {
         }
     }
 
-    /// Where a server listens.
+    /// Returns the address on which a server listens.
     package func address(of server: String) -> SocketAddress? {
         guard case .server(let server)? = context.actors[server] else { return nil }
         return server.address
     }
 
-    /// The segments with a payload that came on a connection and were not dropped, each once.
+    /// The segments with a payload that arrived on a connection and were not dropped, each once.
     package struct ArrivedSegments: Sendable {
         package struct Segment: Sendable {
             package var count: Int
@@ -303,14 +304,14 @@ extension CaseRun {
         }
 
         package fileprivate(set) var list: [Segment] = []
-        /// Where in the stream the first of them begins.
+        /// The position in the stream at which the first segment begins.
         package fileprivate(set) var start = 0
-        /// Of the case's packets so many were looked at.
+        /// The number of the case's packets that have been examined.
         fileprivate var next = 0
 
         package init() {}
 
-        /// Those that end before a place in the stream are looked at no more.
+        /// Drops the segments that end before a position in the stream.
         package mutating func drop(before place: Int) {
             var count = 0
             while count < list.count, start + list[count].count <= place {
@@ -321,10 +322,10 @@ extension CaseRun {
         }
     }
 
-    /// Looks for the segments in which the bytes of a name's present connection came.
+    /// Finds the segments that carried the bytes of a name's current connection.
     ///
-    /// - Parameter known: what was found of the same connection before.
-    /// - Returns: nil where they were not seen, or do not show what was read.
+    /// - Parameter known: what was found earlier for the same connection.
+    /// - Returns: `nil` if the segments were not seen, or do not show what was read.
     package func segments(to name: String, behind known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
             await WireCatchUp(context: context).run(at: nil)
@@ -343,7 +344,7 @@ extension CaseRun {
         return found
     }
 
-    /// The packets of the case's own connections so far; nil where there is no capture.
+    /// Returns the packets of the case's own connections so far; `nil` without a capture.
     package func packets() async -> (link: LinkType, packets: [CapturedPacket])? {
         guard let capture = context.capture.capture, await WireCatchUp(context: context).run(at: nil) else {
             return nil
@@ -355,7 +356,7 @@ extension CaseRun {
     /// Why nothing is seen on the wire.
     package var captureProblem: String { context.captureProblem }
 
-    /// Ends all that the case has. Nothing is judged.
+    /// Ends everything that the case has started. Nothing is judged.
     ///
     /// - Returns: what could not be ended.
     package func finish() async -> [Finding] {

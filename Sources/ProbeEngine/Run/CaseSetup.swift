@@ -11,7 +11,7 @@ import ProbeWire
 struct CaseSetup {
     let context: CaseContext
 
-    /// Makes the actors of the header; servers listen from here on.
+    /// Makes the actors of the header. Servers listen from here on.
     func makeActors() throws(Finding) {
         try NameExecutor(context: context).begin()
         context.set("dir", .bytes(Array(context.job.folder.utf8)))
@@ -23,7 +23,7 @@ struct CaseSetup {
         if context.scenario.namesAuthority { context.set("ca", .bytes(Array(try context.authorityFile(at: nil).utf8))) }
         try TLSSetup(context: context).prepare()
         try CrowdSetup(context: context).prepareServers()
-        // Servers listen first: a process may be told the port of a server that is declared below it.
+        // Servers listen first, because a process may be given the port of a server that is declared after it.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
             else {

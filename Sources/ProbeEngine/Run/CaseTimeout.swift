@@ -10,7 +10,9 @@ final class CaseTimeout {
 
     init(_ context: CaseContext) { self.context = context }
 
-    /// - Parameter what: what is limited, as a noun: `the case`.
+    /// Starts the timeout.
+    ///
+    /// - Parameter what: what is limited, as a noun, such as `the case`.
     func begin(_ what: String) { schedule(from: .now, what) }
 
     func cancel() {

@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Faults of the machine. A case that one of them disturbed is an error, not a failure of what is tested.
+/// Faults of the machine. A case that one of them disturbed is an error, not a failure of what is under test.
 struct MachineFaults {
     let context: CaseContext
 
@@ -13,18 +13,18 @@ struct MachineFaults {
         context.scenario.actors.contains { if case .process = $0.kind { false } else { true } }
     }
 
-    /// The finding that keeps the case from being run on a machine that can't carry a packet to itself.
+    /// Returns the finding that prevents the case from running on a machine that can't carry a packet to itself.
     func unusableLoopback() -> Finding? {
-        // The case may use addresses outside only.
+        // The case may use external addresses only.
         if !usesNetwork || !context.settings.allowedTargets.isEmpty || Loopback.isUp { return nil }
         return Finding(.error, "the loopback interface (lo) is down", hints: [Loopback.advice])
     }
 
-    /// The findings, with failures turned into errors where the machine had a fault.
+    /// Returns the findings, with failures turned into errors if the machine had a fault.
     ///
-    /// To be called before the tear-down: sockets are looked at.
+    /// Must be called before the tear-down, because it examines sockets.
     ///
-    /// - Parameter subject: what the subject said that the machine was out of.
+    /// - Parameter subject: the subject's report of what the machine had run out of.
     func excused(_ findings: [Finding], _ subject: SubjectFailure?) -> [Finding] {
         if let cause = lostLoopback() {
             let isFailed = findings.contains { $0.verdict == .failed || $0.verdict == .error }
@@ -65,7 +65,8 @@ struct MachineFaults {
         return finding
     }
 
-    /// A case that passed is an error too: it passed without the network.
+    /// Returns the loss of the loopback interface. A case that passed is an error too, because it passed without the
+    /// network.
     private func lostLoopback() -> Cause? {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil
@@ -84,14 +85,15 @@ struct MachineFaults {
         return nil
     }
 
-    /// Whether a connection has failed for an error of the machine, and for none that the case may have provoked.
+    /// Whether a connection failed because of an error of the machine that the case can't have provoked.
     static func isCause(_ error: SystemError, of connection: Connection) -> Bool {
         guard let fault = MachineError(code: error.code) else { return false }
         let provocable = MachineError.provocable(staysHere: connection.peer?.isLoopback != false, isFromHere: true)
         return !provocable.contains(fault)
     }
 
-    /// Subjects, other cases and the harness itself share the descriptors and the memory of this process.
+    /// Returns a shortage in this process, whose descriptors and memory are shared by subjects, other cases and the
+    /// harness.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
         return Cause("this process ran out meanwhile: \(shortage.error)", shortage.error)

@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// Emits the results of the cases that one reactor runs, in their order. The result of a case whose subject may still report something is
-/// held back for a moment, while the next case runs already.
+/// Emits the results of the cases that one reactor runs, in order. The result of a case whose subject may still report
+/// something is held back for a moment, while the next case already runs.
 ///
 /// Confined to its reactor's thread.
 final class ResultLine {
@@ -17,16 +17,19 @@ final class ResultLine {
         self.tell = tell
     }
 
-    /// - Parameter due: until then the result is held back.
+    /// Adds a result.
+    ///
+    /// - Parameter due: the time until which the result is held back.
     func add(_ result: CaseResult, _ aftermath: Aftermath?, due: MonotonicTime) {
         held.append((result, aftermath, due))
         if held.count == 1 { advance() }
     }
 
-    /// Returns when all results have been told.
+    /// Returns when all results have been emitted.
     func drain() async {
         await withCheckedContinuation { continuation in
-            // Asked here, because the reactor may fire timers before the task suspends: nobody would resume it then.
+            // Checked here, because the reactor may fire timers before the task suspends, and nothing would resume it
+            // then.
             if held.isEmpty { continuation.resume() } else { emptied = continuation }
         }
     }

@@ -5,8 +5,8 @@ import ProbeNetwork
 package import ProbeSystem
 package import ProbeTransport
 
-/// How a run is done: resolved from the command line's arguments in one place, from the library's settings in another. What differs from
-/// case to case is a ``RunJob``.
+/// The configuration of a run, resolved in one place from the command line's arguments and in another from the
+/// library's settings. What differs from case to case is a ``RunJob``.
 package struct RunConfiguration: Sendable {
     /// Which captures are kept.
     package enum Keep: String, Sendable, CaseIterable { case all, failed, none }
@@ -16,59 +16,62 @@ package struct RunConfiguration: Sendable {
     package var capture: Capture?
     /// Why there is no capture.
     package var captureProblem: String?
-    /// Why the run has no network namespace of its own, in which it could capture.
+    /// Why the run has no private network namespace in which it could capture.
     package var isolationObstacle: String?
     package var ports: PortAllocator
     package var keep = Keep.none
     /// Whether captures hold the secrets of their TLS connections.
     package var keepsSecrets = true
-    /// Whether a case that passed has its timeline too: reports that draw it need it.
+    /// Whether a case that passed has a timeline too, for reports that draw it.
     package var keepsTimelines = false
-    /// Where captures go.
+    /// The folder for captures.
     package var outputFolder = ""
-    /// That folder, where it has been opened; nil: it is made and opened for each case.
+    /// The output folder, if it has been opened; `nil` if it is made and opened for each case.
     package var openedFolder: Folder?
     /// The addresses that scripts may use.
     package var allowedTargets = AllowedTargets()
     /// Multiplies deadlines, never lower bounds or the timing of faults.
     package var timeScale = 1.0
-    /// Added to each seed of the scripts.
+    /// The number that is added to each seed of the scripts.
     package var seed = 0
     /// Whether scripts may start programs.
     package var allowsProcesses = true
-    /// The words that start a worker of a crowd: the path of `tcpprobe-crowd`. nil: there is no such program, and no crowd.
+    /// The words of the command that starts a worker of a crowd: the path of `tcpprobe-crowd`; `nil` if there is no such
+    /// program, and therefore no crowd.
     package var crowdProgram: [String]?
-    /// This run's part of the members of crowds; nil: all of them.
+    /// This run's share of the members of crowds; `nil` for all of them.
     package var crowdShare: CrowdShare?
-    /// The tool's, for captures.
+    /// The tool's version, for captures.
     package var version: String
-    /// Whether a subject of this process is heard for a moment after its case, as a program is: one that is not built in.
+    /// Whether a subject in this process that is not built in is listened to for a moment after its case, as a program
+    /// is.
     package var hearsLateReports = false
-    /// Hears what a subject does wrong when the case's result has been told; nil: nobody does. Set by ``Runner``.
+    /// Receives what a subject does wrong after the case's result has been emitted; `nil` to ignore it. Set by
+    /// ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
-    /// Whether what the wire has to show of cuts and of windows that shut is judged at the end of a case.
+    /// Whether the end of a case judges what the wire must show of cuts and of windows that shut.
     package var provesFaults = true
-    /// Hears what the connections of the harness send and take, from the threads of the cases; nil: nobody does.
+    /// Receives what the harness's connections send and take, from the threads of the cases; `nil` to ignore it.
     package var observe: (@Sendable (StepObservation) -> Void)?
     /// The command that runs one case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
 
-    /// The run's authority for TLS.
+    /// The run's TLS library and certificate authority.
     let tls = RunTLS()
-    /// The links of its cases.
+    /// The links of the run's cases.
     let links = LinkPool()
 
-    // MARK: How cases are put in order
+    // MARK: How cases are ordered
 
-    /// Of all jobs; they are ended with the run.
+    /// The subjects of all jobs, which are shut down at the end of the run.
     package var subjects: [any SubjectSource] = []
-    /// Cases at a time.
+    /// The number of cases that run at the same time.
     package var parallel = 1
-    /// How many times all cases are run.
+    /// The number of times that all cases are run.
     package var repetitions = 1
-    /// No case begins after one that failed or erred.
+    /// Whether no further case begins after one that failed or ended in an error.
     package var stopsAtFailure = false
-    /// What is made of the results.
+    /// The rules for judging the results.
     package var rules = RunRules()
 
     package init(ports: PortAllocator, version: String, crowdProgram: [String]? = nil) {
@@ -78,14 +81,15 @@ package struct RunConfiguration: Sendable {
     }
 }
 
-/// What a step of a connection of the harness did with the stream: the bytes that it sent, or how many it took.
+/// What a step did with the stream of a harness connection: the bytes that it sent, or the number of bytes that it
+/// took.
 package struct StepObservation: Sendable {
     package enum Event: Sendable {
-        /// The pieces of a `send`, before TLS; of a proxy's `forward` all that went on by it, as one piece.
+        /// The pieces of a `send`, before TLS; for a proxy's `forward`, all bytes that it forwarded, as one piece.
         case sent([[UInt8]])
-        /// The plaintext of a `send` on a connection that speaks TLS, and how many bytes it became on the wire.
+        /// The plaintext of a `send` on a connection with TLS, and the number of bytes that it became on the wire.
         case sealed([UInt8], length: Int)
-        /// An `expect` was met and took so many bytes.
+        /// An `expect` was met and took this number of bytes.
         case took(Int)
     }
 

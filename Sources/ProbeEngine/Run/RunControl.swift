@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Ends a run early, from a signal: running cases end where they are, with results and captures, and no other case begins.
+/// Ends a run early on a signal: running cases end immediately, with results and captures, and no other case begins.
 package final class RunControl: Sendable {
     private struct State {
         var signal: Int32?
@@ -12,7 +12,7 @@ package final class RunControl: Sendable {
 
     package init() {}
 
-    /// The signal that ended it.
+    /// The signal that ended the run.
     package var interruptedBy: Int32? { state.withLock { $0.signal } }
 
     /// Ends the run; the first signal counts.
@@ -26,7 +26,9 @@ package final class RunControl: Sendable {
         }
     }
 
-    /// - Returns: a ticket for ``leave(_:)``; nil when no case may begin any more.
+    /// Registers a case that begins.
+    ///
+    /// - Returns: a ticket for ``leave(_:)``; `nil` if no further case may begin.
     func enter(_ run: CaseRun) -> Int? {
         state.withLock { state in
             if state.signal != nil { return nil }

@@ -2,24 +2,24 @@ package import ProbeScenario
 package import ProbeTransport
 import Synchronization
 
-/// One case to be run: a plan, which of its cases, and where it came from.
+/// One case to run: a plan, the case in it, and where it came from.
 package struct RunJob: Sendable {
     package var plan: Plan
     package var casePlan: CasePlan
     package var index: StepIndex
-    /// Path below the root with the label.
+    /// The path below the root, with the label.
     package var id: String
-    /// As the user gave it.
+    /// The path as the user gave it.
     package var path: String
-    /// Of the script, absolute: `${dir}`, and what `file()` is relative to.
+    /// The absolute folder of the script: the value of `${dir}`, and the base of relative paths in `file()`.
     package var folder: String
     /// The transport under test.
     package var subject: (any SubjectSource)?
-    /// Which repetition of the run this is, from 1.
+    /// The number of this repetition of the run, from 1.
     package var round = 1
-    /// Why the case can't be judged as it is run here: it is unsupported then.
+    /// Why the case can't be judged as it is run here, and is therefore unsupported.
     package var obstacle: (text: String, span: SourceSpan)?
-    /// The process of the subject may not have served another case.
+    /// Whether the process of the subject must not have served another case.
     var needsFreshSubject = false
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, id: String, path: String, folder: String) {
@@ -32,7 +32,7 @@ package struct RunJob: Sendable {
     }
 }
 
-/// Hands out jobs in their order, from any thread.
+/// Hands out jobs in order, from any thread.
 final class JobQueue: Sendable {
     private let jobs: [RunJob]
     private let repetitions: Int
@@ -43,7 +43,7 @@ final class JobQueue: Sendable {
         self.repetitions = jobs.isEmpty ? 0 : repetitions
     }
 
-    /// How many there are in all rounds; `Int.max` where they are more.
+    /// The number of jobs in all rounds; `Int.max` if there are more.
     var total: Int {
         let (total, overflow) = jobs.count.multipliedReportingOverflow(by: repetitions)
         return overflow ? .max : total
@@ -60,7 +60,7 @@ final class JobQueue: Sendable {
         }
     }
 
-    /// No further job is handed out.
+    /// Stops handing out jobs.
     func close() {
         position.withLock { $0.round = .max }
     }

@@ -6,23 +6,25 @@ import ProbeScenario
 import ProbeTransport
 import Synchronization
 
-/// Runs cases, one reactor for each that runs at a time, and tells what comes of them.
+/// Runs cases, with one reactor for each case that runs at the same time, and emits the events.
 package struct Runner: Sendable {
     private let configuration: RunConfiguration
     private let control: RunControl
     private let emit: @Sendable (RunEvent) -> Void
     private let runErrors = RunErrorList()
-    /// What is told once, at the start.
+    /// The notes that are emitted once, at the start.
     private let notes: [String]
 
-    /// - Parameter emit: gets every event, one at a time, from any thread.
+    /// Creates a runner.
+    ///
+    /// - Parameter emit: receives every event, one at a time, from any thread.
     package init(
         configuration: RunConfiguration, control: RunControl, emit: @escaping @Sendable (RunEvent) -> Void
     ) {
         var configuration = configuration
         if configuration.capture == nil {
             notes = [configuration.captureProblem, configuration.isolationObstacle].compactMap(\.self)
-            // A run of many steps tells the reason once.
+            // A run with many steps reports the reason once.
             if !notes.isEmpty { configuration.captureProblem = "there is no capture; a note of the run says why" }
         } else {
             notes = []
@@ -34,7 +36,7 @@ package struct Runner: Sendable {
         self.emit = { event in lock.mutex.withLock { _ in emit(event) } }
     }
 
-    /// Runs all cases. The calling task's reactor runs cases itself; further ones get threads of their own.
+    /// Runs all cases. The calling task's reactor runs cases itself; each further reactor has its own thread.
     package func run(_ jobs: [RunJob], on reactor: Reactor) async {
         let start = MonotonicTime.now
         let queue = JobQueue(jobs, repetitions: configuration.repetitions)
@@ -42,7 +44,7 @@ package struct Runner: Sendable {
         for note in notes { emit(.message(note)) }
         var reactors = [reactor]
         for _ in 1..<max(1, min(configuration.parallel, queue.total)) {
-            // Without descriptors for another reactor the present ones run all cases.
+            // Without descriptors for another reactor, the existing ones run all cases.
             guard let extra = Reactor.onThread() else { break }
             reactors.append(extra)
         }
@@ -76,13 +78,13 @@ package struct Runner: Sendable {
         }
         while let job = queue.next() {
             if job.plan.scenario.needsSubject, job.subject?.givenUp != nil {
-                // Rounds without end would be left out one after the other.
+                // Otherwise endless rounds would be skipped one after the other.
                 if configuration.repetitions > 1 { queue.close() }
                 continue
             }
             guard let (result, aftermath) = await run(job, on: reactor) else { break }
             line.add(result, aftermath, due: aftermath == nil ? .now : .now + Aftermath.silence)
-            // The result of this case tells whether another case may begin.
+            // The result of this case determines whether another case may begin.
             if configuration.stopsAtFailure { await line.drain() }
         }
         await line.drain()
@@ -105,19 +107,19 @@ package struct Runner: Sendable {
         return (result, await run.aftermath)
     }
 
-    /// Runs a case that failed once more, in a process of the subject that has served no other case.
+    /// Runs a failed case once more, in a process of the subject that has served no other case.
     ///
-    /// - Parameter after: the case that the process served before.
-    /// - Returns: nil if the case was not run again.
+    /// - Parameter after: the case that the process had served before.
+    /// - Returns: `nil` if the case was not run again.
     private func runAlone(
         _ job: RunJob, _ result: CaseResult, after: String, on reactor: Reactor
     ) async -> LoneResult? {
         guard result.verdict == .failed || result.verdict == .error, job.subject?.givenUp == nil else { return nil }
-        // What is expected was looked into before.
+        // An expected failure has already been investigated.
         if case .expected = configuration.rules.disposition(of: result) { return nil }
         var (job, configuration) = (job, configuration)
         job.needsFreshSubject = true
-        // The capture of the case is that of its first run.
+        // The case's capture is that of its first run.
         configuration.keep = .none
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
@@ -132,21 +134,21 @@ package struct Runner: Sendable {
         return alone.isInterrupted ? nil : LoneResult(verdict: alone.verdict, after: after)
     }
 
-    /// Expected failures do not stop `--until-fail`.
+    /// Whether a result stops `--until-fail`. Expected failures don't.
     private func isStopper(_ result: CaseResult) -> Bool {
         if case .expected = configuration.rules.disposition(of: result) { return false }
         return result.verdict == .failed || result.verdict == .error
     }
 }
 
-/// A lock that closures of several threads share.
+/// A lock that closures on several threads share.
 private final class SerialLock: Sendable {
     let mutex = Mutex(())
 }
 
-/// What went wrong outside the cases, from any thread.
+/// The errors outside the cases, added from any thread.
 private final class RunErrorList: Sendable {
-    /// Bounds the memory: a program may report errors without end.
+    /// Bounds the memory, because a program may report errors endlessly.
     private static let kept = 100
 
     private let texts = Mutex<[String]>([])

@@ -4,12 +4,12 @@ import ProbeEvents
 package import ProbeScenario
 import ProbeSystem
 
-/// Finds the scenario files of the paths that were given, and compiles them.
+/// Finds the scenario files of the given paths, and compiles them.
 package struct ScenarioFiles {
     package struct File {
-        /// As the user gave it, or below a folder that they gave.
+        /// The path as the user gave it, or below a folder that the user gave.
         package var path: String
-        /// Below the given root, without `.scn`.
+        /// The path below the given root, without `.scn`.
         package var id: String
 
         package init(path: String, id: String) {
@@ -18,7 +18,7 @@ package struct ScenarioFiles {
         }
     }
 
-    /// Something is wrong with a path: what, and what to do.
+    /// A problem with a path: what is wrong, and what to do.
     package struct PathError: Error {
         package var text: String
 
@@ -27,9 +27,10 @@ package struct ScenarioFiles {
 
     package private(set) var files: [File] = []
 
-    /// - Parameter paths: files, or folders that are walked for `*.scn`, in the order of their names.
+    /// Finds the scenario files.
     ///
-    /// - Throws: everything that is wrong with any of them.
+    /// - Parameter paths: files, or folders that are searched for `*.scn`, in the order of their names.
+    /// - Throws: everything that is wrong with any of the paths.
     package init(_ paths: [String]) throws(PathError) {
         var problems: [String] = []
         for path in paths {
@@ -55,22 +56,23 @@ package struct ScenarioFiles {
         makeUnique()
     }
 
-    /// Right after `access` has failed.
+    /// Returns why a path is missing. Must be called right after `access` has failed.
     private static func whyMissing() -> String {
         let code = errno
         return code == ENOENT
             ? "there is no such file or folder" : "it can't be read: \(String(cString: strerror(code)))"
     }
 
-    /// Arguments that are not UTF-8 arrive with replacement characters, and such a file can't be opened.
+    /// Returns a hint for a name that is not UTF-8: such an argument arrives with replacement characters, and its file
+    /// can't be opened.
     private static func hint(_ path: String) -> String {
         path.unicodeScalars.contains("\u{fffd}") ? "; a name that is not UTF-8 can't be given: rename the file" : ""
     }
 
-    /// A walk through a folder and those below it. Each folder is entered once, so that a link upwards does not make the walk endless. A link
-    /// that leads out of the folder is not followed: the user did not name what is there.
+    /// A walk through a folder and its subfolders. Each folder is entered once, so that a link upwards does not make
+    /// the walk endless. A link that leads out of the folder is not followed, because the user did not name its target.
     private struct Walk {
-        /// Absolute and without links.
+        /// The path of the folder, absolute and without links.
         private let root: String
         private(set) var found: [File] = []
         private(set) var problems: [String] = []
@@ -100,7 +102,7 @@ package struct ScenarioFiles {
             }
         }
 
-        /// Why something in the folder is neither entered nor read.
+        /// Returns why an entry of the folder is neither entered nor read; `nil` if it can be.
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
             if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
@@ -117,14 +119,14 @@ package struct ScenarioFiles {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// The id of a script that is given by itself: its name.
+    /// Returns the id of a script that is given by itself: its name.
     package static func ownID(of path: String) -> String {
         let name = lastPart(path)
         return name.hasSuffix(".scn") ? String(name.dropLast(4)) : name
     }
 
-    /// Two files with one id (from two roots) are told apart by their whole paths; the same file twice is one, however it is
-    /// written. A link with a name of its own is a file of its own.
+    /// Makes the ids unique. Two files with the same id (from two roots) are distinguished by their whole paths. The
+    /// same file given twice counts once, however its path is written; a link with a different name is a separate file.
     private mutating func makeUnique() {
         var seenPaths: Set<String> = []
         files = files.filter {
@@ -136,7 +138,7 @@ package struct ScenarioFiles {
             let path = files[index].path
             files[index].id = path.hasSuffix(".scn") ? String(path.dropLast(4)) : path
         }
-        // `a` and `a.scn`, or a path that is the id of another: the later ones are numbered.
+        // `a` and `a.scn`, or a path that is the id of another file: the later ones are numbered.
         var taken: Set<String> = []
         for index in files.indices {
             let id = files[index].id
@@ -155,10 +157,10 @@ package struct ScenarioFiles {
         package var result: CompilationResult
     }
 
-    /// The largest script that is read.
+    /// The size in bytes of the largest script that is read.
     package static let largestScript = 64 << 20
 
-    /// The bytes of a script.
+    /// Returns the bytes of a script.
     package static func read(_ file: File) throws(PathError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
@@ -173,7 +175,9 @@ package struct ScenarioFiles {
         return bytes
     }
 
-    /// - Parameter targets: the addresses that the script may use; nil: any.
+    /// Reads and compiles a script.
+    ///
+    /// - Parameter targets: the addresses that the script may use; `nil` for any.
     package static func compile(
         _ file: File, settings: [String: [UInt8]] = [:], allowing targets: AllowedTargets?
     ) throws(PathError) -> Compiled {
@@ -183,16 +187,16 @@ package struct ScenarioFiles {
         return Compiled(file: file, result: result)
     }
 
-    /// The absolute folder of a file.
+    /// Returns the absolute folder of a file.
     package static func folder(of path: String) -> String {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         return resolved(folder.isEmpty ? "/" : folder)
     }
 
-    /// Absolute and without links; as it is when it can't be followed.
+    /// Returns the absolute path without links, or `path` itself if it can't be resolved.
     private static func resolved(_ path: String) -> String { real(path) ?? path }
 
-    /// Absolute and without links; nil when it can't be followed.
+    /// Returns the absolute path without links; `nil` if it can't be resolved.
     private static func real(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

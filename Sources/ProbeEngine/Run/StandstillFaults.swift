@@ -5,19 +5,20 @@ import ProbeSystem
 
 /// Failures that the harness may have caused by standing still.
 ///
-/// While a process or a thread of the harness stands still, what it does is late, and a time limit of another party may expire: an idle timeout,
-/// a heartbeat, the socket timeout of a program, TCP's own timer. What the other party does then says nothing about it. The harness's own waits
-/// are extended by the time for which it stood still, so a case in which it is alone is judged exactly.
+/// While a process or a thread of the harness stands still, its actions are late, and a time limit of another party may
+/// expire: an idle timeout, a heartbeat, the socket timeout of a program, a TCP timer. How the other party then reacts
+/// says nothing about it. The harness's own waits are extended by the time for which it stood still, so a case in which
+/// the harness is alone is judged exactly.
 struct StandstillFaults {
     let context: CaseContext
 
-    /// How long a worker of a crowd may take to say when it stood still. One that takes longer stands still.
+    /// How long a worker of a crowd may take to report its standstills. A worker that takes longer is standing still.
     private static let patience = Duration.seconds(1)
 
-    /// The findings, with failures turned inconclusive where the harness stood still for too long before them. Its standstills are noted in
-    /// the timeline.
+    /// Returns the findings, with failures turned inconclusive if the harness stood still for too long before them. The
+    /// standstills are noted in the timeline.
     ///
-    /// - Parameter ofSteps: how many of the findings are of the steps, and when the last of these ended.
+    /// - Parameter ofSteps: the number of findings that are from the steps, and when the last step ended.
     func excused(_ findings: [Finding], ofSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
         let hasFailed = findings.contains { $0.verdict == .failed }
         let now = MonotonicTime.now
@@ -38,14 +39,14 @@ struct StandstillFaults {
     /// A process or a thread of the harness, and when it stood still.
     struct Place {
         enum Kind: Equatable {
-            /// The run's own thread, on which servers, clients and proxies are.
+            /// The run's own thread, which runs servers, clients and proxies.
             case run
             case link
             case crowd
         }
 
         var kind: Kind
-        /// `the harness itself`, `a worker of W`
+        /// The name for messages, such as `the harness itself` or `a worker of W`.
         var name: String
         var standstills: Standstills
     }
@@ -56,7 +57,7 @@ struct StandstillFaults {
             + workers
     }
 
-    /// The workers of crowds, as far as they answer.
+    /// Returns the workers of crowds. One that does not answer has stood still since it was last heard.
     private func workers() async -> [Place] {
         var all: [(worker: CrowdWorkerProcess, name: String)] = []
         for name in context.actors.order {
@@ -84,11 +85,11 @@ struct StandstillFaults {
 
     // MARK: Judging
 
-    /// The longest standstill of the first place at which one was too long for a time limit in force, in words.
+    /// Describes the longest standstill of the first place where one was too long for a time limit in force.
     ///
     /// - Parameters:
     ///   - start: when the case began.
-    ///   - end: when it failed: what happened later is no cause.
+    ///   - end: when the case failed: what happened later is not a cause.
     static func cause(
         in places: [Place], from start: MonotonicTime, to end: MonotonicTime, _ limits: [StandstillLimit]
     ) -> String? {
@@ -120,7 +121,7 @@ struct StandstillFaults {
 
     // MARK: The timeline
 
-    /// What is too short to be noted where no limit is shorter.
+    /// The longest standstill that is not noted, unless a limit is shorter.
     private static let noted = Duration.milliseconds(250)
 
     private func record(_ places: [Place], _ limits: [StandstillLimit]) {
@@ -128,7 +129,7 @@ struct StandstillFaults {
         for place in places {
             let least = min(Self.shortest(limits, for: place.kind)?.harmless ?? Self.noted, Self.noted)
             for (from, to) in place.standstills.all(from: context.time.start) where to - from > least {
-                // The thread of a link stands still with its process.
+                // The thread of a link stands still when its process does.
                 if place.kind == .link, run.total(from: from, to: to) > (to - from) / 2 { continue }
                 context.record(.note("\(place.name) stood still for \(DurationText.script(to - from))"), at: from)
             }

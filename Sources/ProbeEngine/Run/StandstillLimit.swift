@@ -5,16 +5,16 @@ import ProbeScenario
 /// A time limit of another party, which may expire while the harness stands still.
 struct StandstillLimit: Equatable {
     var time: Duration
-    /// What it is, with its article or owner.
+    /// A description of the limit, with its article or owner.
     var text: String
-    /// A standstill of no more than this does not make it expire.
+    /// The longest standstill that does not make the limit expire.
     var harmless: Duration
-    /// What has to stand still.
+    /// The places whose standstill can make the limit expire.
     var places: [StandstillFaults.Place.Kind]
 
     /// - Parameters:
-    ///   - text: what it is.
-    ///   - harmless: nil: half of the limit, because a part of it may be over when the harness comes to a stand.
+    ///   - text: a description of the limit.
+    ///   - harmless: `nil` for half of the limit, because part of it may have elapsed when the harness comes to a stop.
     init(
         _ time: Duration, _ text: String, harmless: Duration? = nil,
         of places: [StandstillFaults.Place.Kind] = [.run, .link, .crowd]
@@ -23,13 +23,14 @@ struct StandstillLimit: Equatable {
         self.harmless = harmless ?? time / 2
     }
 
-    /// A limit that no script states: of programs, adapters and servers outside of the run.
+    /// Returns a limit that no script states, for a program, an adapter or a server outside of the run.
     private static func assumed(of name: String) -> Self {
         Self(unknown, "the assumed time limit of \(name)", harmless: unknown)
     }
 
     private static let unknown = Duration.milliseconds(500)
-    /// TCP retransmits what is not acknowledged for so long at the soonest (TCP_RTO_MIN). It begins again with each segment.
+    /// TCP retransmits unacknowledged data after this time at the earliest (TCP_RTO_MIN). The time restarts with each
+    /// segment.
     private static let retransmission = Duration.milliseconds(200)
     /// A tail-loss probe is sent after two round trips, and no sooner than a few milliseconds.
     private static let probe = Duration.milliseconds(20)
@@ -40,9 +41,9 @@ struct StandstillLimit: Equatable {
         all(of: context.scenario) { context.scaled($0) }
     }
 
-    /// The time limits of the other parties of a scenario; none if the harness is alone in it.
+    /// Returns the time limits of the other parties of a scenario; none if the harness is alone in it.
     ///
-    /// - Parameter scaled: a deadline of the script on this machine.
+    /// - Parameter scaled: returns a deadline of the script as scaled on this machine.
     static func all(of scenario: Scenario, scaled: (Duration) -> Duration = { $0 }) -> [StandstillLimit] {
         var limits = scenario.actors.flatMap { all(of: $0, scaled) }
         if scenario.addressOutside != nil { limits.append(assumed(of: "the peer")) }
@@ -70,7 +71,7 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// The limits that steps state.
+    /// Adds the limits that steps state.
     private static func add(
         in steps: [Step], of scenario: Scenario, _ scaled: (Duration) -> Duration, to limits: inout [Self]
     ) {
@@ -84,7 +85,7 @@ struct StandstillLimit: Equatable {
                     limits.append(Self(scaled(time), "the time limit of a read of \(actor.value)"))
                 }
             case .act(let actor, .crowd(.expect), let timing):
-                // The wait of the step is not extended by the time for which a worker stands still.
+                // The wait of the step is not extended by a standstill of a worker.
                 limits.append(
                     Self(
                         scaled(timing.within ?? scenario.timeout), "the deadline of an `expect` of \(actor.value)",
@@ -95,7 +96,8 @@ struct StandstillLimit: Equatable {
         }
     }
 
-    /// The latency that a finding is about. A standstill that is shorter than what is too much does not explain it.
+    /// Returns the latency that a finding is about, as a limit. A standstill shorter than the excess does not explain
+    /// the finding.
     static func latency(_ excess: Finding.Excess, in scenario: Scenario) -> Self {
         let places: [StandstillFaults.Place.Kind] = excess.needsAnswer ? [.run, .link, .crowd] : [.link, .crowd]
         return Self(
@@ -103,10 +105,11 @@ struct StandstillLimit: Equatable {
             of: scenario.serves(crowd: excess.actor) ? places : [.crowd])
     }
 
-    /// A machine that is in use holds up every thread for so long.
+    /// The delay that any thread may have on a busy machine.
     private static let leastExcess = Duration.milliseconds(5)
 
-    /// What packets show is late if the harness is. The kernel sends some again if a link is late with their acknowledgments.
+    /// Returns the limits for what packets show, which is late if the harness is. The kernel retransmits if a link is
+    /// late with acknowledgments.
     private static func all(of statement: WireStatement, hasLinks: Bool) -> [Self] {
         let probe = Self(probe, "TCP's tail-loss probe", harmless: probe, of: [.link])
         switch statement {
@@ -123,7 +126,7 @@ struct StandstillLimit: Equatable {
 }
 
 extension Scenario {
-    /// Whether something in this process answers the members of a crowd, or is between them and who does.
+    /// Whether anything in this process answers the members of a crowd, or is between them and the actor that does.
     fileprivate func serves(crowd name: String) -> Bool {
         guard links.isEmpty else { return true }
         for case .crowd(let crowd) in actors.filter({ $0.name.value == name }).map(\.kind) {

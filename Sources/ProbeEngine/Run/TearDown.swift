@@ -4,10 +4,12 @@ import ProbeEvents
 import ProbeNetwork
 import ProbeSystem
 
-/// Ends everything that a case started; nothing of it is judged.
+/// Ends everything that a case started. Nothing of it is judged.
 struct TearDown {
     let context: CaseContext
 
+    /// Ends everything.
+    ///
     /// - Returns: what could not be ended, and what could not be removed.
     func run() async -> [Finding] {
         ProxySetup(context: context).end()
@@ -58,7 +60,7 @@ struct TearDown {
         return findings
     }
 
-    /// In the order of the script.
+    /// The processes, in the order of the script.
     private var processes: [ProcessActor] {
         context.actors.order.compactMap { name in
             if case .process(let process)? = context.actors[name] { process } else { nil }
@@ -71,7 +73,7 @@ struct TearDown {
             if let finding = await programs.waitForDescendants(of: child, process.name) { findings.append(finding) }
             child.onChange = {}
         }
-        // Their descriptors are closed now, on the reactor's thread.
+        // The descriptors of the children are closed here, on the reactor's thread.
         if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
         (process.child, process.earlier) = (nil, [])
         if let folder = process.folder, let reason = ResourceTracker.remove(folder: folder) {
@@ -84,11 +86,11 @@ struct TearDown {
     }
 }
 
-/// Ends the programs of a case, and what they have started.
+/// Ends the programs of a case, and the processes that they started.
 struct ProgramEnd {
     let context: CaseContext
 
-    /// TERM to a program's group, KILL when that does not help, and KILL to what it left behind.
+    /// Sends TERM to a program's group, KILL if that does not help, and KILL to what the program left behind.
     func end(_ child: ChildProcess) async {
         if child.exit == nil {
             child.killGroup(SIGTERM)
@@ -103,7 +105,7 @@ struct ProgramEnd {
         while child.exit == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
     }
 
-    /// Returns when nothing is left of what a program has started.
+    /// Waits until no process that a program started is left.
     func waitForDescendants(of child: ChildProcess, _ name: String) async -> Finding? {
         let deadline = MonotonicTime.now + GuardedProgram.patience
         while child.left == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
@@ -115,8 +117,9 @@ struct ProgramEnd {
             hints: ["they belong to another user, or wait in the kernel: `ps -ef` names them"])
     }
 
-    /// Without its guardian a process is found by the case's mark. A kill takes effect a moment later, and a process that was started meanwhile
-    /// carries the mark, too: the search is repeated until it finds none.
+    /// Ends processes that have lost their guardian, which are found by the case's mark. A kill takes effect a moment
+    /// later, and a process that was started in the meantime carries the mark, too: the search is repeated until it
+    /// finds none.
     private func endStrays() async {
         for _ in 0..<1000 {
             if ResourceTracker.kill(markedWith: context.environmentMarker) == 0 { return }
@@ -126,6 +129,6 @@ struct ProgramEnd {
 }
 
 extension CaseContext {
-    /// Marks every process that the case starts, so that those which leave their group are found as well.
+    /// The mark of every process that the case starts, by which those that leave their group are found as well.
     var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(time.start.nanoseconds)" }
 }

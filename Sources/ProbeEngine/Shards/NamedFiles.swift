@@ -1,24 +1,26 @@
 import ProbeBase
 package import ProbeScenario
 
-/// The contents of the files that scripts name in `file("…")`: on them verdicts depend as on the scripts.
+/// Hashes the contents of the files that scripts name in `file("…")`, because verdicts depend on them as they do on the
+/// scripts.
 ///
-/// They are found by the text of the script, wherever `file("` stands in it, because the files of a step are read when it runs. A file that
-/// a comment names is taken too, which does no harm; a name with an escape, or that is computed, is not.
+/// The files are found by searching the text of the script for `file("`, because the files of a step are read only when
+/// it runs. A file that a comment names is included too, which does no harm; a name that is computed or has an escape
+/// is not.
 package struct NamedFiles: Sendable {
     private static let beginning = Array("file(\"".utf8)
 
-    /// The hash of each file that was read, so that a file of many scripts is read once.
+    /// The hash of each file that was read, so that a file named by several scripts is read once.
     private var known: [ScriptFile: UInt64] = [:]
 
     package init() {}
 
-    /// A hash of the files that a script and its includes name, in the order in which they stand there. A file that can't be read counts as
-    /// one of its own kind: the step that needs it says why.
+    /// Returns a hash of the files that a script and its includes name, in order of appearance. An unreadable file has
+    /// its own kind of hash: the step that needs the file reports why.
     ///
     /// - Parameters:
     ///   - script: the path of the script.
-    ///   - load: reads a file.
+    ///   - load: a function that reads a file.
     package mutating func hash(of sources: SourceMap, script: String, load: FileLoader) -> UInt64 {
         var hash = FNV1a()
         for source in sources.files {
@@ -35,13 +37,13 @@ package struct NamedFiles: Sendable {
     private mutating func contents(of file: ScriptFile, _ load: FileLoader) -> UInt64 {
         if let hash = known[file] { return hash }
         var hash = FNV1a()
-        // Why it can't be read does not matter here: the step that needs it says so.
+        // Why the file can't be read does not matter here: the step that needs it reports the reason.
         if let bytes = try? load(file) { hash.add(bytes) } else { hash.add("unreadable".utf8) }
         known[file] = hash.value
         return hash.value
     }
 
-    /// What stands between `file("` and the next quotation mark.
+    /// Returns the text between each `file("` and the next quotation mark.
     private static func names(in bytes: Span<UInt8>) -> [String] {
         var names: [String] = []
         var start = 0

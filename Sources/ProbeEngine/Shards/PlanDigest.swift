@@ -2,8 +2,9 @@ package import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
-/// Identifies what a run does, so that results of different plans are not put together: the cases in their order, the bytes of their
-/// scripts, and the options on which verdicts depend. Paths are not in it, because machines keep scripts in different folders.
+/// Identifies what a run does, so that results of different plans are not combined: the cases in order, the bytes of
+/// their scripts, and the options that affect verdicts. Paths are not included, because machines keep scripts in
+/// different folders.
 package struct PlanDigest: Sendable {
     private var low = FNV1a()
     private var high = FNV1a(salt: 0x9e37_79b9_7f4a_7c15)
@@ -11,14 +12,14 @@ package struct PlanDigest: Sendable {
 
     package init() {}
 
-    /// Adds an option: its name, and its value.
+    /// Adds an option with its name and value.
     package mutating func add(option name: String, _ value: String) {
         add(Array("\(name)=\(value)\u{0}".utf8))
     }
 
-    /// Adds a case, with the scripts that it is of.
+    /// Adds a case with its scripts.
     ///
-    /// - Parameter path: the script's path, by which its bytes are found again for its next case.
+    /// - Parameter path: the path of the script, by which its bytes are found again for its next case.
     package mutating func add(_ key: CaseKey, path: String, sources: SourceMap) {
         var hash = FNV1a()
         hash.add(key)
@@ -41,7 +42,7 @@ package struct PlanDigest: Sendable {
         high.add(bytes)
     }
 
-    /// 32 hexadecimal digits.
+    /// The digest as 32 hexadecimal digits.
     package var text: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
@@ -50,7 +51,7 @@ package struct PlanDigest: Sendable {
             }, as: UTF8.self)
     }
 
-    /// 32 hexadecimal digits, by which lists of numbers are told apart.
+    /// Returns 32 hexadecimal digits that identify a list of numbers.
     package static func text(of numbers: [Int]) -> String {
         var digest = PlanDigest()
         for number in numbers { digest.add(bytes(of: UInt64(truncatingIfNeeded: number))) }
@@ -63,7 +64,7 @@ package struct PlanDigest: Sendable {
 }
 
 extension FNV1a {
-    /// Adds a case: the subject's name is set apart from the id, and from a case without a subject.
+    /// Adds a case. The subject's name is separated from the id, and distinguished from a case without a subject.
     package mutating func add(_ key: CaseKey) {
         add(key.id.utf8)
         add(CollectionOfOne(0))

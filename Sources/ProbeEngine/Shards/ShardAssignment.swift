@@ -1,10 +1,11 @@
 import ProbeBase
 package import ProbeEvents
 
-/// Divides the cases of a run into shards. Every shard computes the same division, so none has to know of another.
+/// Divides the cases of a run into shards. Every shard computes the same division, so no shard needs to know about
+/// another.
 package enum ShardAssignment {
-    /// By a hash of the id and the subject: a case stays in its shard whatever other cases come or go, on every machine and in
-    /// every version.
+    /// Assigns cases by a hash of the id and the subject: a case stays in its shard on every machine and in every
+    /// version, whatever other cases are added or removed.
     ///
     /// - Returns: the shard of each case, from 1.
     package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {
@@ -16,11 +17,11 @@ package enum ShardAssignment {
         }
     }
 
-    /// By how long the cases took before: the longest first, each into the shard that has the least so far. A case whose time is not known
-    /// counts as the median of the others.
+    /// Assigns cases by their durations in earlier runs: the longest first, each to the shard with the least so far. A
+    /// case with no known duration counts as the median of the others.
     ///
-    /// - Parameter times: nanoseconds.
-    /// - Returns: the shard of each case, from 1; nil if no case has a time.
+    /// - Parameter times: the durations in nanoseconds.
+    /// - Returns: the shard of each case, from 1; `nil` if no case has a known duration.
     package static func byTime(_ keys: [CaseKey], times: CaseTimes, total: Int) -> [Int]? {
         let known = keys.compactMap { times[$0] }.sorted()
         guard !known.isEmpty else { return nil }
@@ -40,7 +41,7 @@ package enum ShardAssignment {
     }
 }
 
-/// How long cases took in earlier runs, by their results.
+/// The durations of cases in earlier runs, from their results.
 package struct CaseTimes: Sendable {
     private var sums: [CaseKey: (time: Int64, count: Int64)] = [:]
 
@@ -48,23 +49,25 @@ package struct CaseTimes: Sendable {
 
     package var isEmpty: Bool { sums.isEmpty }
 
-    /// - Parameter time: nanoseconds.
+    /// Adds a duration of a case.
+    ///
+    /// - Parameter time: the duration in nanoseconds.
     package mutating func add(_ key: CaseKey, time: Int64) {
         let sum = sums[key] ?? (0, 0)
         sums[key] = (sum.time.addingReportingOverflow(max(0, time)).partialValue, sum.count + 1)
     }
 
-    /// The mean of all times of a case, in nanoseconds; nil if there is none.
+    /// The mean duration of a case in nanoseconds; `nil` if there is none.
     package subscript(_ key: CaseKey) -> Int64? { sums[key].map { $0.time / $0.count } }
 }
 
-/// What the shards have been given so far: a heap, the shard with the least first.
+/// The load assigned to each shard so far, as a heap with the least loaded shard first.
 private struct ShardLoads {
     private var heap: [(load: Int64, shard: Int)]
 
     init(total: Int) { heap = (1...max(1, total)).map { (0, $0) } }
 
-    /// Gives a case to the shard with the least; of several, to the one with the smallest index.
+    /// Assigns a case to the least loaded shard; among equals, to the one with the smallest index.
     mutating func take(_ time: Int64) -> Int {
         let shard = heap[0].shard
         let (sum, overflow) = heap[0].load.addingReportingOverflow(time)

@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeEvents
 
-/// An engine that starts a run several times, and how its environment says which of them this one is.
+/// An engine that starts a run several times, and whose environment identifies each of these processes.
 package enum ShardEngine: CaseIterable, Sendable {
     case bazel, slurmArray, slurmStep, gitLab, circleCI, buildkite, awsBatch, cloudRun
 
-    /// The variables of an engine.
+    /// The environment variables of an engine.
     struct Variables {
-        /// The first one that is set has the index.
+        /// The variables for the index. The first that is set applies.
         var index: [String]
         var total: String
         /// The index of the first shard.
@@ -31,12 +31,12 @@ package enum ShardEngine: CaseIterable, Sendable {
         }
     }
 
-    /// Which try of the same shard this is, and the variable that says so: a requeued job, a job that was tried again.
+    /// Returns which attempt at the same shard this is, for a job that was requeued or retried.
     ///
-    /// - Parameter value: the value of a variable of the environment; nil if it is not set.
-    /// - Returns: 1 where no variable says so.
+    /// - Parameter value: returns the value of an environment variable; `nil` if it is not set.
+    /// - Returns: the attempt, from 1; 1 if no variable specifies it.
     package static func attempt(_ value: (String) -> String?) throws(ShardProblem) -> Int {
-        // What the first try has.
+        // Each variable, with its value in the first attempt.
         let variables = [
             ("SLURM_RESTART_COUNT", 0), ("BUILDKITE_RETRY_COUNT", 0), ("CLOUD_RUN_TASK_ATTEMPT", 0),
             ("AWS_BATCH_JOB_ATTEMPT", 1), ("GITHUB_RUN_ATTEMPT", 1),
@@ -52,16 +52,16 @@ package enum ShardEngine: CaseIterable, Sendable {
     }
 }
 
-/// What is wrong with the variables from which a shard is read.
+/// A problem with the variables from which a shard is read.
 package struct ShardProblem: Error, Equatable, CustomStringConvertible {
     package var description: String
 
     init(_ text: String) { description = text }
 
-    /// - Parameter value: what the environment has; it is escaped.
+    /// - Parameter value: the value in the environment, which is escaped.
     init(_ text: String, _ value: String) { description = "\(text) \(ShardProblem.quoted(value))" }
 
-    /// A value of the environment for a message: short, and without characters that a terminal obeys.
+    /// Returns an environment value for a message: short, and without characters that a terminal interprets.
     static func quoted(_ value: String) -> String {
         let isLong = value.unicodeScalars.count > 40
         return "`\(Escaped.text(String(value.unicodeScalars.prefix(40))))\(isLong ? "…" : "")`"

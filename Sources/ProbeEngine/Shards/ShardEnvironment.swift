@@ -1,21 +1,22 @@
 package import ProbeEvents
 
-/// The shard that the environment of an engine names.
+/// The shard that an engine's environment specifies.
 package struct ShardEnvironment: Sendable, Equatable {
     package var share: Share
-    /// `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`
+    /// The variables that specify the shard, such as `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`.
     package var variables: String
 
-    /// Reads the variables of all engines that are known. An empty variable counts as not set.
+    /// Reads the variables of all known engines. An empty variable counts as not set.
     ///
-    /// A total of 1 is no shard: engines set it for jobs that are not divided, too. Engines that say the same are fine, for example a
-    /// Slurm array whose tasks start one process each.
+    /// A total of 1 is not a shard, because engines also set it for jobs that are not divided. Several engines may
+    /// agree, for example in a Slurm array whose tasks start one process each.
     ///
     /// - Parameters:
-    ///   - value: the value of a variable of the environment; nil if it is not set.
-    ///   - takesWhole: a total of 1 with its index is a share, too.
-    /// - Returns: nil if no engine divides the run.
-    /// - Throws: if an engine has half a pair, an index outside, or no numbers, or if two engines differ.
+    ///   - value: returns the value of an environment variable; `nil` if it is not set.
+    ///   - takesWhole: whether a total of 1 with its index is a share, too.
+    /// - Returns: `nil` if no engine divides the run.
+    /// - Throws: if an engine sets only the index or only the total, an index out of range, or values that are not
+    ///   numbers, or if two engines disagree.
     package static func read(
         _ value: (String) -> String?, takesWhole: Bool = false
     ) throws(ShardProblem) -> ShardEnvironment? {
@@ -35,14 +36,16 @@ package struct ShardEnvironment: Sendable, Equatable {
         return first
     }
 
-    /// The file that shows Bazel that a test knows of shards; nil if there is none.
+    /// Returns the file that tells Bazel that a test supports sharding; `nil` if there is none.
     package static func statusFile(_ value: (String) -> String?) -> String? {
         value("TEST_SHARD_STATUS_FILE").flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
 extension ShardEngine {
-    /// - Returns: nil if the engine has not started this process.
+    /// Returns the shard that this engine specifies.
+    ///
+    /// - Returns: `nil` if the engine has not started this process.
     fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
         let variables = variables
         let index = variables.index.first { value($0) != nil }
@@ -83,13 +86,13 @@ extension ShardEngine {
         ShardProblem("\(name) must be a number, so that the shard is known; it is", text)
     }
 
-    /// Engines that set the total also in jobs that are not divided.
+    /// Whether the total is 1, which some engines also set in jobs that are not divided.
     private func isAlone(_ total: String?) -> Bool {
         total.flatMap(Share.number) == 1
     }
 
-    /// Whether the variables are not those of a process that `srun` started. The script of a job has `SLURM_PROCID` too, and may have
-    /// `SLURM_NTASKS`, but it is one process whatever they say; only a step has a number.
+    /// Whether the variables are not those of a process that `srun` started. A job script has `SLURM_PROCID` too, and
+    /// may have `SLURM_NTASKS`, but it is one process regardless of their values; only a step has a step number.
     private func isNoStep(_ value: (String) -> String?) -> Bool {
         let isFirst = Share.number(value("SLURM_PROCID") ?? "0") == 0
         if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return isFirst }
@@ -97,13 +100,13 @@ extension ShardEngine {
     }
 }
 
-/// The numbers of the tasks of a Slurm array, which need not begin at 0, nor be one apart.
+/// The task numbers of a Slurm array, which need not begin at 0 or be consecutive.
 private struct SlurmArray {
     private let first: Int
     private let step: Int
     private let count: Int
 
-    /// - Throws: if the tasks of the array are not known: `--array=1,5,7`.
+    /// - Throws: if the tasks of the array are not known, for example with `--array=1,5,7`.
     init(_ value: (String) -> String?, total: Int) throws(ShardProblem) {
         guard let first = try SlurmArray.number("SLURM_ARRAY_TASK_MIN", value) else {
             throw ShardProblem(
@@ -114,7 +117,7 @@ private struct SlurmArray {
         (self.first, self.step, count) = (first, max(1, step), total)
         guard let last = try SlurmArray.number("SLURM_ARRAY_TASK_MAX", value) else { return }
         let (span, overflow) = self.step.multipliedReportingOverflow(by: max(0, total - 1))
-        // `0-11:2` ends at 10; that 11 is the end as written does no harm.
+        // `0-11:2` ends at 10; it does no harm that the last task is given as 11.
         if overflow || last < first
             || !(span..<span.addingReportingOverflow(self.step).partialValue).contains(last - first)
         {
@@ -125,7 +128,7 @@ private struct SlurmArray {
         }
     }
 
-    /// From 0 on.
+    /// Returns the position of a task, from 0.
     func position(of task: Int) throws(ShardProblem) -> Int {
         guard task >= first, (task - first) % step == 0, (task - first) / step < count else {
             throw ShardProblem(

@@ -4,31 +4,32 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// What a case has of TLS.
+/// The TLS state of a case.
 struct CaseTLS {
-    /// What a connection of an actor begins with.
+    /// The TLS settings with which an actor's connections begin.
     struct Actor {
         var context: TLSContext
-        /// What a client sends as SNI, and what it wants the certificate to be for; nil: it verifies nothing, or the address.
+        /// The name that a client sends as SNI, and for which the certificate must be; `nil` if the client verifies
+        /// nothing, or verifies the address.
         var name: String?
         var verifies = false
         var certificate = OwnCertificate.other
     }
 
-    /// What an endpoint shows of itself, for the message where it is refused.
+    /// The certificate that an endpoint presents, for the message if it is refused.
     enum OwnCertificate {
         case ofTheRun
-        /// What is wrong with it, as `that has expired`.
+        /// A certificate with this flaw, such as `that has expired`.
         case flawed(String)
         case other
     }
 
-    /// By the names of the actors that were declared with `tls`.
+    /// The settings of the actors declared with `tls`, by name.
     var actors: [String: Actor] = [:]
     private(set) var index: TLSIndex?
-    /// All of the case, in the order in which they began.
+    /// All TLS layers of the case, in the order in which they began.
     var layers: [TLSLayer] = []
-    /// Connections that servers have greeted.
+    /// The number of connections that each server has greeted.
     var greeted: [String: Int] = [:]
 
     init(_ scenario: Scenario) { extend(to: scenario) }
@@ -37,18 +38,18 @@ struct CaseTLS {
         if scenario.speaksTLS { index = TLSIndex(scenario) }
     }
 
-    /// The lines of the key log of all connections with TLS that the harness has had.
+    /// The key log lines of all TLS connections that the harness has had.
     var secrets: [String] { layers.flatMap(\.session.secrets) }
 
     func forges(_ actor: String) -> Bool { index?.forging.contains(actor) ?? false }
 }
 
 extension CaseContext {
-    /// The file of the run's authority.
+    /// Returns the path of the file with the certificate of the run's authority.
     func authorityFile(at span: SourceSpan?) throws(Finding) -> String { try settings.tls.authorityFile(at: span) }
 }
 
 extension Connection {
-    /// TLS on it, from the beginning of its handshake on.
+    /// The TLS layer of the connection, from the beginning of its handshake.
     var tls: TLSLayer? { layer as? TLSLayer }
 }

@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeTLS
 import Synchronization
 
-/// What a run has of TLS: the library and its own authority, made by the first case that needs them.
+/// The TLS state of a run: the library and the run's certificate authority, set up by the first case that needs them.
 package final class RunTLS: Sendable {
     private struct Made {
         var authority: CertificateAuthority?
@@ -17,7 +17,7 @@ package final class RunTLS: Sendable {
 
     package init() {}
 
-    /// Why there is no TLS here; nil where there is.
+    /// Why TLS is not available; `nil` if it is.
     package static var obstacle: String? {
         do throws(TLSLibrary.Unavailable) {
             try TLSLibrary.load()
@@ -37,7 +37,8 @@ package final class RunTLS: Sendable {
         }
     }
 
-    /// The file with the authority's certificate, in a folder that ends with the run.
+    /// Returns the path of the file with the authority's certificate, in a folder that is removed at the end of the
+    /// run.
     func authorityFile(at span: SourceSpan?) throws(Finding) -> String {
         let pem: [UInt8]
         do throws(TLSError) {
@@ -62,7 +63,7 @@ package final class RunTLS: Sendable {
         }
     }
 
-    /// Removes the file.
+    /// Removes the file with the authority's certificate.
     ///
     /// - Returns: why that was not possible.
     package func end() -> String? {

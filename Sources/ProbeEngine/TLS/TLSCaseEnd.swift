@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeTLS
 import ProbeTransport
 
-/// What is left of TLS after the last step: what came and no step has expected, and faults that were never on the wire.
+/// Judges what is left of TLS after the last step: input that no step expected, and faults that never reached the wire.
 struct TLSCaseEnd {
     let context: CaseContext
 
@@ -33,7 +33,7 @@ struct TLSCaseEnd {
         return "\(ByteText.count(count, "byte")) came that are no whole TLS record"
     }
 
-    /// A subject says that its handshake has agreed on something, and the harness's end of it knows better.
+    /// Returns a finding if a subject reported handshake parameters that contradict the harness's end of the handshake.
     func contradiction(of subject: SubjectActor) -> Finding? {
         guard case .secured(let version, let name, _) = subject.reports.security,
             case .actor(let server)? = subject.target
@@ -42,7 +42,7 @@ struct TLSCaseEnd {
             guard case .accepted(server.value) = owner.role else { return nil }
             return connection.tls
         }
-        // Of one that is not done its own may be.
+        // A handshake that is not done may be the subject's.
         guard !layers.isEmpty, layers.allSatisfy(\.isDone) else { return nil }
         let isTrue = layers.contains {
             $0.session.version == version
@@ -56,7 +56,7 @@ struct TLSCaseEnd {
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 
-    /// A bit that was to be flipped, and no record to flip it in.
+    /// Returns a finding for each bit that a step asked to flip if no record followed in which to flip it.
     func unprovenFaults() -> [Finding] {
         context.tls.layers.compactMap { layer in
             layer.corruption.map { span in

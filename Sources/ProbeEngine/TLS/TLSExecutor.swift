@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// Runs what a connection of the harness does with TLS.
+/// Runs the TLS actions of the harness's connections.
 struct TLSExecutor {
     let context: CaseContext
 
@@ -96,7 +96,7 @@ struct TLSExecutor {
 
     // MARK: Sends and ends
 
-    /// The bytes on the wire, as they are cut there.
+    /// Returns the encrypted bytes of a send, cut into pieces as on the wire.
     func sealedPieces(
         of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
@@ -124,7 +124,7 @@ struct TLSExecutor {
         return pieces.isEmpty ? [[]] : pieces
     }
 
-    /// Queues close_notify; nil where there is nobody to be told.
+    /// Queues close_notify. Returns `nil` if there is no session or peer to notify, or if it was already sent.
     func notification(of actor: ConnectionActor, _ connection: Connection) async throws(Finding) -> SendOperation? {
         guard let layer = connection.tls, layer.isDone, layer.failure == nil, !layer.hasNotified,
             !connection.isHalfClosed
@@ -146,7 +146,8 @@ struct TLSExecutor {
         }
     }
 
-    /// OpenSSL sends nothing in the middle of a handshake that a HelloRequest asked for.
+    /// Waits for the end of a later handshake: OpenSSL sends nothing in the middle of a handshake that a HelloRequest
+    /// asked for.
     private func waitForLaterHandshake(
         _ layer: TLSLayer, _ actor: ConnectionActor, _ connection: Connection, to what: String
     ) async throws(Finding) {
@@ -195,7 +196,7 @@ struct TLSExecutor {
         }
     }
 
-    /// What is unread by now: nothing, or the beginning of the peer's handshake.
+    /// Consumes the unread bytes and returns them: nothing, or the beginning of the peer's handshake.
     private func bytesOfHandshake(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> [UInt8] {
         let count = connection.receiveBuffer.count
         if count == 0 { return [] }
@@ -236,7 +237,7 @@ struct TLSExecutor {
 }
 
 extension TLSLayer {
-    /// A message of the handshake behind it; returns what has to be sent.
+    /// Makes a post-handshake message, and returns the bytes to send.
     fileprivate func message(
         needs version: TLSVersion, ofServer: Bool = false, _ make: (TLSSession) -> TLSSession.Progress
     ) throws(TLSError) -> [UInt8] {

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// Takes the connections of a server with `tls` as soon as they are there: its handshake does not wait for the step that accepts.
+/// Takes the connections of a server with `tls` as soon as they arrive, so that their handshakes don't wait for the
+/// accepting step.
 struct TLSGreeter {
     let context: CaseContext
 
@@ -21,7 +22,7 @@ struct TLSGreeter {
         }
     }
 
-    /// Takes all that wait, and begins the handshake of those whose step does not say `without tls`.
+    /// Takes all waiting connections, and begins the handshake of those whose step does not specify `without tls`.
     func take(_ server: ServerActor) {
         guard let listener = server.listener, let tls = context.tls.actors[server.name] else { return }
         do throws(SystemError) {
@@ -44,13 +45,14 @@ struct TLSGreeter {
                 server.waiting.append(WaitingConnection(connection))
             }
         } catch {
-            // Out of descriptors, for one: the listener would be ready again and again.
+            // For example, out of descriptors: the listener would be ready again and again.
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept: \(error)"))
         }
     }
 
-    /// Only the step that accepts it tells, and the peer of a connection with TLS may wait for the handshake until then.
+    /// Begins TLS once the peer's first bytes show that the connection uses it. Only the accepting step specifies that,
+    /// but a TLS peer may wait for the handshake until then.
     private func sniff(_ tls: CaseTLS.Actor, _ connection: Connection, _ server: ServerActor) {
         connection.layer = TLSSniffer(
             begin: { [weak connection, weak context, weak server] in

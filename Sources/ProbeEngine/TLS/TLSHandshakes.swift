@@ -8,7 +8,7 @@ import ProbeTLS
 struct TLSHandshakes {
     let context: CaseContext
 
-    /// Of a connection that was not greeted: the step that accepts it decides.
+    /// Begins TLS on a connection that was not greeted, because the accepting step decides.
     func beginLate(on connection: Connection, of server: ServerActor) throws(Finding) {
         guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
         let early = connection.receiveBuffer.bytes(0..<connection.receiveBuffer.count)
@@ -20,11 +20,13 @@ struct TLSHandshakes {
     private enum End {
         case done(MonotonicTime)
         case refused(String, MonotonicTime)
-        /// The peer ended the connection behind its handshake, without a word.
+        /// The peer ended the connection after its handshake, without an alert.
         case leftWithout(String)
     }
 
-    /// - Throws: what is wrong with it.
+    /// Waits for the end of a handshake, and judges it.
+    ///
+    /// - Throws: what is wrong with the handshake.
     func finish(
         _ outcome: TLSOutcome, on connection: Connection, _ actor: ConnectionActor, _ timing: Timing,
         _ deadline: MonotonicTime, from time: MonotonicTime
@@ -71,7 +73,7 @@ struct TLSHandshakes {
         }
     }
 
-    /// Of a connection that waits at a server; nil: it has none.
+    /// Returns the handshake state of a connection that waits at a server; `nil` if it has none.
     func state(of connection: Connection) -> ServerView.Handshake? {
         guard let layer = connection.tls else { return connection.layer is TLSSniffer ? .underWay : nil }
         return switch end(of: layer, connection, isToFail: false) {
@@ -93,7 +95,7 @@ struct TLSHandshakes {
             case .eof, nil: return nil
             }
         case .done(let moment):
-            // A server of TLS 1.3 judges a client's certificate behind the client's last message.
+            // A TLS 1.3 server judges a client's certificate after the client's last message.
             if isToFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
                 switch connection.readEnd {
                 case .eof: return .leftWithout("closed (FIN)")
@@ -137,7 +139,7 @@ struct TLSHandshakes {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
-    /// A paced flight: as with a `send`, the time that its pace takes is no time that it is late by.
+    /// Waits until a paced flight has left. As with a `send`, the time that the pace takes does not count as lateness.
     func waitForFlight(
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -149,7 +151,7 @@ struct TLSHandshakes {
             return layer.refusal == nil && connection.readEnd == nil ? nil : .some(nil)
         }
         guard case .some(.some(let operation)) = operation else { return }
-        // Where the peer ends it meanwhile, the handshake has failed, which may be what is expected.
+        // If the peer ends the connection in the meantime, the handshake has failed, which may be what is expected.
         do throws(Finding) {
             try await ConnectionExecutor(context: context).finish(operation, actor, connection)
         } catch  where error.verdict == .failed && (layer.refusal != nil || connection.readEnd != nil) {}
@@ -157,7 +159,7 @@ struct TLSHandshakes {
 
     // MARK: Texts
 
-    /// Who verified what.
+    /// Describes which side's certificate was verified.
     private func verification(_ layer: TLSLayer) -> String {
         if layer.isServer {
             return layer.session.hasPeerCertificate

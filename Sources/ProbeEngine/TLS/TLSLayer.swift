@@ -4,8 +4,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// TLS on a connection of the harness: what it reads goes into the connection's buffer as clear text, and what it has to send is queued
-/// behind what the script has sent.
+/// TLS on a connection of the harness. Decrypted bytes go into the connection's buffer, and bytes to send are queued
+/// after what the script has sent.
 ///
 /// Confined to the reactor's thread.
 final class TLSLayer: ConnectionLayer {
@@ -15,11 +15,11 @@ final class TLSLayer: ConnectionLayer {
         case failed(String, MonotonicTime)
     }
 
-    /// How the first flight of this side leaves.
+    /// How this side's first flight is sent.
     struct FirstFlight {
-        /// So many bytes of it, and no more of the handshake.
+        /// The number of bytes of the flight to send, with nothing more of the handshake after them.
         var stopsAfter: Int?
-        /// Makes the send; what it throws is the script's fault.
+        /// Makes the send. An error that it throws is a mistake in the script.
         var operation: ([UInt8]) throws(Finding) -> SendOperation
     }
 
@@ -30,46 +30,47 @@ final class TLSLayer: ConnectionLayer {
         var handshakeFailure: Bool
     }
 
-    /// Of a connection that another one of the same name has followed.
+    /// What steps had expected when another connection of the same name followed; `nil` for the current connection.
     var taken: Taken?
     let session: TLSSession
     let isServer: Bool
-    /// A client looks at its server's certificate.
+    /// Whether a client verifies its server's certificate.
     let verifies: Bool
     let certificate: CaseTLS.OwnCertificate
     private unowned let connection: Connection
     private(set) var handshake = Handshake.underWay
-    /// The peer's FIN came before it was done.
+    /// Whether the peer's FIN arrived before the handshake was done.
     private var hasEndedInHandshake = false
     /// When the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
-    /// Alerts, close_notify and failures that came while the script had it open, in their order.
+    /// The alerts, close_notify and failures received while the script had the connection open, in order.
     private(set) var news: [TLSNews] = []
     private var alertsSeen = 0
-    /// What it failed by behind the handshake.
+    /// Why TLS failed after the handshake, and when.
     private(set) var failure: (reason: String, at: MonotonicTime)?
-    /// Bytes of the connection before TLS.
+    /// The number of bytes received on the connection before TLS.
     private let bytesBefore: Int
-    /// What came behind the peer's close_notify or its fatal alert.
+    /// The bytes received after the peer's close_notify or fatal alert.
     private(set) var behindEnd: TLSNews.BehindEnd?
-    /// Bytes that nobody can take any more: they came behind close_notify or a failure.
+    /// The number of bytes that can no longer be taken, because they arrived after close_notify or a failure.
     private(set) var held = 0
     private var boundary = TLSRecordBoundary()
-    /// The beginning of what came last, for the message where it is no TLS.
+    /// The beginning of the bytes received last, for the message if they are not TLS.
     private(set) var lastBytes: [UInt8] = []
-    /// This side has sent its close_notify.
+    /// Whether this side has sent its close_notify.
     private(set) var hasNotified = false
-    /// The first bytes that came, for the message where they are no TLS.
+    /// The first bytes received, for the message if they are not TLS.
     private(set) var firstBytes: [UInt8] = []
-    /// The step that wants one bit of the next record to be flipped, until it was.
+    /// The step that asked to flip one bit of the next record, until that is done.
     private(set) var corruption: SourceSpan?
     private var firstFlight: FirstFlight?
-    /// The first flight, where the script says how it leaves.
+    /// The first flight, if the script specifies how it is sent.
     private(set) var sentFlight: SendOperation?
-    /// Of the first flight, where it was to be stopped.
+    /// The beginning of the first flight, if the script stops the flight there.
     private(set) var stoppedFlight: SendOperation?
-    /// Hears what is wrong with a flight's faults, and what was sent of it.
+    /// Receives problems with the faults of a flight.
     private let raise: (Finding) -> Void
+    /// Receives a flight that the script controls when it is sent.
     private let noteFlight: (SendOperation) -> Void
 
     init(
@@ -98,7 +99,7 @@ final class TLSLayer: ConnectionLayer {
         if notifiedAt != nil {
             noteBehindEnd(bytes.count, at: time)
         } else if isDead {
-            // What comes behind a failure of this side may have been on its way.
+            // Bytes after a failure of this side may already have been in flight.
             if news.last?.isEnd ?? false { noteBehindEnd(bytes.count, at: time) } else { held += bytes.count }
         } else {
             session.receive(bytes)
@@ -106,11 +107,12 @@ final class TLSLayer: ConnectionLayer {
         }
     }
 
-    /// OpenSSL reads nothing more: what it would be given would only grow.
+    /// Whether OpenSSL reads nothing more, so that bytes passed to it would only accumulate.
     private var isDead: Bool { if case .failed = handshake { true } else { failure != nil } }
 
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
-        // OpenSSL is not told: it would answer a FIN without close_notify by an alert, to a peer that may be gone.
+        // OpenSSL is not informed: it would answer a FIN without close_notify with an alert, to a peer that may be
+        // gone.
         guard case .underWay = handshake else { return }
         hasEndedInHandshake = true
         handshake = .failed("the peer closed (FIN) before the handshake was done", time)
@@ -137,7 +139,8 @@ final class TLSLayer: ConnectionLayer {
         flush()
     }
 
-    /// The peer may send nothing behind it (RFC 8446, 6.1), and it is not read as TLS.
+    /// Notes bytes after close_notify or a fatal alert. The peer must not send any (RFC 8446, 6.1), and they are not
+    /// read as TLS.
     private func noteBehindEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }
@@ -145,7 +148,8 @@ final class TLSLayer: ConnectionLayer {
             isAlert: notifiedAt == nil, count: count + (behindEnd?.count ?? 0), time: behindEnd?.time ?? time)
     }
 
-    /// OpenSSL says of plain text that its version number is wrong.
+    /// Returns the reason of an error, with the received bytes if they are not TLS. OpenSSL reports plain text as a
+    /// wrong version number.
     private static func words(of error: TLSError, _ bytes: [UInt8]) -> String {
         guard let first = bytes.first, !(20...24).contains(first) else { return error.reason }
         return "\(error.reason): no TLS record came but \(Escaped.phrase(bytes))"
@@ -184,7 +188,7 @@ final class TLSLayer: ConnectionLayer {
         alertsSeen = received.count
     }
 
-    /// What an alert of the peer has caused is no other news than the alert.
+    /// Notes a failure. If the peer's alert caused it, the alert is marked as the end instead of adding another event.
     private func noteFailure(_ error: TLSError, _ reason: String, at time: MonotonicTime) {
         if let code = error.alert, case .alert(let alert, _)? = news.last?.what, alert.code == code {
             news[news.count - 1].what = .alert(alert, isEnd: true)
@@ -194,21 +198,21 @@ final class TLSLayer: ConnectionLayer {
         }
     }
 
-    /// The script says how the first flight leaves, and it has not left.
+    /// Whether the script specifies how the first flight is sent, and the flight has not been sent.
     var hasUnsentFlight: Bool { firstFlight != nil }
 
-    /// The peer has closed before TLS began.
+    /// Notes that the peer closed before TLS began.
     func noteEarlierEnd() {
         guard case .eof(let time)? = connection.readEnd else { return }
         receiveEnd(at: time) { _ in }
     }
 
-    /// Queues what the engine has to send.
+    /// Queues the bytes that the session has to send.
     func flush() {
         let written = session.takeOutput()
         guard !written.isEmpty, connection.isOpen, !connection.isHalfClosed, stoppedFlight == nil else { return }
         let bytes = output(written)
-        // An alert is no flight.
+        // An alert is not a flight.
         guard let flight = firstFlight, bytes[0] != 21 else {
             send(SendOperation(pieces: [bytes], isUrgent: false, now: .now))
             return
@@ -226,7 +230,7 @@ final class TLSLayer: ConnectionLayer {
             shown = Array(bytes.prefix(count))
         }
         do throws(Finding) {
-            // An empty send can't be made: nothing is sent at all.
+            // An empty send is impossible, so nothing is sent at all.
             let operation =
                 shown.isEmpty
                 ? SendOperation(pieces: [[]], isUrgent: false, now: .now)
@@ -246,7 +250,7 @@ final class TLSLayer: ConnectionLayer {
 
     // MARK: What the script sends
 
-    /// Encrypts, and returns what has to be sent.
+    /// Encrypts bytes, and returns the records to send.
     func seal(_ bytes: [UInt8], recordLength: Int?) throws(TLSError) -> [UInt8] {
         if hasNotified || session.hasForged {
             var records: [UInt8] = []
@@ -268,12 +272,12 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    /// A record that OpenSSL does not write.
+    /// Returns a record that OpenSSL itself does not write.
     func forge(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
         output(try session.forge(type: type, bytes))
     }
 
-    /// close_notify.
+    /// Returns the record of a close_notify.
     func notify() throws(TLSError) -> [UInt8] {
         hasNotified = true
         if session.hasForged { return output(try session.forge(type: 21, [1, 0])) }
@@ -281,7 +285,7 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    /// A message of the handshake behind it; returns what has to be sent.
+    /// Makes a post-handshake message, and returns the bytes to send.
     func message(_ make: (TLSSession) -> TLSSession.Progress) throws(TLSError) -> [UInt8] {
         if case .failed(let error) = make(session) { throw error }
         return output(session.takeOutput())
@@ -289,7 +293,7 @@ final class TLSLayer: ConnectionLayer {
 
     func corruptNextRecord(at span: SourceSpan) { corruption = span }
 
-    /// Flips a bit of the first record's ciphertext, if that was asked for.
+    /// Flips a bit of the first record's ciphertext, if a step asked for it.
     private func output(_ bytes: [UInt8]) -> [UInt8] {
         guard corruption != nil, bytes.count > 5 else { return bytes }
         corruption = nil
@@ -305,26 +309,28 @@ final class TLSLayer: ConnectionLayer {
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
-    /// Bytes that are no whole record, at the end of what came.
+    /// The number of bytes of an incomplete record at the end of the received bytes.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
 
-    /// The handshake failed, or the peer refused it behind its end: a server of TLS 1.3 sees a client's certificate last.
+    /// Why and when the handshake failed, or the peer refused it after its end: a TLS 1.3 server sees a client's
+    /// certificate last.
     var refusal: (reason: String, at: MonotonicTime)? {
         switch handshake {
         case .failed(let reason, let time): (reason, time)
-        // A server has judged by then. Of a client the server may refuse the certificate, by an alert.
+        // A server has judged the certificate by then. The server may still refuse a client's certificate with an
+        // alert.
         case .done: isServer || !news.contains { $0.isAlert } ? nil : failure
         case .underWay: nil
         }
     }
 
-    /// The peer has gone on behind the handshake, so that it has not refused it.
+    /// Whether the peer has continued after the handshake, and so has not refused it.
     var isAccepted: Bool { connection.receiveBuffer.received > 0 || session.hasTicket || notifiedAt != nil }
 
-    /// Every alert of the connection, of both sides.
+    /// The codes of all alerts of the connection, from both sides.
     var alertCodes: [UInt8] { (session.alertsReceived.map(\.alert) + session.alertsSent).map(\.code) }
 
-    /// As the timeline shows it: `TLS 1.3, TLS_AES_256_GCM_SHA384, SNI localhost, ALPN imap`.
+    /// A summary for the timeline, such as `TLS 1.3, TLS_AES_256_GCM_SHA384, SNI localhost, ALPN imap`.
     var summary: String {
         var parts = ["TLS \(session.version?.rawValue ?? "?")", session.cipher ?? "no cipher"]
         if let name = session.indicatedName { parts.append("SNI \(Escaped.text(name.utf8))") }
@@ -333,7 +339,7 @@ final class TLSLayer: ConnectionLayer {
         return parts.joined(separator: ", ")
     }
 
-    /// `tls.version` and its kin; nil before the handshake is done.
+    /// Returns the value of `tls.version` or another TLS property; `nil` before the handshake is done.
     func property(_ name: String) -> Value? {
         guard isDone else { return nil }
         let text: String? =

@@ -1,20 +1,20 @@
 import ProbeBase
 import ProbeSystem
 
-/// What the peer says by TLS beside its bytes, with its place among them: what came first has to be expected first.
+/// A TLS event other than received bytes, with its position among them: whatever arrived first must be expected first.
 struct TLSNews {
     enum What: Equatable {
-        /// Any alert but close_notify; `isEnd`: TLS ended by it.
+        /// Any alert other than close_notify. `isEnd` means that it ended TLS.
         case alert(TLSAlert, isEnd: Bool)
-        /// close_notify.
+        /// The peer sent close_notify.
         case notify
-        /// Something came that can't be read, or the handshake failed.
+        /// Unreadable input was received, or the handshake failed.
         case failure(String)
     }
 
-    /// Bytes that nobody reads, as TLS had ended before them; the first of them came at `time`.
+    /// Bytes that are never read, because TLS had ended before them. The first of them arrived at `time`.
     struct BehindEnd {
-        /// It has ended by a fatal alert, not by close_notify.
+        /// Whether TLS ended with a fatal alert rather than close_notify.
         var isAlert: Bool
         var count: Int
         var time: MonotonicTime
@@ -25,23 +25,24 @@ struct TLSNews {
     }
 
     var what: What
-    /// So many bytes of the connection came before it.
+    /// The number of bytes of the connection received before the event.
     var offset: Int
     var time: MonotonicTime
 
-    /// A warning that close_notify follows (RFC 8446, 6.1). Only a step that names it wants to know of it.
+    /// Whether this is a warning that close_notify follows (RFC 8446, 6.1). Only a step that names it is concerned with
+    /// it.
     var isUserCanceled: Bool {
         if case .alert(let alert, let isEnd) = what { alert.code == TLSAlert.userCanceled && !isEnd } else { false }
     }
 
-    /// The alert by which TLS has ended.
+    /// Whether this is the alert that ended TLS.
     var isEnd: Bool { if case .alert(_, isEnd: true) = what { true } else { false } }
 
     var isFailure: Bool { if case .failure = what { true } else { false } }
 
     var isAlert: Bool { if case .alert = what { true } else { false } }
 
-    /// For findings, as `the peer sent close_notify`.
+    /// A description for findings, such as `the peer sent close_notify`.
     var description: String {
         switch what {
         case .alert(let alert, _): "the peer sent the alert \(alert) (\(alert.code))"

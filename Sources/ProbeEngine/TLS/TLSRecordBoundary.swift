@@ -1,12 +1,12 @@
-/// Where in a TLS record a direction is, by the lengths in the headers (RFC 8446, 5.1): OpenSSL does not tell what it has of a record that
-/// is not whole.
+/// Tracks the position of one direction within a TLS record, by the lengths in the headers (RFC 8446, 5.1). OpenSSL
+/// does not report how much it holds of an incomplete record.
 struct TLSRecordBoundary {
     private var header: [UInt8] = []
-    /// Of the record's content.
+    /// The number of bytes left of the record's content.
     private var left = 0
     private var taken = 0
 
-    /// Bytes of a record that is not whole.
+    /// The number of bytes of an incomplete record.
     var unfinished: Int { header.count + taken }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {

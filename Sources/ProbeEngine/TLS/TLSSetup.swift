@@ -5,11 +5,11 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTLS
 
-/// Makes what connections with TLS begin with: certificates, and whom they trust.
+/// Sets up what TLS connections begin with: certificates and trusted authorities.
 struct TLSSetup {
     let context: CaseContext
 
-    /// Of the actors that were declared with `tls`, before any step.
+    /// Prepares the actors declared with `tls`, before any step.
     func prepare() throws(Finding) {
         guard context.scenario.speaksTLS else { return }
         for declaration in context.scenario.actors {
@@ -23,7 +23,9 @@ struct TLSSetup {
         }
     }
 
-    /// - Parameter name: the actor; its steps tell whether records are forged.
+    /// Makes the TLS settings of an actor.
+    ///
+    /// - Parameter name: the actor, whose steps determine whether records are forged.
     func make(_ options: TLSOptions, of name: String, isServer: Bool) throws(Finding) -> CaseTLS.Actor {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
@@ -123,7 +125,7 @@ struct TLSSetup {
         }
     }
 
-    /// Of a certificate or a server.
+    /// Returns the name of a certificate or a server.
     private func name(of expression: Expression) throws(Finding) -> String {
         let bytes = try context.bytes(of: expression)
         guard (1...253).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
@@ -136,7 +138,7 @@ struct TLSSetup {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A file in PEM says what it holds.
+    /// Checks what a PEM file holds, by the labels in it.
     private func require(
         _ word: String, in bytes: [UInt8], of file: Expression, _ what: String
     ) throws(Finding) {
@@ -163,7 +165,7 @@ struct TLSSetup {
         }
     }
 
-    /// Where the options say what OpenSSL refused.
+    /// Returns the place in the options that names what OpenSSL refused.
     private func place(of options: TLSOptions) -> SourceSpan {
         if case .file(let file, _) = options.certificate { return file.span }
         if case .file(let file) = options.trust { return file.span }
@@ -190,7 +192,8 @@ extension CertificateAuthority {
 // MARK: Crowds
 
 extension TLSSetup {
-    /// What members of a crowd begin with. Their certificate is in files: they are in another process.
+    /// Returns the TLS settings of a crowd's members. Their certificate is in files, because the members are in another
+    /// process.
     func memberTLS(_ options: TLSOptions, isServer: Bool) throws(Finding) -> MemberTLS {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
@@ -234,9 +237,9 @@ extension TLSSetup {
     /// Begins TLS on a connection.
     ///
     /// - Parameters:
-    ///   - tls: what the actor, or the step, says.
-    ///   - early: what the peer has sent of its handshake by now.
-    ///   - earlier: a client's connection before, whose session it offers to resume.
+    ///   - tls: the settings of the actor or the step.
+    ///   - early: what the peer has already sent of its handshake.
+    ///   - earlier: a client's previous connection, whose session it offers to resume.
     func begin(
         _ tls: CaseTLS.Actor, on connection: Connection, of name: String, isServer: Bool, early: [UInt8] = [],
         earlier: Connection? = nil, firstFlight: TLSLayer.FirstFlight? = nil, at span: SourceSpan? = nil
@@ -250,7 +253,7 @@ extension TLSSetup {
             throw Finding(.error, at: span, "TLS can't begin on \(name)'s connection: \(error.reason)")
         }
         if let earlier = earlier?.tls, !isServer, !tls.verifies { session.resume(earlier.session) }
-        // The case holds the layer: the layer must not hold the case.
+        // The case retains the layer, so the layer must not retain the case.
         let layer = TLSLayer(
             session, isServer: isServer, verifies: tls.verifies, certificate: tls.certificate, on: connection,
             firstFlight: firstFlight,
@@ -274,6 +277,6 @@ extension TLSSetup {
         return layer
     }
 
-    /// A numeric address is no SNI (RFC 6066, 3).
+    /// Returns the name to send as SNI; `nil` for a numeric address (RFC 6066, 3).
     private static func indicated(_ name: String) -> String? { IPAddress(name) == nil ? name : nil }
 }

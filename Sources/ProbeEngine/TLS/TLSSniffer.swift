@@ -1,13 +1,13 @@
 import ProbeBase
 import ProbeSystem
 
-/// On a connection of a server with TLS of which the plan does not tell whether it begins so: the peer's first bytes do. Until then, or
-/// until a step accepts it, nothing is passed on.
+/// Detects TLS by the peer's first bytes, on a server's connection for which the plan does not determine it. Until
+/// then, or until a step accepts the connection, no bytes are passed on.
 ///
 /// Confined to the reactor's thread.
 final class TLSSniffer: ConnectionLayer {
     private(set) var seen: [UInt8] = []
-    /// Puts TLS on the connection, in place of this.
+    /// Puts TLS on the connection, in place of the sniffer.
     private let begin: () -> (any ConnectionLayer)?
     private let giveUp: () -> Void
 
@@ -17,7 +17,7 @@ final class TLSSniffer: ConnectionLayer {
 
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
         seen += bytes
-        // The record of a ClientHello (RFC 8446, 5.1).
+        // The beginning of a ClientHello's record (RFC 8446, 5.1).
         if seen.count == 1, seen[0] == 22 { return }
         if seen.count > 1, seen[0] == 22, seen[1] == 3, let layer = begin() {
             seen.withUnsafeBytes { layer.receive($0, at: time, append: append) }
@@ -39,7 +39,8 @@ final class TLSSniffer: ConnectionLayer {
 }
 
 extension Connection {
-    /// A step says what it begins with: what was held back is there for it.
+    /// Ends sniffing when a step specifies what the connection begins with. The bytes that were held back become
+    /// available to it.
     func endSniffing() {
         guard let sniffer = layer as? TLSSniffer else { return }
         layer = nil

@@ -4,20 +4,20 @@ import ProbeWire
 
 /// The interfaces of a case's capture file: loopback, and the two ends of each link.
 ///
-/// A packet that passed a link is on two of them, as in captures made at both ends: as its sender sent it, and, if it arrived, as its
-/// receiver received it. Pure.
+/// A packet that crossed a link is on two of them, as in captures made at both ends: as its sender sent it and, if it
+/// arrived, as its receiver received it. Pure.
 struct CaptureInterfaces {
     /// A packet of the file.
     struct Record {
         var packet: CapturedPacket
         var comments: [String]
         var interface: Int
-        /// Of a packet on a link.
+        /// The direction of a packet on a link; `nil` on loopback.
         var direction: PacketDirection?
     }
 
     let all: [PcapNGWriter.Interface]
-    /// The number of the first link's left end.
+    /// The index of the first link's left end.
     private let firstEnd: Int
     private let departures: [Int: LinkTraffic.Departure]
 
@@ -44,17 +44,18 @@ struct CaptureInterfaces {
         self.departures = departures
     }
 
-    /// The packets of the file in the order of their times.
+    /// Returns the packets of the file in chronological order.
     ///
     /// - Parameters:
-    ///   - order: the numbers of the entries in the order of their times.
-    ///   - comments: those of steps, by the number of the entry.
+    ///   - order: the indices of the entries in chronological order.
+    ///   - comments: the comments of steps, by the index of the entry.
     func records(
         _ order: [Int], entries: [CaseTraffic.Entry], comments: [Int: [String]], _ faults: LinkComments
     ) -> [Record] {
         var records: [Record] = []
         records.reserveCapacity(order.count)
-        // What arrived late has the comments of what left, so that each view of the file has the steps.
+        // A packet that arrived late gets the comments of the one that left, so that each view of the file has the
+        // steps.
         var late: [[UInt8]: [String]] = [:]
         for index in order {
             let packet = entries[index].packet

@@ -6,31 +6,32 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// What one case has seen on the wire so far: its subscription to the capture, its packets, its connections.
+/// What a case has seen on the wire so far: its subscription to the capture, its packets, its connections.
 struct CaseCapture {
-    /// nil where nothing can be captured.
+    /// `nil` if nothing can be captured.
     let capture: Capture?
-    /// Wall-clock time against monotonic time when the case began.
+    /// The relation of wall-clock time to monotonic time when the case began.
     let clock: ClockRelation
     private(set) var traffic = CaseTraffic()
-    /// Of links: what arrived, and the faults.
+    /// The traffic on links: what arrived, and the faults.
     private(set) var link = LinkTraffic()
     /// Why packets of a link may be missing.
     private var linkLoss: String?
-    /// Where the case itself listens.
+    /// The endpoints on which the case itself listens.
     private(set) var listeners: Set<EndpointPattern> = []
-    /// Servers outside of the run whose connections are seen.
+    /// The servers outside of the run whose connections are seen.
     private var servers: Set<EndpointPattern> = []
     private let subscription: PortSubscription?
     private var taken = 0
-    /// Drops before the case began are not its own.
+    /// The number of packets dropped before the case began, which don't count as its own.
     private let droppedBefore: Int
-    /// Since then, as of the last fence.
+    /// The number of packets dropped since the case began, as of the last fence.
     private(set) var dropped = 0
-    /// The times of the last packets on loopback and on links.
+    /// The capture time of the last packet on loopback.
     private(set) var lastOnLoopback: UInt64 = 0
+    /// The capture time of the last packet on links.
     private(set) var lastOnLinks: UInt64 = 0
-    /// By how much the system's clock was set while the case ran, in nanoseconds.
+    /// The amount by which the system's clock was set while the case ran, in nanoseconds.
     private var clockStep: Int64 = 0
 
     init(capture: Capture?, clock: ClockRelation) {
@@ -40,7 +41,7 @@ struct CaseCapture {
         droppedBefore = capture?.statistics().dropped ?? 0
     }
 
-    /// Why packets of the case may be missing, or may be taken for another connection's, although the fence was reached.
+    /// Why packets of the case may be missing, or attributed to another connection, although the fence was reached.
     var lossReason: String? {
         if let linkLoss { return linkLoss }
         if dropped > 0 {
@@ -59,46 +60,47 @@ struct CaseCapture {
 
     // MARK: Subscribing
 
-    /// From now on the connections that go to a listener of the case are the case's. To be called before it listens.
+    /// Claims connections to a listener for the case from now on. Must be called before the case listens.
     mutating func addListener(_ pattern: EndpointPattern) {
         if listeners.insert(pattern).inserted { subscribe(to: .listener(pattern)) }
     }
 
-    /// The listener did not come about.
+    /// Removes a listener that could not be opened.
     mutating func removeListener(_ pattern: EndpointPattern) {
         if listeners.remove(pattern) != nil { subscription?.remove(.listener(pattern)) }
     }
 
-    /// From now on the connections that go to a server outside of the run are seen; others may use it, too.
+    /// Makes connections to a server outside of the run visible from now on. Others may use the server, too.
     mutating func addServer(_ pattern: EndpointPattern) {
         if !listeners.contains(pattern), servers.insert(pattern).inserted { subscribe(to: .server(pattern)) }
     }
 
-    /// A client's next connection, where its peer is no listener of the case. To be called before it connects.
+    /// Subscribes to a client's next connection if its peer is not a listener of the case. Must be called before the
+    /// client connects.
     func addClient(_ local: SocketAddress, to peer: SocketAddress) {
         guard let local = local.endpoint, let destination = peer.endpoint, !listens(at: destination) else { return }
-        // A connection that leaves an endpoint is subscribed to once, and may be again.
+        // Each subscription takes one connection from the endpoint, which may be subscribed to again for a later one.
         subscribe(to: .client(local, peer: destination))
     }
 
-    /// Whether a listener of the case answers there.
+    /// Returns whether a listener of the case answers at an endpoint.
     func listens(at endpoint: SocketEndpoint) -> Bool { listeners.contains { $0.matches(endpoint) } }
 
     private func subscribe(to scope: CaptureScope) {
         do {
             try subscription?.add(scope, since: WallClock.now)
         } catch {
-            // The capture has ended: every fence says so, and what is judged is inconclusive.
+            // The capture has ended: every fence reports that, and what is judged is inconclusive.
             return
         }
     }
 
-    /// The packets of a crowd, which nobody judges, would fill the ring.
+    /// Excludes the packets of a crowd, which are never judged and would fill the ring.
     func leaveOut(_ crowd: CrowdTraffic) {
         do {
             try subscription?.leaveOut(crowd)
         } catch {
-            // As above.
+            // The capture has ended, as in `subscribe(to:)`.
             return
         }
     }
@@ -107,9 +109,10 @@ struct CaseCapture {
 
     // MARK: Packets
 
-    /// Takes what the capture has delivered since the last time; after a fence that is all there was.
+    /// Takes the packets that the capture has delivered since the last call. After a fence, that is everything that was
+    /// sent.
     ///
-    /// - Parameter total: packets that the capture has dropped in all.
+    /// - Parameter total: the number of packets that the capture has dropped in total.
     mutating func pull(dropped total: Int) {
         guard let capture, let subscription else { return }
         dropped = max(0, total - droppedBefore)
@@ -123,7 +126,7 @@ struct CaseCapture {
         }
     }
 
-    /// Takes what has passed over the links of the case.
+    /// Takes the packets that have crossed the case's links.
     mutating func add(link passages: [CaseLinks.Passage], lossReason: String?) {
         for passage in passages {
             link.add(passage, to: &traffic)
@@ -132,10 +135,10 @@ struct CaseCapture {
         linkLoss = linkLoss ?? lossReason
     }
 
-    /// Monotonic time of a packet.
+    /// Returns the monotonic time of a packet.
     func time(of packet: CapturedPacket) -> MonotonicTime { clock.monotonic(packet.time) }
 
-    /// The capture's time of a moment.
+    /// Returns the capture's time for a moment.
     func captureTime(of time: MonotonicTime) -> UInt64 { clock.wall(time) }
 }
 
@@ -147,15 +150,16 @@ extension CaseContext {
     /// Why nothing is seen on the wire.
     var captureProblem: String { settings.captureProblem ?? "no capture" }
 
-    /// Whether any packet of the case is seen: on loopback, or on a link.
+    /// Whether any packet of the case is seen, on loopback or on a link.
     var seesPackets: Bool { settings.capture != nil || links.wereOpened }
 
-    /// Whether the packets of these actors are seen, wherever their connections are: without a capture only those of links are.
+    /// Whether the packets of these actors are seen, wherever their connections are. Without a capture, only those on
+    /// links are.
     func seesPackets(of names: [String]) -> Bool {
         settings.capture != nil || names.allSatisfy { links.has($0, in: actors) }
     }
 
-    /// Whether the packets of a connection with that peer are seen.
+    /// Whether the packets of a connection with this peer are seen.
     func sees(_ peer: SocketAddress) -> Bool {
         links.contains(peer) || peer.isLoopback && settings.capture != nil
     }
@@ -167,7 +171,7 @@ struct WireCatchUp {
 
     /// Waits until the capture has delivered everything that was sent so far.
     ///
-    /// - Returns: false when it could not; that is noted.
+    /// - Returns: false if that was not possible, which is noted.
     func run(at span: SourceSpan?) async -> Bool {
         if !context.links.isEmpty {
             let isComplete = await context.links.catchUp()

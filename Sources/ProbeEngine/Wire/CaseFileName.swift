@@ -1,23 +1,28 @@
 import ProbeBase
 
-/// The name of a case's capture: letters, digits, `-`, `_` and `.`, which no shell and no file system takes amiss, not even at the start.
+/// The name of a case's capture: letters, digits, `-`, `_` and `.`, in a form that is safe in any shell and file
+/// system, even at the start.
 ///
-/// Two captures of a run never have one name. `.` stands only between the parts (id, subject, round), `__` is a slash of the id, and
-/// `_` with two hexadecimal digits in capitals is any other byte: `x.2` is round 2 of `x`, and `x_2E2` the case `x.2`.
+/// No two captures of a run have the same name. `.` appears only between the parts (id, subject, round), `__` is a
+/// slash in the id, and `_` with two uppercase hexadecimal digits is any other byte: `x.2` is round 2 of `x`, and
+/// `x_2E2` is the case `x.2`.
 package enum CaseFileName {
+    /// Returns the file name of a case's capture.
+    ///
     /// - Parameters:
-    ///   - subject: nil where the run has one only.
-    ///   - round: of a repetition; the first one has no number.
-    /// - Returns: without `.pcapng`.
+    ///   - subject: the name of the subject; `nil` if the run has only one.
+    ///   - round: the number of the repetition, which the name of the first one omits.
+    /// - Returns: the name without `.pcapng`.
     package static func of(id: String, subject: String?, round: Int) -> String {
         var name = escaped(id)
         if let subject {
             var part = escaped(subject)
-            // A number alone is a round.
+            // A part that consists of digits would be a round.
             if part.utf8.allSatisfy(isDigit), let first = part.utf8.first { part = hex(first) + part.dropFirst() }
             name += "." + part
         }
-        // Names are 255 bytes at most, the round and the suffix need their places. One that is cut is longer than any that is not.
+        // A name has at most 255 bytes, including the round and the suffix. A shortened name is longer than any that is
+        // not shortened.
         if name.utf8.count > longest {
             let digest = SHA256.digest(Array(name.utf8)).prefix(16)
             name = String(name.prefix(longest)) + "-" + digest.map { hex($0).dropFirst() }.joined()
@@ -29,7 +34,7 @@ package enum CaseFileName {
 
     static func escaped(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        // No id has this byte.
+        // No id contains this byte.
         if bytes.isEmpty { return hex(0) }
         var name = ""
         for (index, byte) in bytes.enumerated() {
@@ -44,7 +49,7 @@ package enum CaseFileName {
         return name
     }
 
-    /// Whether a `_` before these bytes can't be taken for the start of an escape.
+    /// Whether a `_` before these bytes can't be mistaken for the start of an escape.
     private static func standsForItself(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let next = rest.first else { return true }
         if next == UInt8(ascii: "-") { return true }

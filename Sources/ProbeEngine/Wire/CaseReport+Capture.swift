@@ -6,23 +6,23 @@ import ProbeSystem
 import ProbeTransport
 import ProbeWire
 
-/// What a case leaves of its capture: a file, and packets in its timeline.
+/// The output of a case's capture: a file, and packets in the timeline.
 extension CaseReport {
-    /// Writes the case's packets with the steps as comments.
+    /// Writes the case's packets to a file, with the steps as comments.
     ///
-    /// - Returns: its path; nil where there is no capture.
+    /// - Returns: the path of the file; `nil` if no packets are seen.
     func writeCapture() throws(Finding) -> String? {
         let (job, settings) = (context.job, context.settings)
         guard context.seesPackets else { return nil }
-        // The frames of links are those of Ethernet, as loopback's are.
+        // Links carry Ethernet frames, as loopback does.
         let linkType = context.capture.capture?.packetLinkType ?? .ethernet
-        // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
+        // Each round of a repetition has its own file, because a passed round must not replace a failed one.
         let isNamed = settings.subjects.count > 1 && context.hasSubject
         let subject = isNamed ? job.subject?.name : nil
         let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
         let bytes = captureFile(linkType)
-        // Whoever reads the secrets in it can decrypt the case's TLS connections.
+        // Anyone who reads the secrets in the file can decrypt the case's TLS connections.
         let mode: UInt32 = hasSecrets ? 0o600 : 0o644
         do throws(SystemError) {
             if let folder = settings.openedFolder {
@@ -55,7 +55,7 @@ extension CaseReport {
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
             comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments
                 + context.judged.notes(names, context).comments)
-        // Before the packets: readers decrypt what follows.
+        // The secrets precede the packets, because readers decrypt what follows.
         if hasSecrets {
             bytes += writer.secrets(keyLog: context.secrets.keyLog)
         }
@@ -79,13 +79,13 @@ extension CaseReport {
 
     // MARK: The timeline
 
-    /// Packets that a report shows; of more, the first and the last.
+    /// The number of packets that a report shows. If there are more, it shows the first and the last.
     private static let shownPackets = 200
-    /// Bytes of a payload that a report shows.
+    /// The number of bytes of a payload that a report shows.
     private static let shownBytes = 48
 
-    /// Packets that are shown however many there are: those that open or close a connection, and the last one of each side. Of many
-    /// connections the last ones.
+    /// Returns the packets that are shown however many there are: those that open or close a connection, and the last
+    /// one of each side. If there are many connections, the last packets are returned.
     private static func turningPoints(of names: WireNames, in packets: ArraySlice<Int>) -> Set<Int> {
         var turns: [Int] = []
         var last: [WireEnd: Int] = [:]
@@ -98,7 +98,7 @@ extension CaseReport {
         return Set(Set(turns).union(last.values).sorted().suffix(shownPackets / 2))
     }
 
-    /// Steps, events, output and packets in the order of their times.
+    /// Returns steps, events, output and packets in chronological order.
     func mergedTimeline() -> [TimelineEntry] {
         var merged = context.timeline.entries.map { entry in
             guard case .step(let span, _, let values) = entry.kind else { return entry }

@@ -6,27 +6,27 @@ import ProbeWire
 struct CaseTraffic {
     struct Entry {
         var packet: CapturedPacket
-        /// nil for what is no TCP segment.
+        /// `nil` if the packet is not a TCP segment.
         var summary: PacketSummary?
-        /// The payload in the packet's bytes.
+        /// The range of the payload in the packet's bytes.
         var payload: Range<Int>
 
-        /// The end of a connection that sent it.
+        /// The end of a connection that sent the packet.
         var sender: WireEnd? { summary.map { WireEnd(index: $0.conversation, side: $0.side) } }
     }
 
     private(set) var entries: [Entry] = []
     private(set) var table = ConversationTable()
-    /// Of each connection of `table` its SYN.
+    /// The SYN of each connection in `table`.
     private(set) var openings: [WireBinding.Opening] = []
-    /// The capture's numbers of connections, and their places in `table`.
+    /// The positions of connections in `table`, by the capture's numbers.
     private var positions: [Int: Int] = [:]
-    /// The number of each connection of `table`.
+    /// The capture's number of each connection in `table`.
     private(set) var numbers: [Int] = []
 
     subscript(conversation index: Int) -> Conversation { table.conversations[index] }
 
-    /// Where a connection of that number is in `table`; nil if it has no packet here.
+    /// Returns the position in `table` of the connection with this number; `nil` if it has no packet here.
     func position(of number: Int) -> Int? { positions[number] }
 
     mutating func add(_ received: ConnectionPacket, _ linkType: LinkType) {
@@ -40,7 +40,7 @@ struct CaseTraffic {
                     segment, payload: packet.bytes.span.extracting(segment.payload), time: packet.time, to: position)
             }
         } catch {
-            // Not a packet that can be decoded: it is kept for the file, and is part of no connection.
+            // A packet that can't be decoded is kept for the file, and belongs to no connection.
             entry.summary = nil
         }
         entries.append(entry)

@@ -2,10 +2,11 @@ import ProbeBase
 import ProbeWire
 import Synchronization
 
-/// The starts of subjects at servers outside of the run, of all cases of this process.
+/// The starts of subjects at servers outside of the run, for all cases of this process.
 ///
-/// Several cases may use one such server at the same time, and each sees all connections to it. Whose a connection is, is known by the
-/// time of its SYN. So that this is never in doubt, one case at a time starts a subject at such a server.
+/// Several cases may use the same server at the same time, and each sees all connections to it. The owner of a
+/// connection is determined by the time of its SYN. To keep that unambiguous, only one case at a time starts a subject
+/// at such a server.
 final class ExternalStarts: Sendable {
     static let shared = ExternalStarts()
 
@@ -23,12 +24,13 @@ final class ExternalStarts: Sendable {
         var starts: [Int: Start] = [:]
     }
 
-    /// More than so many that have ended are not remembered: those that connections of running cases could be of are the latest.
+    /// The number of starts at which ended ones are forgotten, oldest first: the connections of running cases belong to
+    /// the latest.
     private static let limit = 4096
 
     private let state = Mutex(State())
 
-    /// A number for a case, by which its starts are told from others'.
+    /// Returns a number for a case, which distinguishes its starts from those of others.
     func newCase() -> Int {
         state.withLock { state in
             state.next += 1
@@ -36,11 +38,10 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// Enters a start, unless a subject of another case is starting at that port.
+    /// Registers a start, unless a subject of another case is starting at that port.
     ///
-    /// - Parameter isForced: enters it all the same.
-    ///
-    /// - Returns: its number; nil where it has to wait.
+    /// - Parameter isForced: whether to register the start in any case.
+    /// - Returns: the number of the start; `nil` if it must wait.
     func begin(_ name: String, at target: EndpointPattern, now: UInt64, caseNumber: Int, isForced: Bool) -> Int? {
         state.withLock { state in
             let isBusy = state.starts.values.contains {
@@ -57,7 +58,7 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// The subject has reported `started` or `stopped`.
+    /// Notes that the subject has reported `started` or `stopped`.
     func settle(_ number: Int, at time: UInt64, hasEnded: Bool) {
         state.withLock { state in
             if state.starts[number]?.settled == nil { state.starts[number]?.settled = time }
@@ -65,7 +66,7 @@ final class ExternalStarts: Sendable {
         }
     }
 
-    /// What other cases started at that port.
+    /// Returns the starts of other cases at that port.
     func ofOthers(than caseNumber: Int, port: UInt16) -> [Start] {
         state.withLock { state in
             state.starts.values.filter { $0.target.port == port && $0.caseNumber != caseNumber }

@@ -4,9 +4,10 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// What the steps of a case injected and the wire has to show: cuts of a send, windows that shut. What is not seen is inconclusive.
+/// The faults that a case's steps injected and the wire must show: cuts of a send, and windows that shut. A fault that
+/// is not seen is inconclusive.
 struct InjectedFaults {
-    /// A `stop reading` of the script, for the look at the window.
+    /// A `stop reading` of the script, for checking the window.
     struct StoppedReading {
         var connection: Connection
         var owner: ConnectionActor
@@ -14,37 +15,38 @@ struct InjectedFaults {
         var span: SourceSpan
     }
 
-    /// The statements of sends that were cut.
+    /// The statements of sends that were cut or carry a FIN, by send operation.
     var cuts: [ObjectIdentifier: SourceSpan] = [:]
     private var stops: [StoppedReading] = []
 
-    /// Notes a send whose pieces have to leave as segments of their own, or whose last one has to carry the FIN.
+    /// Notes a send whose pieces must leave as separate segments, or whose last piece must carry the FIN.
     mutating func addSend(_ operation: SendOperation, at span: SourceSpan) {
         if operation.isCut || operation.carriesFIN { cuts[ObjectIdentifier(operation)] = span }
     }
 
-    /// Notes an endpoint that reads no more: the window of one that is sent to has to shut.
+    /// Notes an endpoint that stops reading: if it is sent to, its window must shut.
     mutating func addStop(_ connection: Connection, of owner: ConnectionActor?, at span: SourceSpan) {
         guard let owner else { return }
         if connection.isUnix { return }
         stops.append(StoppedReading(connection: connection, owner: owner, time: .now, span: span))
     }
 
-    /// Whether something has to be seen on the wire.
+    /// Returns whether anything must be seen on the wire.
     func needsProof(_ connections: ConnectionTable) -> Bool {
         !stops.isEmpty || connections.entries.contains { !$0.connection.isUnix && !$0.connection.cutSends.isEmpty }
     }
 
-    /// The pieces of a connection's sends that did not leave as segments of their own, and a FIN that did.
+    /// Returns findings for pieces of a connection's sends that did not leave as separate segments, and for a FIN that
+    /// did.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
-        // On a Unix socket a piece is written when the peer has read the one before it.
+        // On a Unix socket, a piece is written once the peer has read the previous one.
         if entry.connection.isUnix { return [] }
         let sends = entry.connection.cutSends
         return sends.filter(\.isCut).compactMap { coalesced($0, entry, context) }
             + sends.filter(\.carriesFIN).compactMap { lateFIN(of: $0, entry, context) }
     }
 
-    /// A send whose FIN was not seen on a segment with data.
+    /// Returns a finding for a send whose FIN was not seen on a segment with data.
     private func lateFIN(
         of operation: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
     ) -> Finding? {
@@ -90,7 +92,7 @@ struct InjectedFaults {
         if let peer = connection.peer, !context.sees(peer) {
             return inconclusive("the connection is not on loopback, or there is no capture: its segments can't be seen")
         }
-        // What was cut off by the end of the connection never left; a send that failed has failed its step.
+        // Pieces cut off by the end of the connection never left; a send that failed has failed its step.
         let lengths = operation.lengths
         guard case .done = operation.state else { return nil }
         let loss = context.capture.lossReason
@@ -101,7 +103,7 @@ struct InjectedFaults {
         switch names.traffic[conversation: end.index].verifyPieces(
             from: end.side, streamOffset: operation.streamOffset, lengths: lengths, names: names.names(end.index))
         {
-        // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
+        // Each piece was seen as a segment, so any packets that the capture lost in the meantime were others.
         case .exact: return nil
         case .coalesced(let details):
             return inconclusive(
@@ -112,7 +114,7 @@ struct InjectedFaults {
         }
     }
 
-    /// `stop reading` while the peer had a `start sending` under way, and the window never shut.
+    /// Returns findings for each `stop reading` during a `start sending` of the peer if the window never shut.
     func unshutWindows(_ context: CaseContext) -> [Finding] {
         stops.compactMap { stop in
             let names = context.wireNames()
@@ -144,7 +146,7 @@ struct InjectedFaults {
         }
     }
 
-    /// Whether two connections of the harness are the two ends of one.
+    /// Whether two connections of the harness are the two ends of the same connection.
     private func isPeer(_ connection: Connection, of other: Connection, _ names: WireNames) -> Bool {
         if let end = names.end(of: connection), let otherEnd = names.end(of: other) {
             return end.index == otherEnd.index && end.side != otherEnd.side

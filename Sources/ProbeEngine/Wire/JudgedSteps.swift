@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// The `wire` steps that a case has judged: which connection each was about, and the packets that had been captured by then.
+/// The `wire` steps that a case has judged: the connection that each was about, and the packets captured by then.
 struct JudgedSteps {
     private struct Entry {
         var span: SourceSpan
@@ -26,7 +26,7 @@ struct JudgedSteps {
                 lastOnLinks: context.capture.lastOnLinks, values: context.namedValues(of: step)))
     }
 
-    /// The notes of the case's capture.
+    /// Returns the notes for the case's capture.
     func notes(_ names: WireNames, _ context: CaseContext) -> CaptureNotes {
         var notes = CaptureNotes()
         notes.framing = context.scenario.framing
@@ -37,7 +37,7 @@ struct JudgedSteps {
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)
-        // A proxy that has ended knows its connections no longer; the statements about them did.
+        // A proxy that has ended no longer knows its connections, but the statements about them did.
         let known = Set(notes.connections.flatMap { $0.clientNames + $0.serverNames })
         for entry in entries {
             guard case .end(let index, let side) = entry.target, let number = numbers[index] else { continue }
@@ -112,7 +112,7 @@ struct JudgedSteps {
 }
 
 extension CaseContext {
-    /// The values of the names in a step, as far as another program can use them.
+    /// Returns the values of the names in a step, as far as another program can use them.
     fileprivate func namedValues(of step: Step) -> [String: CaptureNotes.NamedValue] {
         var values: [String: CaptureNotes.NamedValue] = [:]
         for name in namesRead(by: step) {

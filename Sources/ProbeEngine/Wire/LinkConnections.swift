@@ -1,8 +1,9 @@
 import ProbeBase
 import ProbeWire
 
-/// Numbers the connections of a link's packets, as the capture does for those of loopback: one with the same addresses as an earlier one begins
-/// with a SYN of another sequence number. The numbers are negative: those of the capture are not. Pure.
+/// Numbers the connections of a link's packets, as the capture does for loopback: a connection with the same addresses
+/// as an earlier one begins with a SYN that has a different sequence number. The numbers are negative, unlike those of
+/// the capture. Pure.
 struct LinkConnections {
     private struct Ends: Hashable {
         var client: SocketEndpoint
@@ -17,9 +18,10 @@ struct LinkConnections {
     private var known: [Ends: Known] = [:]
     private var last = 0
 
-    /// - Returns: the number of the connection that a packet belongs to; nil for what is no TCP segment, or belongs to none.
+    /// Returns the number of the connection that a packet belongs to; `nil` if the packet is not a TCP segment, or
+    /// belongs to no connection.
     mutating func number(of packet: CapturedPacket) -> Int? {
-        // What can't be decoded belongs to no connection.
+        // A packet that can't be decoded belongs to no connection.
         guard case .tcp(let segment)? = try? packet.decoded(linkType: .ethernet) else { return nil }
         let forth = Ends(client: segment.source, server: segment.destination)
         let back = Ends(client: segment.destination, server: segment.source)
@@ -27,7 +29,7 @@ struct LinkConnections {
             return (known[forth] ?? known[back])?.number
         }
         if let found = known[forth], found.sequence == segment.sequence.value { return found.number }
-        // A SYN from the other side of a known connection opens it from both (RFC 9293, 3.5).
+        // A SYN from the other side of a known connection opens the connection from both sides (RFC 9293, 3.5).
         if let found = known[back], known[forth] == nil { return found.number }
         last -= 1
         known[forth] = Known(number: last, sequence: segment.sequence.value)

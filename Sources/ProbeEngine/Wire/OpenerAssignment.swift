@@ -1,22 +1,23 @@
 import ProbeBase
 import ProbeWire
 
-/// Finds out who has opened which connection, from who could have.
+/// Determines who opened which connection, from those that could have.
 ///
-/// A connection that opened while a subject was starting is that subject's, if nobody else could have opened it. A subject that
-/// reported `started` has a connection: where there is only one that can be its own, it is. What remains has several candidates.
+/// A connection that opened while a subject was starting is that subject's, if no other opener could have opened it. A
+/// subject that reported `started` has a connection: if only one can be its own, it is that one. What remains has
+/// several candidates.
 struct OpenerAssignment {
     private let openers: [WireBinding.Opener]
-    /// Of each connection the positions of those who may have opened it.
+    /// The positions of the openers that may have opened each connection.
     private var candidates: [Int: Set<Int>] = [:]
-    /// Connections that opened outside of every start, and the subjects that had been started by then.
+    /// Connections that opened outside of any start, with the subjects that had been started by then.
     private var stray: [Int: Set<Int>] = [:]
-    /// Connections to a server that others use, and where it is.
+    /// Connections to a server that others use, with the server's endpoint.
     private var outside: [Int: SocketEndpoint] = [:]
-    /// Of those the ones that one start has several of at one address: some of them are somebody else's.
+    /// Connections in `outside` of which one start has several at the same address: some of them belong to others.
     private(set) var doubtful: Set<Int> = []
 
-    /// Whoever else uses a server outside of the run.
+    /// The name of any other user of a server outside of the run.
     static let stranger = "another program"
 
     init(openers: [WireBinding.Opener]) { self.openers = openers }
@@ -40,20 +41,21 @@ struct OpenerAssignment {
             }
         }
         if !isListener { outside[connection] = opening.server }
-        // A program that has ended may have left processes running: their connections count as the program's.
+        // A program that has ended may have left processes running, whose connections count as the program's.
         if programs.isEmpty { programs = ended }
         if !starting.isEmpty {
             candidates[connection] = starting.union(programs)
         } else if isListener {
             candidates[connection] = programs.union(started)
         } else {
-            // A server that others use: a connection outside of every start is somebody else's, unless a subject has no other.
+            // At a server that others use, a connection outside of any start belongs to others, unless a subject has no
+            // other.
             candidates[connection] = programs
             stray[connection] = started
         }
     }
 
-    /// Narrows the candidates down for as long as that gives anything.
+    /// Narrows down the candidates as far as possible.
     mutating func resolve() {
         var satisfied: Set<Int> = []
         var isSettled = false
@@ -69,7 +71,8 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
-        // Asked before any is given away: of two that may be one subject's neither is taken for its own.
+        // Determined before any stray connection is assigned, so that if two may be the same subject's, neither is taken
+        // for its own.
         let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
             candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)
@@ -82,7 +85,7 @@ struct OpenerAssignment {
         }
     }
 
-    /// Empty where nobody of the case may have opened it.
+    /// Returns the names of the candidates; empty if no opener of the case may have opened the connection.
     func names(of connection: Int) -> Set<String> {
         let possible = (candidates[connection] ?? []).map { openers[$0] }
         if possible.contains(where: \.isOfAnotherCase), possible.allSatisfy(\.isOfAnotherCase) { return [] }

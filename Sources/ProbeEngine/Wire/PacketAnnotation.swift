@@ -4,45 +4,49 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Where a step acted: it becomes a comment on that packet of the capture.
+/// A place where a step acted, which becomes a comment on a packet of the capture.
 struct PacketAnnotation {
     enum Place {
         /// The first packet at or after the step, of any connection.
         case anyPacket
-        /// The SYN of a connection of the harness, its SYN-ACK, its FIN, its RST.
+        /// The SYN of a connection of the harness.
         case syn(Connection)
+        /// The SYN or SYN-ACK that the harness sent on a connection.
         case handshake(Connection)
+        /// The FIN of a connection of the harness.
         case fin(Connection)
+        /// The RST of a connection of the harness.
         case rst(Connection)
-        /// The segment that carries this byte of what the harness's endpoint sent.
+        /// The segment that carries the byte at this offset in what the harness's endpoint sent.
         case data(Connection, offset: Int)
-        /// The next packet, or the next data, of the subject.
+        /// The subject's next packet.
         case anySubjectPacket
+        /// The subject's next packet with data.
         case subjectData
     }
 
-    /// The step.
+    /// The step's place in the script.
     var span: SourceSpan
     var text: String
     var time: MonotonicTime
     var place: Place
 }
 
-/// Where the steps of a case acted, for the comments of its packets.
+/// The places where the steps of a case acted, for comments on its packets.
 struct AnnotationLog {
     private(set) var entries: [PacketAnnotation] = []
-    /// Packets are captured, and may be kept.
+    /// Whether packets are captured, and may be kept.
     private let isKept: Bool
 
     init(_ settings: RunConfiguration) { isKept = settings.capture != nil && settings.keep != .none }
 
-    /// Remembers where a step acted.
+    /// Records where a step acted.
     mutating func add(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
         guard isKept else { return }
         entries.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
     }
 
-    /// An annotation for each piece of a send, up to a number that a reader can still read.
+    /// Adds an annotation for each piece of a send, up to a number that a reader can still cope with.
     mutating func addSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
         guard isKept else { return }
         var start = 0
@@ -56,15 +60,15 @@ struct AnnotationLog {
     }
 }
 
-/// Finds the packets of annotations. Pure.
+/// Finds the packets that annotations belong to. Pure.
 struct AnnotationPlacement {
     private let names: WireNames
     private let clock: ClockRelation
-    /// The packets in the order of their times, by their numbers.
+    /// The indices of the packets in chronological order.
     private let order: [Int]
-    /// Those of each end, in that order.
+    /// The packets of each end, in that order.
     private let byEnd: [WireEnd?: [Int]]
-    /// Those of each end that have data, in the order of the stream.
+    /// The packets of each end that have data, in the order of the stream.
     private let data: [WireEnd?: [Int]]
 
     init(_ order: [Int], names: WireNames, clock: ClockRelation) {
@@ -81,7 +85,7 @@ struct AnnotationPlacement {
         }
     }
 
-    /// The comments of each packet, by its number: `crlf.scn:11 S send "220 rea"`.
+    /// Returns the comments of each packet by its index, for example `crlf.scn:11 S send "220 rea"`.
     func comments(_ annotations: [PacketAnnotation], _ sources: SourceMap) -> [Int: [String]] {
         var comments: [Int: [String]] = [:]
         var names: [Int: String] = [:]
@@ -132,7 +136,7 @@ struct AnnotationPlacement {
         func sequence(_ index: Int) -> Int64 { summary(index)?.relativeSequence ?? 0 }
         let wanted = Int64(offset) + 1
         guard let end = names.end(of: connection), let packets = data[end] else { return nil }
-        // Of several that begin at one place the first was there first.
+        // If several segments begin at the same place, the earliest is used.
         let behind = packets.firstPosition { sequence($0) > wanted }
         guard behind > 0 else { return nil }
         let start = sequence(packets[behind - 1])
@@ -143,7 +147,8 @@ struct AnnotationPlacement {
 }
 
 extension Array {
-    /// Where the elements begin for which `holds`, which is true for all behind the first one; the end where it never is.
+    /// Returns the first index at which `holds` is true, or the end if there is none. `holds` must be true for all
+    /// elements after that index.
     fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

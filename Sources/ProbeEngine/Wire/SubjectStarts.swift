@@ -4,29 +4,30 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// A `start` of a subject, as far as it tells which connections are the subject's. Times are of the wall clock, in nanoseconds.
+/// A `start` of a subject, which helps to identify the subject's connections. Times are wall-clock times in
+/// nanoseconds.
 struct SubjectStart {
     var began: UInt64
-    /// It reported `started` or `stopped` by then.
+    /// The time by which the subject had reported `started` or `stopped`.
     var settled: UInt64?
     var ended: UInt64?
     var isConnected = false
-    /// At a server outside of the run: its number in ``ExternalStarts``, and where.
+    /// The number in ``ExternalStarts`` and the target, at a server outside of the run.
     var external: (number: Int, target: EndpointPattern)?
 }
 
-/// When the subjects and the programs of a case were started: whose a connection is, is told by that.
+/// The log of when a case's subjects and programs were started, which determines the owners of connections.
 struct StartLog {
-    /// Among the cases of this process.
+    /// The number of the case among the cases of this process.
     let caseNumber = ExternalStarts.shared.newCase()
-    /// Counts the starts and ends of subjects and programs.
+    /// A counter of the starts and ends of subjects and programs.
     private(set) var revision = 0
 
     mutating func noteProgram() { revision += 1 }
 
-    /// Enters a start, unless a subject of another case is starting at that server outside of the run.
+    /// Registers a start, unless a subject of another case is starting at the same server outside of the run.
     ///
-    /// - Returns: false where it has to wait.
+    /// - Returns: false if the start must wait.
     mutating func begin(_ subject: SubjectActor, at target: EndpointPattern?, isForced: Bool) -> Bool {
         let now = WallClock.now
         var start = SubjectStart(began: now)
@@ -41,7 +42,7 @@ struct StartLog {
         return true
     }
 
-    /// The subject has reported `started` or `stopped`, or refused to start.
+    /// Notes that the subject has reported `started` or `stopped`, or refused to start.
     mutating func settle(_ subject: SubjectActor, at moment: UInt64, isConnected: Bool, hasEnded: Bool) {
         guard let last = subject.starts.indices.last else { return }
         revision += 1
@@ -53,7 +54,8 @@ struct StartLog {
         }
     }
 
-    /// The subject has lost its connection, or an attempt has failed: it will connect again, where it did before.
+    /// Notes that the subject has lost its connection, or that an attempt has failed: it will connect to the same
+    /// target again.
     mutating func beginAgain(_ subject: SubjectActor, at moment: UInt64) {
         settle(subject, at: moment, isConnected: false, hasEnded: false)
         guard let last = subject.starts.last else { return }
@@ -67,7 +69,7 @@ struct StartLog {
         subject.starts.append(start)
     }
 
-    /// Nothing is started any more: other cases need not wait.
+    /// Ends all starts, so that other cases need not wait for them.
     func end(_ actors: ActorTable) {
         for case .subject(let subject) in actors.values {
             for start in subject.starts {
@@ -80,11 +82,12 @@ struct StartLog {
 }
 
 extension CaseContext {
-    /// Right before a subject is told to connect: from now on a connection to its target may be its own.
+    /// Notes the start of a subject right before it is told to connect: from now on, a connection to its target may be
+    /// its own.
     ///
-    /// At a server outside of the run it waits a moment while a subject of another case connects there.
+    /// At a server outside of the run, the start waits for a moment while a subject of another case connects there.
     ///
-    /// - Parameter target: of a server outside of the run.
+    /// - Parameter target: the endpoint of a server outside of the run.
     func noteStart(_ subject: SubjectActor, at target: EndpointPattern?) async throws(Finding) {
         if let target {
             if capture.capture == nil { return }
@@ -97,7 +100,7 @@ extension CaseContext {
         }
     }
 
-    /// The subject has reported `started` or `stopped`, or refused to start.
+    /// Notes that the subject has reported `started` or `stopped`, or refused to start.
     func noteSettled(_ subject: SubjectActor, at time: MonotonicTime, isConnected: Bool, hasEnded: Bool) {
         let moment = capture.captureTime(of: time) &+ UInt64(clamping: capture.clock.uncertainty)
         starts.settle(subject, at: moment, isConnected: isConnected, hasEnded: hasEnded)

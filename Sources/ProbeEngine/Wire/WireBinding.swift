@@ -2,19 +2,20 @@ import ProbeBase
 import ProbeSystem
 import ProbeWire
 
-/// Whose the ends of a case's captured connections are.
+/// Assigns the ends of a case's captured connections to their owners.
 ///
-/// An endpoint of the harness knows its own connection: one that it accepted by its SYN's sequence number, one that it opened by the time at
-/// which the SYN left. The subject and programs are not asked. A connection that the harness did not open is theirs who may have
-/// opened it then: a subject between its `start` and its `started`, a program while it ran. Where more than one may have opened it, that is
-/// said (`candidates`), and nothing is judged from it under the name of one of them. Pure.
+/// An endpoint of the harness knows its own connection: an accepted one by its SYN's sequence number, an opened one by
+/// the time at which the SYN left. The subject and programs are not asked. A connection that the harness did not open
+/// belongs to whichever of them may have opened it at that time: a subject between its `start` and its `started`, a
+/// program while it ran. If several may have opened it, all are listed (`candidates`), and nothing is judged from it
+/// under the name of one of them. Pure.
 struct WireBinding {
     /// The SYN of a captured connection.
     struct Opening {
         var client: SocketEndpoint
         var server: SocketEndpoint
         var sequence: SequenceNumber
-        /// Of the wall clock, in nanoseconds.
+        /// The wall-clock time in nanoseconds.
         var time: UInt64
     }
 
@@ -26,39 +27,43 @@ struct WireBinding {
         var origin: ConnectionOrigin
     }
 
-    /// Something that opens connections and is not asked which: one `start` of a subject, or a program while it runs.
+    /// An opener of connections that is not asked which are its own: one `start` of a subject, or a program while it
+    /// runs.
     struct Opener {
         enum Kind { case subject, program }
 
         var name: String
         var kind: Kind
-        /// Where its connections go: a subject's target; of a program everything that the case listens on but itself.
+        /// The targets of its connections: a subject's target; for a program, everything on which the case listens
+        /// except the program itself.
         var targets: [EndpointPattern]
         var began: UInt64
-        /// A subject reported `started` or `stopped` by then; nil where it has not.
+        /// The time by which a subject had reported `started` or `stopped`; `nil` if it has not.
         var settled: UInt64?
-        /// It reported `stopped`, or the program ended.
+        /// When a subject reported `stopped`, or the program ended.
         var ended: UInt64?
-        /// Of a subject: it reported `started`, so that it has a connection.
+        /// Whether a subject reported `started`, so that it has a connection.
         var isConnected = false
-        /// Another case's, at a server that both use.
+        /// Whether it belongs to another case, at a server that both use.
         var isOfAnotherCase = false
     }
 
-    /// Of each own connection its end of a captured one.
+    /// The end of a captured connection for each connection of the harness.
     private(set) var ends: [ObjectIdentifier: WireEnd] = [:]
-    /// Of each end of a captured connection that is the harness's own whose it is.
+    /// The connection of the harness for each end of a captured connection that is the harness's own.
     private(set) var owners: [WireEnd: ObjectIdentifier] = [:]
-    /// Who may have opened each connection that the harness did not open: one name where it is known.
+    /// The names of those that may have opened each connection that the harness did not open: one name if it is known.
     private(set) var candidates: [Int: Set<String>] = [:]
-    /// Connections of others at a server outside of the run.
+    /// The connections of others at a server outside of the run.
     private(set) var others: Set<Int> = []
-    /// Connections there that may be others': they are not stored, and nothing is judged from them.
+    /// The connections at such a server that may be others': they are not stored, and nothing is judged from them.
     private(set) var perhapsOthers: Set<Int> = []
 
+    /// Assigns all ends.
+    ///
     /// - Parameters:
-    ///   - openings: of the captured connections, in the order of the capture.
-    ///   - own: in the order in which they began.
+    ///   - openings: the SYNs of the captured connections, in the order of the capture.
+    ///   - own: the connections of the harness, in the order in which they began.
     ///   - isListener: whether the case itself listens at an endpoint.
     init(
         openings: [Opening], own: [Own], openers: [Opener], isListener: (SocketEndpoint) -> Bool
@@ -76,12 +81,12 @@ struct WireBinding {
         }
     }
 
-    /// The connections that an actor is known to have opened.
+    /// Returns the connections that an actor is known to have opened.
     func opened(by name: String) -> [Int] {
         candidates.filter { $0.value == [name] }.keys.sorted()
     }
 
-    /// Those that it may have opened, or another one.
+    /// Returns the connections that either an actor or another opener may have opened.
     func perhapsOpened(by name: String) -> [Int] {
         candidates.filter { $0.value.count > 1 && $0.value.contains(name) }.keys.sorted()
     }
@@ -105,7 +110,7 @@ struct WireBinding {
                 if let sequence {
                     found = known.last { openings[$0].sequence.value == sequence && openings[$0].time <= before }
                 } else {
-                    // Without the number only one that is alone with its addresses is known.
+                    // Without the sequence number, a connection is known only if no other has the same addresses.
                     found = known.count == 1 ? known[0] : nil
                 }
                 end = found.map { WireEnd(index: $0, side: .server) }

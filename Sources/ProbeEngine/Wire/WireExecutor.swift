@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Runs `wire` steps: waits until the capture has caught up, and for what the statement needs, then judges.
+/// Runs `wire` steps: waits until the capture has caught up and for what the statement needs, then judges.
 struct WireExecutor {
     let context: CaseContext
 
@@ -13,7 +13,7 @@ struct WireExecutor {
         _ statement: WireStatement, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         let named = statement.names.map(\.value)
-        // A statement that names nobody is about all of them.
+        // A statement without names is about all actors.
         guard context.seesPackets(of: named.isEmpty ? context.actors.order : named), context.seesPackets else {
             let problem = context.settings.captureProblem ?? "there is no capture"
             context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
@@ -82,7 +82,8 @@ extension Finding {
 }
 
 extension CaseContext {
-    /// The first actor on a Unix socket that a statement is about; one that names nobody is about all of them.
+    /// Returns the first actor on a Unix socket that a statement is about. A statement without names is about all
+    /// actors.
     fileprivate func unixSocket(in statement: WireStatement) -> String? {
         let named = statement.names.map(\.value)
         return (named.isEmpty ? actors.order : named).first { isOnUnixSocket($0) }

@@ -4,13 +4,15 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Judges statements about the wire from what was captured by now. Pure.
+/// Judges statements about the wire from what has been captured so far. Pure.
 struct WireJudge {
     let names: WireNames
-    /// What arrived is judged, and not what left.
+    /// Whether to judge what arrived instead of what left.
     var isAboutArrivals = false
 
-    /// - Throws: the statement does not name one connection.
+    /// Judges a statement.
+    ///
+    /// - Throws: if the statement does not name one connection.
     func judge(_ statement: ResolvedStatement) throws(Finding) -> WireVerdict {
         switch statement {
         case .arrived(let statement): return try WireJudge(names: names, isAboutArrivals: true).judge(statement)
@@ -30,7 +32,7 @@ struct WireJudge {
         }
     }
 
-    /// What a statement is about, for the capture's notes.
+    /// Returns what a statement is about, for the capture's notes.
     func target(of statement: ResolvedStatement, _ verdict: WireVerdict) -> CaptureNotes.Target {
         switch statement {
         case .arrived(let statement): return target(of: statement, verdict)
@@ -50,7 +52,7 @@ struct WireJudge {
         }
     }
 
-    /// Judges one connection, from the view that is meant.
+    /// Judges one connection, as it was sent or as it arrived.
     private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
         guard isAboutArrivals else { return conversation(end.index, for: assertion).judge(assertion, names: sides) }
         guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
@@ -60,7 +62,8 @@ struct WireJudge {
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
-    /// A connection as it was sent. What the sender repeated is compared with what arrived, because a link knows what it dropped.
+    /// Returns a connection as it was sent. Repeated segments are compared with what arrived, because a link knows what
+    /// it dropped.
     private func conversation(_ index: Int, for assertion: WireAssertion) -> Conversation {
         var conversation = names.traffic[conversation: index]
         guard assertion.isAboutRetransmissions, conversation.hasDoubtfulRepeats,
@@ -70,7 +73,7 @@ struct WireJudge {
         return conversation
     }
 
-    /// Judges all connections of the case. A failure on a connection that may be somebody else's is inconclusive.
+    /// Judges all connections of the case. A failure on a connection that may have another owner is inconclusive.
     private func judgeEverywhere(_ assertion: WireAssertion) -> WireVerdict {
         var verdicts: [WireVerdict] = []
         for index in names.judged {
@@ -84,13 +87,13 @@ struct WireJudge {
             }
         }
         if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-        // A failure outweighs a verdict that can't be told, and that outweighs one that may still become a pass.
+        // A failure outweighs an inconclusive verdict, which outweighs one that may still become a pass.
         return verdicts.first { if case .failed = $0 { true } else { false } }
             ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
     }
 
-    /// The one connection that two names mean: the end of it that is the first's.
+    /// Returns the connection that two names mean, as the first name's end of it.
     private func connection(_ from: Name, _ to: Name?) throws(Finding) -> WireEnd? {
         let found = names.ends(from.value, to?.value, isCertain: true)
         if found.count > 1 {
@@ -109,7 +112,7 @@ struct WireJudge {
                 "the connection \(between) is neither on loopback nor on a link, or there is no capture: it can't be seen"
             )
         }
-        // A connection may be the one that is meant, and may be another actor's as well.
+        // A connection may be the one that is meant, but may just as well be another actor's.
         if let end = names.ends(from.value, to?.value, isCertain: false).first {
             return .inconclusive(doubt(about: names.binding.candidates[end.index] ?? [], end.index))
         }
@@ -127,7 +130,7 @@ struct WireJudge {
             + "\(candidates.sorted().joined(separator: "'s or "))'s: both could have opened it at that time"
     }
 
-    /// Whether the connection of that name is one that the capture sees.
+    /// Whether the connection of a name is one that the capture sees.
     private func isCaptured(_ name: Name) -> Bool {
         guard case .connection(let actor)? = names.actors[name.value], let peer = actor.connection?.peer else {
             return true

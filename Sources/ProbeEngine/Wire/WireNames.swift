@@ -4,22 +4,22 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Which captured connections the names of a script mean, as of now. The snapshot is made for one judgement and released after it: the
-/// packets would be copied if more came while it lives. Pure.
+/// Maps the names of a script to captured connections, as of now. The snapshot is made for one judgement and released
+/// after it: the packets would be copied if more arrived while it exists. Pure.
 struct WireNames {
     let actors: ActorTable
     let traffic: CaseTraffic
-    /// Of links: what arrived.
+    /// The traffic that arrived over links.
     let arrived: CaseTraffic
-    /// Whether the packets of a connection with that peer are seen.
+    /// Whether the packets of a connection with a peer are seen.
     let sees: (SocketAddress) -> Bool
     /// The capture's time at which the case began: the timeline's 0.
     let origin: UInt64?
-    /// Where the case itself listens.
+    /// The endpoints on which the case itself listens.
     let listeners: Set<EndpointPattern>
     let binding: WireBinding
     private let connections: ConnectionTable
-    /// Of failed attempts of a `retry`, which the harness itself reset.
+    /// The connections of failed attempts of a `retry`, which the harness itself reset.
     private let discarded: Set<Int>
 
     init(
@@ -40,7 +40,8 @@ struct WireNames {
             ? [] : Set(connections.discarded.compactMap { binding.ends[ObjectIdentifier($0)]?.index })
     }
 
-    /// The connections that are judged: neither a failed attempt's nor others' at a server outside of the run.
+    /// The connections that are judged: neither those of a failed attempt nor those of others at a server outside of
+    /// the run.
     var judged: some Sequence<Int> {
         traffic.openings.indices.lazy.filter { !discarded.contains($0) && !binding.others.contains($0) }
     }
@@ -51,7 +52,7 @@ struct WireNames {
     /// Whether a connection was a failed attempt of a `retry`.
     func isDiscarded(_ index: Int) -> Bool { discarded.contains(index) }
 
-    /// The packets that are the case's own, by their numbers: not those of others at a server outside of the run.
+    /// The indices of the packets that are the case's own, without those of others at a server outside of the run.
     var ownPackets: [Int] {
         let others = binding.others.union(binding.perhapsOthers)
         if others.isEmpty { return Array(traffic.entries.indices) }
@@ -70,25 +71,27 @@ struct WireNames {
 
     func end(of connection: Connection) -> WireEnd? { binding.ends[ObjectIdentifier(connection)] }
 
-    /// The ends of the connections between two names that are the first's; of all its connections without a second name.
+    /// Returns the first name's ends of the connections between two names; without a second name, of all its
+    /// connections.
     ///
     /// A name that was connected again means its newest connection, unless the second name is bound to an earlier one.
     ///
-    /// - Parameter isCertain: false also for connections that may be another actor's.
+    /// - Parameter isCertain: false to include connections that may be another actor's.
     func ends(_ from: String, _ to: String?, isCertain: Bool) -> [WireEnd] {
         let found = ends(of: from, isCertain: isCertain)
         guard let to else { return found }
         let peers = ends(of: to, isCertain: isCertain)
         let common = Self.common(found, peers)
         if !common.isEmpty { return common }
-        // A name means its newest connection. Where the peer is bound to an earlier one, as the end that accepted it is, that one is meant.
+        // A name means its newest connection. If the peer is bound to an earlier one, as the end that accepted it is,
+        // that one is meant.
         let earlier =
             (isConnection(to) ? Self.common(earlierEnds(of: from), peers) : [])
             + (isConnection(from) ? Self.common(found, earlierEnds(of: to)) : [])
         return earlier.max { $0.index < $1.index }.map { [$0] } ?? []
     }
 
-    /// Whether a name means one connection, and not all those that go to or come from an actor.
+    /// Whether a name means a single connection, rather than all connections to or from an actor.
     func isConnection(_ name: String) -> Bool {
         switch actors[name] {
         case .connection, .proxied: true
@@ -99,13 +102,13 @@ struct WireNames {
         }
     }
 
-    /// The ends whose other ends are among the peers.
+    /// Returns the ends whose opposite ends are among the peers.
     private static func common(_ ends: [WireEnd], _ peers: [WireEnd]) -> [WireEnd] {
         let peers = Set(peers)
         return ends.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
     }
 
-    /// The ends of the connections that a name meant before the newest one.
+    /// Returns the ends of the connections that a name meant before the newest one.
     func earlierEnds(of name: String) -> [WireEnd] {
         switch actors[name] {
         case .connection(let actor): actor.earlier.compactMap(end(of:))
@@ -114,7 +117,7 @@ struct WireNames {
         }
     }
 
-    /// The ends of captured connections that an actor is.
+    /// Returns the ends of captured connections that belong to an actor.
     private func ends(of name: String, isCertain: Bool) -> [WireEnd] {
         switch actors[name] {
         case .connection(let actor): return actor.connection.flatMap(end(of:)).map { [$0] } ?? []
@@ -135,7 +138,7 @@ struct WireNames {
         }
     }
 
-    /// The two legs of a proxied connection.
+    /// Returns the ends of the two legs of a proxied connection.
     private func ends(of connection: ProxiedConnection) -> [WireEnd] {
         ConversationSide.allCases.compactMap { end(of: connection[$0]) }
     }
@@ -145,7 +148,7 @@ struct WireNames {
         return found.filter { !discarded.contains($0) }.map { WireEnd(index: $0, side: .client) }
     }
 
-    /// The server's ends of the connections that went to where an actor listens, or has listened.
+    /// Returns the server's ends of the connections to the endpoints on which an actor listens, or has listened.
     private func served(by name: String) -> [WireEnd] {
         let patterns = actors.patterns(of: name)
         if patterns.isEmpty { return [] }
@@ -154,7 +157,8 @@ struct WireNames {
         }.map { WireEnd(index: $0, side: .server) }
     }
 
-    /// The end of a connection that a listening subject accepted: the nth that it took is the nth that was established.
+    /// Returns the end of a connection that a listening subject accepted: the nth that it took is the nth that was
+    /// established.
     private func accepted(by subject: SubjectActor, isCertain: Bool) -> [WireEnd] {
         guard let acceptor = subject.acceptedBy else { return [] }
         func time(of end: WireEnd) -> UInt64 { traffic[conversation: end.index].handshakeTime ?? .max }
@@ -163,7 +167,7 @@ struct WireNames {
                 && traffic[conversation: $0.index].handshakeTime != nil
         }.sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
-        // A connection that was reset before it was accepted may have left the queue: the count is in doubt then.
+        // A connection that was reset before it was accepted may have left the queue, so the count is in doubt.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
             guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
             return reset.time <= subject.acceptedAt ?? .max
@@ -174,12 +178,12 @@ struct WireNames {
 
     // MARK: Names of connections
 
-    /// What the two ends of a connection are called in reports.
+    /// Returns the names of the two ends of a connection in reports.
     func names(_ index: Int) -> SideNames {
         SideNames(client: name(index, .client), server: name(index, .server), origin: origin)
     }
 
-    /// What the end of a connection is called in reports.
+    /// Returns the name of one end of a connection in reports.
     func name(_ index: Int, _ side: ConversationSide) -> String {
         let endpoint = traffic[conversation: index].endpoint(of: side)
         if let id = binding.owners[WireEnd(index: index, side: side)],
@@ -198,10 +202,10 @@ struct WireNames {
     }
 }
 
-// MARK: Whose a connection is
+// MARK: Owners of connections
 
 extension ActorTable {
-    /// Where an actor of the case listens, or has listened.
+    /// Returns the endpoints on which an actor of the case listens, or has listened.
     func patterns(of name: String) -> [EndpointPattern] {
         switch self[name] {
         case .server(let server): Array(server.endpoints)
@@ -213,9 +217,10 @@ extension ActorTable {
         }
     }
 
-    /// Everything that opens connections and is not asked which: starts of subjects, and programs while they run.
+    /// Returns everything that opens connections and is not asked which: starts of subjects, and programs while they
+    /// run.
     ///
-    /// - Parameter captureTime: the capture's time of a moment.
+    /// - Parameter captureTime: returns the capture's time for a moment.
     func openers(_ starts: StartLog, captureTime: (MonotonicTime) -> UInt64) -> [WireBinding.Opener] {
         var openers: [WireBinding.Opener] = []
         var outside: Set<UInt16> = []
@@ -241,7 +246,8 @@ extension ActorTable {
         return openers
     }
 
-    /// Whether a proxy connects onwards to an actor, at last: whoever answers behind it does not connect to it.
+    /// Whether a proxy leads to an actor, directly or through other proxies: an actor that answers after a proxy does
+    /// not connect to it.
     private func leads(_ name: String, to other: String) -> Bool {
         var next = name
         for _ in 0..<order.count {
@@ -269,7 +275,7 @@ extension ActorTable {
     ) -> [WireBinding.Opener] {
         if process.lives.isEmpty { return [] }
         let others = order.filter { $0 != process.name && !leads($0, to: process.name) }.flatMap { patterns(of: $0) }
-        // Servers outside of the run to which subjects of the case connect: a program may do so as well.
+        // The servers outside of the run to which subjects of the case connect. A program may connect to them as well.
         let outside = values.flatMap { actor -> [EndpointPattern] in
             guard case .subject(let subject) = actor else { return [] }
             return subject.starts.compactMap { $0.external?.target }
@@ -285,7 +291,7 @@ extension ActorTable {
 }
 
 extension CaseContext {
-    /// What the names of the script mean on the wire, as of now.
+    /// Returns what the names of the script mean on the wire, as of now.
     func wireNames() -> WireNames {
         WireNames(
             actors: actors, connections: connections, traffic: capture.traffic, listeners: capture.listeners,
@@ -309,7 +315,7 @@ extension CaseContext {
     }
 }
 
-/// What a binding was made from: as long as it is the same, so is the binding.
+/// The inputs of a binding. As long as they are the same, so is the binding.
 struct BindingKey: Equatable {
     var openings: Int
     var connections: Int

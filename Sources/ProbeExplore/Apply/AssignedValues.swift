@@ -1,15 +1,18 @@
 import ProbeBase
 package import ProbeScenario
 
-/// Writes the values that the command line gives (`--set`) into a script, so that what is written of it stands alone.
+/// Writes the values given on the command line (`--set`) into a script, so that the result is self-contained.
 package struct AssignedValues {
     private let plan: Plan
 
-    /// - Parameter plan: of the script with those values, in one file.
+    /// Creates a writer for a script.
+    ///
+    /// - Parameter plan: the plan of the script with those values, in one file.
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// - Parameter names: of the `let`s of the header that are given a value.
-    /// - Returns: the text of the script with their values.
+    /// Returns the text of the script with the given values written into it.
+    ///
+    /// - Parameter names: the names of the header's `let`s that are given a value.
     package func written(_ names: Set<String>) -> [UInt8] {
         var edits = TextEdits()
         for (name, value) in plan.scenario.constants where names.contains(name.value) {

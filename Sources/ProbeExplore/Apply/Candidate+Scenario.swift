@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeScenario
 
 extension Candidate {
-    /// The scenario as the candidate runs it.
+    /// Returns the scenario that the candidate runs.
     package func scenario(of base: Scenario) -> Scenario {
         let groups = variation.joined
         let inner = Set(groups.flatMap { $0.dropFirst() })
@@ -35,13 +35,14 @@ extension Candidate {
         return result
     }
 
-    /// Whether a send leaves with the FIN, or one that is joined to it.
+    /// Returns whether the FIN leaves with this send, or with a send that is joined to it.
     func carriesFIN(_ send: Int, _ groups: [[Int]]) -> Bool {
         let group = groups.first { $0[0] == send } ?? [send]
         return variation.fins.contains { $0.send == group[group.count - 1] }
     }
 
-    /// Whether a half-close is left out, because its FIN leaves with the send before it. A `close` stays: the connection ends there.
+    /// Returns whether a half-close is left out because its FIN leaves with the preceding send. A `close` stays: it
+    /// ends the connection.
     func isEndCarried(_ step: Step) -> Bool {
         guard case .act(_, .connection(.halfClose), _) = step.kind else { return false }
         return variation.fins.contains { $0.end == step.id }
@@ -55,7 +56,7 @@ extension Candidate {
         return sends
     }
 
-    /// The values of several sends as one piece.
+    /// Returns the values of several sends as one piece.
     private func joined(_ statements: [SendStatement], _ statement: SendStatement) -> SendStatement {
         let values = statements.map { statement -> Expression in
             let value = statement.pieces[0]

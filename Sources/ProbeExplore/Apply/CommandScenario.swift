@@ -1,13 +1,15 @@
 import ProbeBase
 
-/// The scenario of a client of any kind that talks to a server through a proxy: its exit status is the verdict.
+/// A scenario for an arbitrary client that talks to a server through a proxy. The client's exit status is the verdict.
 package struct CommandScenario {
     private let target: String
     private let words: [String]
 
+    /// Creates the scenario of a command.
+    ///
     /// - Parameters:
-    ///   - target: where the proxy connects to, as a script says it.
-    ///   - words: the command; `{port}` stands for the proxy's port.
+    ///   - target: the address that the proxy connects to, in the script's notation.
+    ///   - words: the command; `{port}` is replaced by the proxy's port.
     package init(target: String, words: [String]) {
         (self.target, self.words) = (target, words)
     }
@@ -29,10 +31,10 @@ package struct CommandScenario {
             """
     }
 
-    /// A title holds no quote that ends it; what is escaped already stays so.
+    /// Returns escaped text for a title, without `${`, which would begin a variable. Existing escapes are kept.
     private static func literal(_ text: String) -> String { text.replacing("${", with: "$ {") }
 
-    /// A word of a `process` line that means just this text.
+    /// Returns a word of a `process` line that means exactly this text.
     private static func quoted(_ word: String) -> String {
         var text = ""
         for part in word.split(separator: "{port}", omittingEmptySubsequences: false).enumerated() {

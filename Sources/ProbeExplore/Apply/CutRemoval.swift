@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeEngine
 import ProbeScenario
 
-/// Takes the cuts off the sends of a scenario: what the sends send stays, how it was cut becomes a variation.
+/// Removes the cuts from a scenario's sends: the bytes stay the same, and the cuts become a variation.
 struct CutRemoval {
     private(set) var scenario: Scenario
-    /// What the sends sent, as if they had not been cut.
+    /// What the sends would have sent without cuts.
     private(set) var observations: [StepObservation] = []
     private(set) var variation = Variation()
-    /// Sends whose clauses, or `|`, were taken off.
+    /// Sends whose cut clauses or `|` were removed.
     private(set) var uncut: Set<Int> = []
-    /// The bytes of sends whose value has the cuts in itself.
+    /// The bytes of sends whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
 
     init(_ scenario: Scenario, observations: [StepObservation]) {
@@ -48,7 +48,7 @@ struct CutRemoval {
         }
     }
 
-    /// A send by rate has no offsets to be shrunk.
+    /// Returns whether the cuts of a send may be removed. A send by rate has no offsets to shrink.
     private static func mayLose(_ statement: SendStatement) -> Bool {
         if case .rate? = statement.pace { return false }
         return statement.recordLength == nil && !statement.carriesFIN
@@ -76,6 +76,6 @@ struct CutRemoval {
 }
 
 extension [[UInt8]] {
-    /// All of them, one behind the other.
+    /// All pieces, concatenated.
     fileprivate var whole: [UInt8] { flatMap(\.self) }
 }

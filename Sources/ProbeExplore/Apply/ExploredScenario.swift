@@ -2,32 +2,35 @@ import ProbeBase
 package import ProbeEngine
 package import ProbeScenario
 
-/// A scenario prepared for candidates: its text in one file, the statements about cuts left out, and the sends that may be varied.
+/// A scenario prepared for candidates: its text in one file, without the steps about cuts, and the sends that may be
+/// varied.
 package struct ExploredScenario {
-    /// As the script says it.
+    /// The scenario as the script defines it.
     package let original: Scenario
-    /// Without what is left out, and without the cuts that are part of the variation.
+    /// The scenario without the steps that are left out, and without the cuts that are part of the variation.
     package private(set) var scenario: Scenario
-    /// The text of the script. All spans point into it.
+    /// The text of the script. All spans refer to it.
     package let bytes: [UInt8]
-    /// Steps that say how something was cut.
+    /// Steps that describe how a stream was cut.
     package let leftOut: Set<Int>
-    /// What is told of them: place and text.
+    /// The place and text of each step that is left out, for reports.
     package let leftOutTexts: [String]
     package let sites: [SendSite]
     package let reading: ReadingSites
-    /// The script's own cuts, where they are what is shrunk; empty where they stay.
+    /// The script's own cuts if they are to be shrunk; empty if they stay.
     package private(set) var ownVariation = Variation()
-    /// Sends whose cut clauses were taken off.
+    /// Sends whose cut clauses were removed.
     private(set) var uncut: Set<Int> = []
-    /// What a send sends, where its value has the cuts in itself.
+    /// The bytes of sends whose value itself contains the cuts.
     private(set) var literals: [Int: [UInt8]] = [:]
-    /// `each` statements and the lines that stand for the case's values.
+    /// `each` statements, and the lines that replace them with the case's values.
     let fixedParameters: [(parameter: Parameter, text: String)]
 
+    /// Prepares one case of a script.
+    ///
     /// - Parameters:
-    ///   - observations: what the steps of a run of the plan's case did.
-    ///   - takesCutsOff: whether the script's own cuts are the variation.
+    ///   - observations: what the steps did in a run of the plan's case.
+    ///   - takesCutsOff: whether the script's own cuts become the variation.
     package init(
         _ plan: Plan, _ casePlan: CasePlan, observations: [StepObservation], takesCutsOff: Bool = false
     ) {
@@ -49,7 +52,7 @@ package struct ExploredScenario {
         reading = ReadingSites(scenario, observations: observations)
     }
 
-    /// The first step that a variation changes.
+    /// Returns the place of the first step that a variation changes.
     package func place(of variation: Variation) -> SourceSpan? {
         let steps = Set(variation.changes.compactMap(\.step))
         return original.allSteps.first { steps.contains($0.id) }?.span

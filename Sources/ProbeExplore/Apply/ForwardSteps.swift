@@ -1,12 +1,13 @@
 package import ProbeScenario
 
-/// Writes into a script how its proxies pass bytes on, where it says nothing of it: these steps are varied.
+/// Adds explicit forwarding steps to a script for proxies that have none, so that these steps can be varied.
 package struct ForwardSteps {
     private let plan: Plan
 
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// The text of the script with `X forward to server` and `X forward to client` before its first step; nil where nothing is missing.
+    /// Returns the script with `X forward to server` and `X forward to client` before its first step; `nil` if no proxy
+    /// lacks them.
     package func written() -> [UInt8]? {
         let scenario = plan.scenario
         let proxies = scenario.actors.filter { if case .proxy = $0.kind { true } else { false } }.map(\.name.value)
@@ -21,7 +22,7 @@ package struct ForwardSteps {
         return edits.applied(to: bytes)
     }
 
-    /// A proxy whose forwarding the script chooses itself.
+    /// Returns the proxy of a step with which the script itself controls forwarding.
     private static func proxyThatIsTold(_ step: Step) -> String? {
         guard case .act(let name, .proxy(let action), _) = step.kind else { return nil }
         switch action {

@@ -1,14 +1,16 @@
 package import ProbeEngine
 package import ProbeScenario
 
-/// The endpoints whose options and whose reading may be varied, as changes of a scenario.
+/// The endpoints whose options and reading may be varied, as changes to a scenario.
 package struct ReadingSites {
     /// Small options, one change for each endpoint and option.
     package private(set) var options: [Change] = []
     /// Slow reading, one change for each endpoint.
     package private(set) var slowReading: [Change] = []
 
-    /// - Parameter observations: how many bytes the steps of a run of the scenario took.
+    /// Finds the endpoints of a scenario.
+    ///
+    /// - Parameter observations: the number of bytes that each step took in a run of the scenario.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         let isUnix = scenario.actors.contains { actor in
             switch actor.kind {
@@ -64,7 +66,8 @@ package struct ReadingSites {
         }
     }
 
-    /// The fewest bytes a millisecond with which each expectation is met within a third of its deadline.
+    /// Returns the lowest rate, in bytes per millisecond, at which every expectation is met within a third of its
+    /// deadline.
     static func pace(_ taken: [(step: Int, count: Int)], _ deadlines: [Int: Duration]) -> Int {
         taken.reduce(1) { pace, step in
             guard let deadline = deadlines[step.step] else { return pace }

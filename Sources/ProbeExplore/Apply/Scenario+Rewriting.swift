@@ -1,9 +1,10 @@
 package import ProbeScenario
 
 extension Scenario {
-    /// The scenario with each step replaced, in blocks and definitions too. A block's contents are replaced before the block.
+    /// Returns the scenario with each step replaced, including those in blocks and definitions. A block's contents are
+    /// replaced before the block itself.
     ///
-    /// - Parameter replace: gives what stands in the place of a step: nothing, the step, or several.
+    /// - Parameter replace: returns the replacement for a step: no step, the step itself, or several steps.
     package func rewritten(_ replace: (Step) -> [Step]) -> Scenario {
         var result = self
         result.steps = Self.rewritten(steps, replace)
@@ -33,20 +34,21 @@ extension Scenario {
         }
     }
 
-    /// All steps in the order of the script, those of blocks behind the block; definitions come last, in the order of their names.
+    /// All steps in script order. The steps of a block follow the block; definitions come last, ordered by name.
     package var allSteps: [Step] {
         let bodies = definitions.sorted { $0.key < $1.key }.map(\.value.steps)
         return ([steps] + bodies).flatMap(Self.flattened)
     }
 
-    /// The steps that say how a stream was cut, or how a window was used, in the order of the script. They do not hold of a variation.
+    /// The steps, in script order, about how a stream was cut or how a window was used. They don't hold for a
+    /// variation.
     package var stepsAboutCuts: [Step] {
         allSteps.filter { step in
             if case .wire(let statement, _) = step.kind { statement.isAboutCuts } else { false }
         }
     }
 
-    /// Whether what is judged of a variation needs the run's capture.
+    /// Whether judging a variation needs the run's capture.
     package var variationsNeedCapture: Bool {
         let kept = allSteps.count { if case .wire = $0.kind { true } else { false } } - stepsAboutCuts.count
         return kept > 0 || requirements.contains { $0.kind == .capture }

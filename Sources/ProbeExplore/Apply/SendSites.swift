@@ -2,18 +2,22 @@ import ProbeBase
 package import ProbeEngine
 package import ProbeScenario
 
-/// The sends of a scenario that may be varied: those of the harness's endpoints, which the script does not cut or pace itself.
+/// The sends of a scenario that may be varied: those of the harness's endpoints that the script does not cut or pace
+/// itself.
 package struct SendSites {
-    /// In the order of the script.
+    /// The sends that may be varied, in script order.
     package private(set) var sites: [SendSite] = []
     private let scenario: Scenario
     private var sent: [Int: [[[UInt8]]]] = [:]
     private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
     private let mayCarryFIN: Bool
-    /// The script says itself how a proxy cuts or paces: then all that proxies pass on stays as it is.
+    /// Whether the script itself controls how a proxy cuts or paces. In that case, everything that proxies forward
+    /// stays as it is.
     private let cutsForwarded: Bool
 
-    /// - Parameter observations: what the steps of a run of the scenario sent.
+    /// Finds the sends of a scenario.
+    ///
+    /// - Parameter observations: what the steps sent in a run of the scenario.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         self.scenario = scenario
         mayCarryFIN = Self.mayCarryFIN(scenario)
@@ -57,7 +61,7 @@ package struct SendSites {
         }
     }
 
-    /// What leaves in records of TLS.
+    /// Adds a send that leaves in TLS records.
     private mutating func addSealed(_ step: Step, budget: Duration) {
         guard case .act(let actor, .connection(.send(let statement)), _) = step.kind, Self.isPlain(statement),
             let executions = sealed[step.id], let first = executions.first
@@ -70,12 +74,12 @@ package struct SendSites {
         sites.append(site)
     }
 
-    /// What a proxy passes on as it comes.
+    /// Adds a step with which a proxy forwards bytes as they arrive.
     private mutating func addForwarded(_ step: Step) {
         guard case .act(let actor, .proxy(.forward(_, nil, let side)), _) = step.kind, !cutsForwarded,
             let executions = sent[step.id], let longest = executions.map({ $0.whole }).max(by: { $0.count < $1.count })
         else { return }
-        // Whatever the connection: one that carries less is not cut there.
+        // The site covers every connection; one that carries fewer bytes is not cut beyond its end.
         var site = SendSite(
             step: step.id, actor: actor.value, bytes: longest, framing: scenario.framing,
             pauseBudget: StepBounds(scenario: scenario).budget(at: nil))
@@ -91,7 +95,7 @@ package struct SendSites {
 
     // MARK: Neighbours
 
-    /// Finds the sends of one block that may leave with the one before.
+    /// Finds the sends of one block that may leave together with the preceding send.
     private mutating func link(_ steps: [Step]) {
         for (index, step) in steps.enumerated() {
             guard let site = joinable(step) else { continue }
@@ -119,7 +123,8 @@ package struct SendSites {
         }
     }
 
-    /// A Unix socket has no segments. With TLS a close_notify stands before the FIN.
+    /// Returns whether a send may leave with the FIN. A Unix socket has no segments, and with TLS a close_notify
+    /// precedes the FIN.
     private static func mayCarryFIN(_ scenario: Scenario) -> Bool {
         let declared = scenario.actors.map { actor -> AddressExpression? in
             switch actor.kind {
@@ -134,7 +139,8 @@ package struct SendSites {
         return !scenario.speaksTLS && (declared + connected).allSatisfy { $0?.unix == nil }
     }
 
-    /// Steps that neither wait for the other side nor look at what was sent so far.
+    /// Returns whether a step may lie between two joined sends: it neither waits for the other side nor examines what
+    /// has been sent so far.
     private static func mayStandBetween(_ step: Step) -> Bool {
         switch step.kind {
         case .wait, .note: true
@@ -154,7 +160,7 @@ package struct SendSites {
         return sites.firstIndex { $0.step == step.id }
     }
 
-    /// Whether `+` joins the value to another one; two integers it would add.
+    /// Returns whether `+` concatenates the value with another one; two integers would be added.
     private static func isBytes(_ value: Expression) -> Bool {
         switch value.kind {
         case .string, .hex, .webSocket, .protobuf: true

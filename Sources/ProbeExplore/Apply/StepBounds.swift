@@ -1,16 +1,17 @@
 import ProbeScenario
 
-/// The times that a script demands. A pause has to stay far below them: else a correct program fails a variation.
+/// The time bounds that a script sets. A pause must stay far below them; otherwise a correct program would fail a
+/// variation.
 struct StepBounds {
-    /// A pause takes at most this part of a bound.
+    /// The divisor that limits pauses: a pause takes at most 1/`share` of a bound.
     static let share = 10
     let scenario: Scenario
 
-    /// How long the pauses of a send may take together.
+    /// Returns the total time that the pauses of a send may take.
     ///
     /// - Parameters:
-    ///   - position: of the send, or of the outermost block around it, in the top level of the script; nil in a definition, which may be
-    ///     run anywhere.
+    ///   - position: the position, at the top level of the script, of the send or of its outermost enclosing block; `nil` in a
+    ///     definition, which may run anywhere.
     func budget(at position: Int?) -> Duration {
         var bounds = [scenario.timeout] + ofActors
         guard let position else {
@@ -29,7 +30,7 @@ struct StepBounds {
         (bounds.min() ?? scenario.timeout) / Self.share
     }
 
-    /// The timeouts of a subject: a pause must not look like a silent peer.
+    /// The timeouts of subjects: a pause must not look like a silent peer.
     private var ofActors: [Duration] {
         scenario.actors.flatMap { actor -> [Duration] in
             guard case .subject(_, let options) = actor.kind else { return [] }
@@ -64,7 +65,7 @@ struct StepBounds {
         }
     }
 
-    /// Whether a step waits for the other side.
+    /// Returns whether a step waits for the other side.
     static func waits(_ step: Step) -> Bool {
         switch step.kind {
         case .act(_, let action, _):

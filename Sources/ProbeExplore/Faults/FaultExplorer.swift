@@ -4,25 +4,25 @@ package import ProbeEvents
 package import ProbeScenario
 import ProbeSystem
 
-/// Runs a scenario with a fault at each place, and tells which ones its program does not survive.
+/// Runs a scenario with a fault at each place, and reports the faults that its program does not survive.
 package struct FaultExplorer {
-    /// What came of all faults.
+    /// The results of trying faults.
     package struct Report: Sendable {
         package var tried = 0
-        /// Faults that there are.
+        /// The total number of faults.
         package var all = 0
-        /// Of those that were tried: the ones that were neither a pass nor a failure.
+        /// The number of tried faults that neither passed nor failed.
         package var unknown = 0
         package var finding: Finding?
-        /// Faults that the program which is known to be right does not survive either.
+        /// The number of faults that the program known to be right does not survive either.
         package var ofGood = 0
-        /// Why nothing could be tried.
+        /// Why no fault could be tried.
         package var obstacle: String?
         /// Why some kinds of faults were not tried.
         package var note: String?
     }
 
-    /// A fault that a program does not survive.
+    /// A fault that the program does not survive.
     package struct Finding: Sendable {
         package var sentence: String
         package var bytes: [UInt8]
@@ -32,31 +32,32 @@ package struct FaultExplorer {
         package var rate: FailureRate
     }
 
-    /// How many batches are tried behind a fault that does not come again each time.
+    /// The number of further batches that are tried after finding a fault that does not fail every time.
     private static let batchesForSurer = 4
 
     private let runner: EngineRunner
     private let base: ExploredScenario
-    /// The program is a server.
+    /// Whether the program is a server.
     private var isServer = false
     private let patience: Duration
-    /// The scenario with a program that is known to be right; nil if there is none.
+    /// The scenario with a program that is known to be right; `nil` if there is none.
     private let good: GoodTwin?
 
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: GoodTwin? = nil) {
         self.good = good
         var configuration = runner.configuration
-        // The cases wait most of their time. With more of them, programs that spin would share the processors, and each would use little.
+        // Cases spend most of their time waiting. With more of them, programs that spin would share the processors, and
+        // each would use little.
         configuration.parallel = min(64, configuration.parallel * 2)
         self.runner = runner.with(configuration: configuration)
         self.base = base
         self.patience = patience
     }
 
-    /// Tries the places in their order, and ends with a fault that comes again in each run. Where one comes again more seldom, but in at least
-    /// one of five runs, the same fault is tried at some places more, for one where it does.
+    /// Tries the places in order, and stops at a fault that fails in every run. After a fault that fails less often,
+    /// but in at least one of five runs, tries the same fault at a few more places, to find one that fails every time.
     ///
-    /// - Parameter duration: no further fault is tried after it.
+    /// - Parameter duration: the time after which no further fault is tried.
     package mutating func explore(for duration: Duration) async -> Report {
         let scripts = FaultScripts(base, patience: patience)
         isServer = scripts.control != nil
@@ -91,7 +92,7 @@ package struct FaultExplorer {
             let part = rest.prefix(runner.configuration.parallel)
             rest = rest.dropFirst(part.count)
             let runnable = part.compactMap { script in job(script.bytes).map { (script, $0) } }
-            // Some faults can't stand where they would: a connection is closed once only.
+            // Some faults can't be injected at their place: a connection can be closed only once.
             report.all -= part.count - runnable.count
             let results = await results(runnable.map(\.1))
             report.tried += results.compactMap(\.self).count
@@ -110,14 +111,14 @@ package struct FaultExplorer {
                     sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
                 if rate.failed == rate.runs { return report }
-                // Another fault may fail for another reason.
+                // Another kind of fault may fail for another reason.
                 rest = rest.filter { $0.verb == script.verb }[...]
             }
         }
         return report
     }
 
-    /// Whether a script passes each of three times.
+    /// Returns whether a script passes three times in a row.
     private func passes(_ script: FaultScripts.Script) async -> Bool {
         guard let job = job(script.bytes) else { return false }
         return await passes(job)
@@ -127,7 +128,8 @@ package struct FaultExplorer {
         await results(Array(repeating: job, count: 3)).allSatisfy { $0?.verdict == .passed }
     }
 
-    /// Whether a result says something against the program. A client may end by itself; a server that has ended serves nobody.
+    /// Returns whether a result counts against the program. A client may exit; a server that has exited serves no
+    /// further clients.
     private func counts(_ result: CaseResult) -> Bool {
         guard result.verdict == .failed, let first = result.findings.first else { return false }
         if case .status? = first.unexpectedEnd { return isServer }

@@ -1,30 +1,32 @@
 import ProbeBase
 package import ProbeScenario
 
-/// What happens to a connection instead of the rest of a script, as scripts.
+/// Scripts that inject a fault into a connection instead of running the rest of the script.
 ///
-/// Behind the fault the script's expectations do not count. Instead the program must not end by a signal and not use the processor while
-/// nothing comes; a server must serve the unchanged script to the next client, with no more descriptors and memory than after the first one.
+/// After the fault, the script's expectations no longer count. Instead, the program must not be killed by a signal, and
+/// must not use the processor while it receives nothing. A server must also serve the unchanged script to the next
+/// client, with no more descriptors and memory than after the first one.
 package struct FaultScripts {
-    /// One fault, and the script that has it.
+    /// One fault, and the script that injects it.
     package struct Script: Sendable {
-        /// `C resets behind "NO" of "NOOP\r\n"`
+        /// A description, such as `C resets behind "NO" of "NOOP\r\n"`.
         package var sentence: String
         package var bytes: [UInt8]
-        /// The step of the explored script at which the fault happens.
+        /// The step of the explored script at which the fault occurs.
         package var span: SourceSpan
-        /// What happens: `resets`
+        /// The kind of fault, such as `resets`.
         package var verb: String
     }
 
-    /// The same script without a fault: what it demands holds of the program at all. Nil for a program that is a client.
+    /// The same script without a fault, to verify that the program meets these demands at all. `nil` if the program is
+    /// a client.
     package private(set) var control: Script?
-    /// The same script while another client is connected and silent. A program that does not serve it serves one client at a time: one
-    /// that has vanished would keep it from the next. Nil for a program that is a client.
+    /// The same script while another client is connected and silent. A program that fails it serves one client at a
+    /// time, so a client that has vanished would block the next one. `nil` if the program is a client.
     package private(set) var crowdedControl: Script?
-    /// In the order of the places.
+    /// The scripts with a fault, in the order of their places.
     package private(set) var scripts: [Script] = []
-    /// Why no fault can be put into the scenario; nil if some can.
+    /// Why no fault can be injected into the scenario; `nil` if some can.
     package private(set) var obstacle: String?
 
     private enum Fault: CaseIterable {
@@ -41,7 +43,8 @@ package struct FaultScripts {
             }
         }
 
-        /// The connection is still there: it is reset before the next client comes.
+        /// Whether the connection still exists after the fault, so that it must be reset before the next client
+        /// connects.
         var isToBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
 
         var verb: String {
@@ -59,7 +62,9 @@ package struct FaultScripts {
     private let base: ExploredScenario
     private let patience: Duration
 
-    /// - Parameter patience: how long the program may take for a step of the next client.
+    /// Makes the scripts of a scenario.
+    ///
+    /// - Parameter patience: the time that the program may take for a step of the next client.
     package init(_ base: ExploredScenario, patience: Duration) {
         self.base = base
         self.patience = patience
@@ -93,7 +98,7 @@ package struct FaultScripts {
         if !isServer { addRefusal(parts) }
     }
 
-    /// A client that finds nobody: the last one, as the others say more.
+    /// Adds a client that finds no listener. It comes last because the other faults reveal more.
     private mutating func addRefusal(_ parts: Parts) {
         let name = parts.endpoint.name.value
         let start = parts.setUp.firstIndex { step in
@@ -121,7 +126,7 @@ package struct FaultScripts {
             Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span, verb: fault.verb))
     }
 
-    /// A send up to a byte, for a few bytes.
+    /// Returns truncated sends: the step's bytes up to each of a few offsets.
     private func beginnings(of step: Step, _ actor: String) -> [(text: String, place: String)] {
         guard let site = base.sites.first(where: { $0.step == step.id }), site.isConstant, site.actor == actor else {
             return []
@@ -139,7 +144,7 @@ package struct FaultScripts {
 
     // MARK: Scripts
 
-    /// The parts of a script: what comes before the connection, what happens on it, and how the program ends.
+    /// The parts of a script: the steps before the connection, the steps on it, and the end of the program.
     private struct Parts {
         let endpoint: ActorDeclaration
         let program: String
@@ -177,12 +182,12 @@ package struct FaultScripts {
         base.sourceText(step.span.start..<max(step.span.end, step.kind.bodies.map(\.span.end).max() ?? 0))
     }
 
-    /// The first line of a step.
+    /// Returns the first line of a step.
     private func shown(_ step: Step) -> String { base.sourceText(step.span.start..<step.span.end) }
 
     private func text(_ steps: [Step]) -> String { steps.map { text($0) + "\n" }.joined() }
 
-    /// Steps with another endpoint in the place of the script's.
+    /// Returns the text of steps with the script's endpoint replaced by another one.
     private func text(_ steps: [Step], _ old: String, as new: String) -> String {
         text(steps).split(separator: "\n", omittingEmptySubsequences: false).map { line in
             let indentation = line.prefix { $0 == " " || $0 == "\t" }
@@ -201,7 +206,8 @@ package struct FaultScripts {
         return String(decoding: edits.applied(to: bytes), as: UTF8.self)
     }
 
-    /// What comes before the first step, with other endpoints like the script's and at least so much patience.
+    /// Returns everything before the first step, with additional endpoints like the script's and at least the given
+    /// patience.
     private func header(_ parts: Parts, adding names: [String]) -> String {
         let end = base.original.steps[0].span.start
         let lines = SourceLines(Array(base.bytes[..<end]))
@@ -229,8 +235,8 @@ package struct FaultScripts {
         return Array((1...999).lazy.map { "Next\($0)" }.filter { !text.contains($0) }.prefix(count))
     }
 
-    /// Of a program that is a server: two clients as in the script, one with the fault, and one as in the script again. With the second client
-    /// an allocator keeps what it will keep.
+    /// Returns the script for a program that is a server: two clients as in the script, one with the fault, and another
+    /// one as in the script. After the second client, an allocator holds all memory that it will keep.
     private func serverScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)?) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let names = unusedNames(3)
@@ -243,13 +249,13 @@ package struct FaultScripts {
         script += look(program)
         if let (_, fault) = fault, fault.isToBeReset { script += "\(old) reset\n" }
         script += text(parts.body, old, as: names[2])
-        // Nothing tells the program of a client that has vanished: it keeps its end.
+        // A program can't detect that a client has vanished, so it keeps its end of the connection.
         let kept = if case (_, .vanishing)? = fault { "(opened_before + 1)" } else { "opened_before" }
         script += "\(program) expect descriptors <= \(kept)\n\(program) expect memory <= (used_before + 3MiB)\n"
         return Array((script + "\(program) stop\n").utf8)
     }
 
-    /// A client that has connected and says nothing, and another one as in the script.
+    /// Returns a script with a client that connects and stays silent, and a second one as in the script.
     private func crowdedScript(_ parts: Parts) -> [UInt8] {
         let names = unusedNames(2)
         let script =
@@ -260,7 +266,8 @@ package struct FaultScripts {
         return Array((script + "\(parts.program) stop\n").utf8)
     }
 
-    /// Of a program that is a client: the script up to the fault; then nobody listens any more.
+    /// Returns the script for a program that is a client: the script up to the fault, after which nothing listens any
+    /// more.
     private func clientScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)) -> [UInt8] {
         let (old, program) = (parts.endpoint.name.value, parts.program)
         let script =
@@ -273,7 +280,7 @@ package struct FaultScripts {
         fault.prefix + "\(actor) ignore rest\n" + fault.fault.text(actor)
     }
 
-    /// A program that has nothing to do uses no processor.
+    /// Returns steps that check that the idle program uses no processor time.
     private func look(_ program: String) -> String {
         "wait 400ms\n\(program) expect cpu as spent_before\nwait 300ms\n\(program) expect cpu <= 50ms\n"
     }

@@ -1,27 +1,27 @@
-/// A scenario to be run: the one that is explored, with parts left out, and a variation of what is left.
+/// A scenario to be run: the explored scenario with parts left out, and a variation of the remaining parts.
 package struct Candidate: Hashable, Sendable {
     package var variation: Variation
-    /// Steps that are left out, by number; with a block its contents.
+    /// The numbers of the steps that are left out. A block includes its contents.
     package var removedSteps: Set<Int> = []
-    /// Expectations whose place `ignore rest` takes: what they would have consumed may still arrive.
+    /// Expectations replaced by `ignore rest`: the bytes that they would have consumed may still arrive.
     package var ignoredRests: Set<Int> = []
-    /// Actors that are left out.
+    /// The names of the actors that are left out.
     package var removedActors: Set<String> = []
-    /// What is sent instead of the script's value, by the number of the send.
+    /// The bytes sent instead of the script's value, by the number of the send.
     package var payloads: [Int: [UInt8]] = [:]
 
     package init(_ variation: Variation = Variation()) {
         self.variation = variation
     }
 
-    /// The same scenario, sent as the script says.
+    /// The same scenario without the variation.
     package var plain: Candidate {
         var result = self
         result.variation = Variation()
         return result
     }
 
-    /// The same scenario with other changes.
+    /// Returns the same scenario with another variation.
     package func varied(_ variation: Variation) -> Candidate {
         var result = self
         result.variation = variation

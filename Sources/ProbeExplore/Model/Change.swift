@@ -1,21 +1,23 @@
 import ProbeScenario
 
-/// One change of how a stream travels. The bytes of the stream stay as they are, so a correct program can't tell the difference.
+/// One change to how a stream travels. The bytes of the stream stay the same, so a correct program can't tell the
+/// difference.
 package enum Change: Hashable, Sendable {
     /// The send with this number leaves in two parts; the second one begins at the offset.
     case cut(send: Int, at: Int)
     /// Two neighbouring sends of one endpoint leave as one piece, at the place of the first.
     case join(first: Int, second: Int)
-    /// With TLS: a send leaves in records of so many bytes of plaintext.
+    /// With TLS, a send leaves in records of this number of plaintext bytes.
     case records(send: Int, size: Int)
-    /// The FIN leaves with the last segment of a send; the step is the half-close behind it, which is left out, or the close, which stays.
+    /// The FIN leaves with the last segment of a send. The step is either the half-close that follows, which is left
+    /// out, or the close, which stays.
     case fin(send: Int, end: Int)
-    /// An option of an endpoint, as if its declaration had it.
+    /// An option of an endpoint, as if it were part of the declaration.
     case option(actor: String, SmallOption)
-    /// An endpoint reads so many bytes each millisecond, from before the step that connects or accepts.
+    /// An endpoint reads this number of bytes per millisecond, starting before the step that connects or accepts.
     case slowReading(actor: String, step: Int, bytes: Int)
 
-    /// The number of the step that it changes first; nil: it changes an endpoint.
+    /// The number of the first step that the change affects; `nil` if it affects an endpoint.
     package var step: Int? {
         switch self {
         case .cut(let step, _), .join(let step, _), .records(let step, _), .fin(let step, _): step
@@ -28,7 +30,7 @@ package enum Change: Hashable, Sendable {
     package enum SmallOption: Hashable, Sendable, CaseIterable {
         case receiveBuffer, sendBuffer, noDelayOff
 
-        /// As a script says it.
+        /// The option in the script's notation.
         package var text: String {
             switch self {
             case .receiveBuffer: "receive-buffer 2KiB"
@@ -37,7 +39,7 @@ package enum Change: Hashable, Sendable {
             }
         }
 
-        /// The option as the parser makes it of the text.
+        /// Returns the option as the parser would produce it from ``text``.
         func option(at span: SourceSpan) -> SocketOption {
             switch self {
             case .receiveBuffer: .receiveBuffer(Expression(.integer(2048), span: span))
@@ -46,7 +48,7 @@ package enum Change: Hashable, Sendable {
             }
         }
 
-        /// Whether an option of a script sets the same thing.
+        /// Returns whether an option of a script controls the same setting.
         func isSet(by option: SocketOption) -> Bool {
             switch (self, option) {
             case (.receiveBuffer, .receiveBuffer), (.sendBuffer, .sendBuffer), (.noDelayOff, .noDelay): true

@@ -1,28 +1,29 @@
 package import ProbeBase
 import ProbeScenario
 
-/// A send of an endpoint of the harness that may be varied.
+/// A send by an endpoint of the harness that may be varied.
 package struct SendSite: Hashable, Sendable {
     /// The number of the step.
     package var step: Int
     package var actor: String
-    /// What its first execution sends, terminators included.
+    /// The bytes of its first execution, including terminators.
     package var bytes: [UInt8]
-    /// The smallest length of its executions: offsets below it are right in each. With TLS that of the records.
+    /// The smallest length of its executions: offsets below it are valid in each of them. With TLS, the length of the
+    /// records.
     package var length: Int
-    /// The connection speaks TLS: offsets count the bytes of its records, and `bytes` is the plaintext.
+    /// Whether the connection uses TLS. If so, offsets count the bytes of its records, and `bytes` is the plaintext.
     package var isSealed = false
     /// Whether each execution sends the same bytes.
     package var isConstant = true
-    /// What ends a unit in its stream.
+    /// The framing of its stream.
     package var framing: Framing
-    /// How long all pauses between its pieces may take together, so that no bound of a step near it can break.
+    /// The maximum total of the pauses between its pieces, so that no time bound of a nearby step is violated.
     package var pauseBudget: Duration
-    /// Of a proxy: where its bytes go on to. What it passes on is another's, and can't be made smaller.
+    /// For a proxy, the side that it forwards to. Forwarded bytes are another endpoint's, and can't be reduced.
     package var destination: ConversationSide?
-    /// The send that leaves with this one if the two are joined; nil if none may.
+    /// The send that leaves together with this one if the two are joined; `nil` if it can't be joined.
     package var next: Int?
-    /// The step that ends the sending behind this send, where its FIN may leave with this send; nil if it may not.
+    /// The step that ends sending after this send, if its FIN may leave with this send; `nil` if it may not.
     package var end: Int?
 
     package init(
@@ -38,6 +39,6 @@ package struct SendSite: Hashable, Sendable {
         self.next = next
     }
 
-    /// Whether so many pauses of this length stay within the budget.
+    /// Returns whether this number of pauses of this length stays within the budget.
     package func allows(_ count: Int, of pause: Duration) -> Bool { pause * count <= pauseBudget }
 }

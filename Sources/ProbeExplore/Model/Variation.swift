@@ -1,8 +1,9 @@
-/// A scenario's stream, sent in another way: a list of changes that the language can say.
+/// A different way to send a scenario's streams: a list of changes that the language can express.
 package struct Variation: Hashable, Sendable {
-    /// In the order in which they were added, none of them twice.
+    /// The changes in the order in which they were added, without duplicates.
     package private(set) var changes: [Change] = []
-    /// The pause between the pieces of a send, by the number of the send; none: the pieces leave one right after the other.
+    /// The pause between the pieces of a send, by the number of the send. Without a pause, the pieces leave back to
+    /// back.
     package var pauses: [Int: Duration] = [:]
 
     package init() {}
@@ -12,7 +13,7 @@ package struct Variation: Hashable, Sendable {
         self.pauses = pauses
     }
 
-    /// One send, cut at offsets.
+    /// Creates a variation that cuts one send at the given offsets.
     package init(send: Int, cutAt offsets: [Int], pause: Duration? = nil) {
         self.init(offsets.map { .cut(send: send, at: $0) }, pauses: pause.map { [send: $0] } ?? [:])
     }
@@ -23,21 +24,21 @@ package struct Variation: Hashable, Sendable {
         if !changes.contains(change) { changes.append(change) }
     }
 
-    /// The same pauses with other changes; a pause of a send that is not cut any more is left out.
+    /// Returns the same pauses with other changes, without the pauses of sends that are no longer cut.
     package func with(_ changes: [Change]) -> Variation {
         var result = Variation(changes, pauses: pauses)
         result.pauses = result.pauses.filter { !result.offsets(of: $0.key).isEmpty }
         return result
     }
 
-    /// Where a send is cut, rising.
+    /// Returns the offsets at which a send is cut, in ascending order.
     package func offsets(of send: Int) -> [Int] {
         changes.compactMap { change in
             if case .cut(send, let offset) = change { offset } else { nil }
         }.sorted()
     }
 
-    /// The numbers of the sends that are cut, rising.
+    /// The numbers of the sends that are cut, in ascending order.
     package var cutSends: [Int] {
         Set(
             changes.compactMap { change in
@@ -46,21 +47,21 @@ package struct Variation: Hashable, Sendable {
         ).sorted()
     }
 
-    /// The size of the records of a send; nil: as TLS makes them.
+    /// Returns the record size of a send; `nil` if TLS chooses it.
     package func recordSize(of send: Int) -> Int? {
         changes.lazy.compactMap { change in
             if case .records(send, let size) = change { size } else { nil }
         }.first
     }
 
-    /// The sends that leave with the FIN, each with the step that ended the sending.
+    /// The sends that leave with the FIN, each with the step that ends sending.
     package var fins: [(send: Int, end: Int)] {
         changes.compactMap { change in
             if case .fin(let send, let end) = change { (send, end) } else { nil }
         }
     }
 
-    /// Sends that leave as one, in their order: the first one and those behind it.
+    /// Groups of sends that leave as one: the first send and those that follow it, in order.
     package var joined: [[Int]] {
         var groups: [[Int]] = []
         let pairs = changes.compactMap { change -> (Int, Int)? in

@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// What the two ends of one connection said, in the order in which it was seen.
+/// What the two ends of a connection sent, in the order in which it was observed.
 package struct RecordedConversation: Sendable, Equatable {
-    /// What the two ends of a TLS handshake said of names, as far as it could be read.
+    /// The names exchanged in a TLS handshake, as far as they could be read.
     package struct Handshake: Sendable, Equatable {
         package var serverName: String?
         package var offeredProtocols: [String]
@@ -20,41 +20,43 @@ package struct RecordedConversation: Sendable, Equatable {
 
     package enum Event: Sendable, Equatable {
         case bytes([UInt8])
-        /// With TLS, a close_notify and the FIN behind it.
+        /// A FIN; with TLS, a close_notify and the FIN that follows.
         case fin
         case reset
-        /// TLS begins: what is said from here on was decrypted.
+        /// The beginning of TLS: everything after it was decrypted.
         case tls(Handshake)
-        /// With TLS: a FIN without a close_notify before it.
+        /// With TLS, a FIN that no close_notify precedes.
         case truncated
-        /// With TLS: a close_notify with no FIN behind it.
+        /// With TLS, a close_notify that no FIN follows.
         case notify
-        /// With TLS, by its number.
+        /// With TLS, an alert with its number.
         case alert(UInt8)
     }
 
-    /// What one end did without the other one in between.
+    /// What one end did without interruption by the other.
     package struct Turn: Sendable, Equatable {
         package var side: ConversationSide
         package var event: Event
-        /// From the beginning of the connection.
+        /// The time since the beginning of the connection.
         package var time: Duration
     }
 
     package private(set) var turns: [Turn] = []
-    /// Something behind the last turn is missing: the recording was stopped, or has reached its limit.
+    /// Whether something is missing after the last turn because the recording was stopped or has reached its limit.
     package private(set) var isCut = false
-    /// It is cut because it has reached its limit.
+    /// Whether it is cut because it has reached its limit.
     package private(set) var hasReachedLimit = false
     private var room: Int
 
-    /// - Parameter limit: the most bytes that are kept, and ``turnCost`` more for each turn.
+    /// Creates an empty recording.
+    ///
+    /// - Parameter limit: the maximum number of bytes that are kept; each turn counts ``turnCost`` in addition.
     package init(limit: Int = .max) { room = limit }
 
-    /// What a turn counts beside its bytes.
+    /// The number of bytes that a turn counts towards the limit, in addition to its data.
     package static let turnCost = 64
 
-    /// Bytes of one end behind those of the same end belong to its turn. Nothing is added behind the limit.
+    /// Adds an event. Bytes that follow bytes of the same end are added to its turn; nothing is added beyond the limit.
     package mutating func add(_ event: Event, from side: ConversationSide, at time: Duration) {
         if isCut { return }
         guard case .bytes(let more) = event else {
@@ -69,7 +71,7 @@ package struct RecordedConversation: Sendable, Equatable {
             turns.append(Turn(side: side, event: .bytes([]), time: time))
         }
         let taken = more.prefix(max(0, room))
-        // Out of the turn meanwhile, so that they are not copied.
+        // Taken out of the turn meanwhile, so that the bytes are not copied.
         var event = Event.fin
         swap(&event, &turns[turns.count - 1].event)
         if case .bytes(var bytes) = event {
@@ -82,10 +84,10 @@ package struct RecordedConversation: Sendable, Equatable {
         room -= more.count
     }
 
-    /// What comes from now on is missing.
+    /// Marks everything from now on as missing.
     package mutating func cut() { isCut = true }
 
-    /// Whether an end has said that it sends no more.
+    /// Returns whether an end has signalled that it sends no more.
     package func hasEnded(_ side: ConversationSide) -> Bool {
         turns.contains { turn in
             switch turn.event {
@@ -95,11 +97,11 @@ package struct RecordedConversation: Sendable, Equatable {
         }
     }
 
-    /// Nothing was said.
+    /// Whether no bytes were sent.
     package var isEmpty: Bool { !turns.contains { if case .bytes = $0.event { true } else { false } } }
 
-    /// The turn with which TLS begins and that can't be read: one of the client that begins with a ClientHello, if what the server says
-    /// next is TLS too.
+    /// The index of the turn that begins TLS and can't be read: a client's turn that starts with a ClientHello, if the
+    /// server's next bytes, if any, are TLS as well.
     package var firstOfTLS: Int? {
         turns.indices.first { index in
             guard turns[index].side == .client, case .bytes(let bytes) = turns[index].event, bytes.count >= 6,
@@ -112,18 +114,18 @@ package struct RecordedConversation: Sendable, Equatable {
         }
     }
 
-    /// That of the TLS that was decrypted.
+    /// The handshake of decrypted TLS.
     package var handshake: Handshake? {
         turns.lazy.compactMap { if case .tls(let handshake) = $0.event { handshake } else { nil } }.first
     }
 
-    /// The client's random value in the ClientHello with which TLS begins: secrets are told by it.
+    /// The client's random value in the ClientHello that begins TLS. Key logs identify secrets by it.
     package var clientRandom: [UInt8]? {
         guard let firstOfTLS, case .bytes(let bytes) = turns[firstOfTLS].event, bytes.count >= 43 else { return nil }
         return Array(bytes[11..<43])
     }
 
-    /// All that one end sent.
+    /// Returns all bytes that one end sent.
     package func stream(of side: ConversationSide) -> [UInt8] {
         turns.flatMap { turn -> [UInt8] in
             if turn.side == side, case .bytes(let bytes) = turn.event { bytes } else { [] }

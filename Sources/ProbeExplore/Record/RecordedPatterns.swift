@@ -1,29 +1,30 @@
 import ProbeBase
 
-/// What differs between two recordings of the same exchange, as patterns: what one end says differently each time is expected by a regex,
-/// and given a name; where the other end says it back, the name stands for it.
+/// The differences between two recordings of the same exchange, as patterns. A part of a line that differs each time is
+/// matched by a regex and given a name; if the other end repeats it, the name is used in its place.
 struct RecordedPatterns: Sendable {
     enum Text: Sendable, Equatable {
-        /// As in the first recording.
+        /// Identical to the first recording.
         case same
-        /// The text of a string, with `${v1}` in it.
+        /// The contents of a string that refers to variables such as `${v1}`.
         case withVariables(String)
         /// A regex with a group, without the slashes.
         case pattern(String)
-        /// Nothing of it is the same.
+        /// Any bytes: the recordings have nothing in common.
         case anything(name: String)
     }
 
-    /// A part that differed, in each recording.
+    /// A part that differs, with its value in each recording.
     private struct Variable {
-        /// Empty where the harness itself says it: then it is that of the first recording.
+        /// Empty if the harness itself sends it; then the first recording's value is used.
         var name: String
         var values: [[UInt8]]
-        /// The time at which it was said: that of a later line is another one, though both recordings had the same there.
+        /// Whether it is a time. A time in a later line is a different one, even if both recordings had the same value
+        /// there.
         var isTime = false
     }
 
-    /// Those of the first recording that the second one has, too.
+    /// The units of the first recording that the second one has, too.
     let units: [RecordedUnit]
     private var sentTexts: [Int: Text] = [:]
     private var receivedTexts: [Int: Text] = [:]
@@ -32,10 +33,12 @@ struct RecordedPatterns: Sendable {
     func sent(_ number: Int) -> Text { sentTexts[number] ?? .same }
     func received(_ number: Int) -> Text { receivedTexts[number] ?? .same }
 
+    /// Compares the recordings.
+    ///
     /// - Parameters:
     ///   - recordings: the units of one recording, or of two.
-    ///   - own: the ends that the harness plays: what they say is that of the first recording.
-    ///   - areCut: whether one of them may end before the exchange did.
+    ///   - own: the ends that the harness plays; they send what they sent in the first recording.
+    ///   - areCut: whether a recording may end before the exchange does.
     init(
         _ recordings: [[RecordedUnit]], own: [ConversationSide], areCut: Bool = false
     ) throws(RecordedScript.Obstacle) {
@@ -50,8 +53,9 @@ struct RecordedPatterns: Sendable {
         }
     }
 
-    /// Each end's own order is the same in both recordings. How the two ends' lines and FINs lay between one another may differ with the time
-    /// that each took: it is that of the first one. So may the way in which an end goes: a FIN that is late finds that the other one is gone.
+    /// Pairs the units of two recordings. The order of each end's units is the same in both. How the lines and FINs of
+    /// the two ends interleave may differ with timing, and so may the way in which an end closes, because a late FIN
+    /// may find that the peer is gone; both are taken from the first recording.
     private static func paired(
         _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
     ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {
@@ -70,7 +74,7 @@ struct RecordedPatterns: Sendable {
                 continue
             }
             guard let list = others[unit.side], index < list.count, unit.kind.isSame(as: list[index].kind) else {
-                // The line in which it was cut is no line.
+                // The line at which the recording was cut is incomplete.
                 if areCut {
                     ended.insert(unit.side)
                     continue
@@ -148,7 +152,7 @@ struct RecordedPatterns: Sendable {
                     + RecordedToken.escaped(pair[0].suffix(range.behind)) + "$")
     }
 
-    /// A line of which some words differ. What is known of them by a name has that name.
+    /// Compares a line in which some words differ. A word with a known name is replaced by the name.
     private mutating func compare(_ tokens: [(RecordedToken, RecordedToken)], number: Int, isOwn: Bool) {
         var (text, regex, hasNames) = ("", "", false)
         for (first, second) in tokens {
@@ -170,7 +174,7 @@ struct RecordedPatterns: Sendable {
         if !isOwn { receivedTexts[number] = .pattern("^" + regex + "$") }
     }
 
-    /// Lines of which more differs are told by what is the same at their ends.
+    /// The maximum number of parts that may differ. Lines with more are matched by their common beginning and end.
     private static let mostParts = 16
 
     private mutating func named(_ values: [[UInt8]], isTime: Bool = false) -> String {
@@ -181,7 +185,7 @@ struct RecordedPatterns: Sendable {
 
     private static func ordinal(_ number: Int) -> String { "\(number + 1)." }
 
-    /// How many bytes are the same before and behind what differs. A word that differs is taken whole.
+    /// Returns the number of equal bytes before and after the difference. A word that differs is taken as a whole.
     private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, behind: Int) {
         var before = zip(left, right).prefix { $0 == $1 }.count
         let shorter = min(left.count, right.count)
@@ -192,7 +196,8 @@ struct RecordedPatterns: Sendable {
         return (before, behind)
     }
 
-    /// The text with names for what came before and differed; nil where that does not make both recordings alike.
+    /// Returns the text with earlier differences replaced by their names; `nil` if that does not make both recordings
+    /// equal.
     private static func replaced(_ pair: [[UInt8]], by variables: [Variable]) -> String? {
         var texts = ["", ""]
         for recording in 0...1 {

@@ -1,39 +1,40 @@
 package import ProbeBase
 import ProbeScenario
 
-/// The scenario of what was said on a connection, with the harness at one end or at both.
+/// A scenario that reproduces a recorded connection, with the harness at one end or at both.
 package struct RecordedScript: Sendable {
-    /// Who the harness plays.
+    /// The ends that the harness plays.
     package enum Role: String, Sendable, CaseIterable {
         case client, server, both
     }
 
-    /// What a script is made with.
+    /// The options for making a script.
     package struct Options: Sendable {
         package var role = Role.client
-        /// nil: found out.
+        /// The framing; `nil` to detect it.
         package var framing: Framing?
-        /// Whether pauses are waited for, and expected.
+        /// Whether pauses are reproduced by the sending end and expected by the receiving end.
         package var keepsTimes = false
-        /// Where the client connects to, as a script says it.
+        /// The address that the client connects to, in the script's notation.
         package var target = "127.0.0.1:1"
-        /// Where the server listens; nil: on a free port.
+        /// The address on which the server listens; `nil` for a free port.
         package var listener: String?
         package var title = "recorded"
-        /// Files with payloads have this name and a number.
+        /// The base name of payload files, to which a number is added.
         package var name = "recorded"
-        /// More lines and messages are left out: a script of them takes long to be read.
+        /// The maximum number of units; further lines and messages are left out, because a longer script is slow to
+        /// load.
         package var mostUnits = 50_000
-        /// Names that these files can't have.
+        /// Names that payload files must not have.
         package var takenNames: Set<String> = []
 
         package init() {}
     }
 
-    /// Why there is no script of the recordings.
+    /// Why no script can be made from the recordings.
     package struct Obstacle: Error, Sendable, Equatable {
         package let text: String
-        /// What was said is encrypted.
+        /// Whether the recording is encrypted.
         package var isTLS = false
     }
 
@@ -43,17 +44,17 @@ package struct RecordedScript: Sendable {
         + "--keylog FILE session.scn`"
 
     package private(set) var bytes: [UInt8] = []
-    /// Payloads beside the script.
+    /// Payload files that accompany the script.
     package private(set) var files: [(name: String, bytes: [UInt8])] = []
-    /// What the user has to know.
+    /// Notes for the user.
     package private(set) var notes: [String] = []
-    /// What followed was left out, since it was too much.
+    /// Whether the rest was left out because the limit was reached.
     package private(set) var hasReachedLimit: Bool
     private let isCut: Bool
     private let hasTLS: Bool
-    /// Ends that have said that they send no more.
+    /// Ends that have signalled that they send no more.
     private var ended: Set<ConversationSide> = []
-    /// Ends of the harness that receive no more.
+    /// Ends of the harness that no longer receive.
     private var closed: Set<ConversationSide> = []
 
     private let options: Options
@@ -61,10 +62,12 @@ package struct RecordedScript: Sendable {
     private var lines: [String] = []
     private var patterns: RecordedPatterns
 
-    /// Longer payloads go into files.
+    /// The maximum length of a payload in the script, in bytes; longer payloads are written to files.
     private static let longestLiteral = 1024
 
-    /// - Parameter conversations: one, or two of the same exchange: what differs becomes a pattern.
+    /// Makes a script.
+    ///
+    /// - Parameter conversations: one recording, or two of the same exchange, whose differences become patterns.
     package init(_ conversations: [RecordedConversation], _ options: Options) throws(Obstacle) {
         self.options = options
         guard let first = conversations.first, !first.isEmpty else {
@@ -142,7 +145,7 @@ package struct RecordedScript: Sendable {
         }
         var last = rest.first?.time ?? .zero
         for (index, unit) in zip(rest.indices, rest) {
-            // Behind a reset of the harness there is no connection.
+            // After a reset by the harness, the connection no longer exists.
             if case .reset? = index > rest.startIndex ? rest[index - 1].kind : nil,
                 ownSides.contains(rest[index - 1].side)
             {
@@ -181,7 +184,7 @@ package struct RecordedScript: Sendable {
             }
         case .tls(let handshake): writeTLS(handshake)
         case .fin, .truncated, .notify, .reset, .alert:
-            // Its close_notify went with a FIN.
+            // Its close_notify already went together with a FIN.
             let isKnown = ended.contains(unit.side) && unit.kind == .fin
             if isSent, !isKnown { lines.append("\(own) \(end(of: unit, rest))") }
             if isReceived, !(isSent && isKnown) { lines.append("\(other) expect \(expectedEnd(unit, isSent: isSent))") }
@@ -189,7 +192,7 @@ package struct RecordedScript: Sendable {
         }
     }
 
-    /// `close` where nothing comes from the other side any more.
+    /// Returns the statement that ends a side: `close` if nothing more arrives from the other side.
     private mutating func end(of unit: RecordedUnit, _ rest: ArraySlice<RecordedUnit>) -> String {
         let others = rest.filter { $0.side == unit.side.opposite }
         switch unit.kind {
@@ -198,7 +201,7 @@ package struct RecordedScript: Sendable {
             closed.insert(unit.side)
             return "reset"
         case .fin, .truncated, .notify:
-            // With TLS it is a matter of moments which end the other side is told first, and whether it still listens.
+            // With TLS, it depends on timing which end the other side learns of first, and whether it still listens.
             guard hasTLS, !isCut, others.allSatisfy(\.isEnd) else { break }
             closed.insert(unit.side)
             return unit.kind == .truncated ? "close without notify" : "close"
@@ -207,7 +210,8 @@ package struct RecordedScript: Sendable {
         return others.isEmpty && !isCut ? "close" : "half-close"
     }
 
-    /// Behind this side's end it is a matter of moments how the other one ends TLS.
+    /// Returns the expected end of a connection. After this side's end, it depends on timing how the other side ends
+    /// TLS.
     private func expectedEnd(_ unit: RecordedUnit, isSent: Bool) -> String {
         if unit.isUncertain || hasTLS && ended.contains(unit.side.opposite) { return "closed" }
         switch unit.kind {
@@ -221,7 +225,7 @@ package struct RecordedScript: Sendable {
 
     // MARK: TLS
 
-    /// In mid-stream.
+    /// Writes the steps that start TLS on an established connection.
     private mutating func writeTLS(_ handshake: RecordedConversation.Handshake) {
         let client = "C start " + Self.clientOptions(handshake)
         let server = "S start " + Self.serverOptions(handshake)
@@ -241,7 +245,7 @@ package struct RecordedScript: Sendable {
         return text
     }
 
-    /// Of a server that chooses as the recorded one did.
+    /// Returns the options of a server that chooses the same protocol as the recorded one.
     private static func serverOptions(_ handshake: RecordedConversation.Handshake) -> String {
         handshake.chosenProtocol.map { "tls alpn \(StreamStatements.literal(Array($0.utf8)))" } ?? "tls"
     }
@@ -270,7 +274,7 @@ package struct RecordedScript: Sendable {
         return "file(\(StreamStatements.literal(Array(name.utf8))))"
     }
 
-    /// To 10 ms; nil where it is shorter than 20 ms.
+    /// Returns a pause rounded down to 10 ms; `nil` if it is shorter than 20 ms.
     private static func rounded(_ pause: Duration) -> Duration? {
         let count = pause.nanoseconds / 10_000_000
         return count >= 2 ? .milliseconds(count * 10) : nil

@@ -1,22 +1,24 @@
 import ProbeBase
 import ProbeScenario
 
-/// A part of a line: a date or time, a UUID, a word, or one byte between words. Two recordings of a line are compared by their parts.
+/// A part of a line: a date or time, a UUID, a word, or a single byte between words. Two recordings of a line are
+/// compared part by part.
 struct RecordedToken: Equatable {
     enum Kind: Equatable { case time, uuid, word, other }
 
     var kind: Kind
     var bytes: [UInt8]
 
-    /// Longer lines are not divided.
+    /// The maximum length of a line that is divided into parts, in bytes.
     private static let longestLine = 16 << 10
 
     private static let months = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
     private static let clock = "\\d{2}:\\d{2}(?::\\d{2}(?:[.,]\\d+)?)?"
-    // The text is constant: were it no regex, nothing would be found, and the tests of dates and times would fail.
+    // The text is constant. If it were not a valid regex, nothing would be found, and the tests of dates and times
+    // would fail.
     private static let known = try? ByteRegex(
         [
-            // RFC 5322, 3.3, and RFC 9110, 5.6.7, with the obsolete forms; logs of HTTP servers.
+            // RFC 5322, 3.3, and RFC 9110, 5.6.7, with the obsolete forms; also logs of HTTP servers.
             "(?<day>\\b(?:[A-Z][a-z]{2,8}, )?\\d{1,2}[ /-]\(months)[ /-]\\d{2,4}[ :]\(clock)(?: (?:[A-Z]{1,5}\\b|[+-]\\d{4}))?(?: \\([A-Z]+\\))?)",
             // What `date` and `ctime` print.
             "(?<month>\\b(?:[A-Z][a-z]{2} )?\(months) [ \\d]\\d \(clock)(?: [A-Z]{3,5})?(?: \\d{4})?\\b)",
@@ -58,7 +60,7 @@ struct RecordedToken: Equatable {
         byte >= 0x80 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
-    /// The parts of both lines, if they differ in words, times and UUIDs only.
+    /// Returns the parts of both lines in pairs if the lines differ only in words, times and UUIDs.
     static func aligned(_ left: [UInt8], _ right: [UInt8]) -> [(RecordedToken, RecordedToken)]? {
         let (left, right) = (tokens(of: left), tokens(of: right))
         guard !left.isEmpty, left.count == right.count else { return nil }
@@ -68,7 +70,7 @@ struct RecordedToken: Equatable {
 
     // MARK: Patterns
 
-    /// A regex that both match, and others of their kind.
+    /// Returns a regex that matches both parts and others of their kind.
     static func pattern(_ left: RecordedToken, _ right: RecordedToken) -> String {
         switch left.kind {
         case .uuid: return "[0-9A-Fa-f-]+"
@@ -79,7 +81,7 @@ struct RecordedToken: Equatable {
         }
     }
 
-    /// A regex that all match, by what bytes they hold.
+    /// Returns a regex that matches all values, chosen by the kinds of bytes in them.
     static func pattern(_ values: [[UInt8]]) -> String {
         let bytes = values.joined()
         let some = values.contains(where: \.isEmpty) ? "*" : "+"
@@ -88,7 +90,7 @@ struct RecordedToken: Equatable {
         return ".\(some)"
     }
 
-    /// Digits stand for digits, and letters for letters.
+    /// Returns a regex in which each run of digits, letters or spaces matches any run of the same kind.
     private static func structure(of bytes: [UInt8]) -> String {
         var parts: [String] = []
         for byte in bytes {
@@ -99,7 +101,7 @@ struct RecordedToken: Equatable {
                 case 32: " +"
                 default: escaped([byte])
                 }
-            // A run is one part; two equal bytes of another kind are two.
+            // A run is a single part; two equal bytes of another kind are two parts.
             if parts.last != part || !part.hasSuffix("+") { parts.append(part) }
         }
         return parts.joined()

@@ -3,14 +3,15 @@ import ProbeBase
 /// A line or message of a turn, or bytes that are neither.
 struct RecordedUnit: Equatable {
     enum Kind: Equatable {
-        /// Without its terminator or its length.
+        /// A line or message without its terminator or length prefix.
         case line
         case bytes
         case tls(RecordedConversation.Handshake)
         case fin, reset, truncated, notify
         case alert(UInt8)
 
-        /// What both recordings have to have; the names of a handshake are those of the first one.
+        /// Returns whether two recordings agree in this unit. The names of a handshake may differ; the first
+        /// recording's are used.
         func isSame(as other: Kind) -> Bool {
             if case (.tls, .tls) = (self, other) { return true }
             return self == other
@@ -21,12 +22,12 @@ struct RecordedUnit: Equatable {
     var kind: Kind
     var bytes: [UInt8] = []
     var time: Duration
-    /// The first of its turn.
+    /// Whether it is the first unit of its turn.
     var begins = false
-    /// Of an end: it was another kind of end in the other recording.
+    /// For an end, whether the other recording had another kind of end.
     var isUncertain = false
 
-    /// Its side sends no more behind it.
+    /// Whether its side sends no more after it.
     var isEnd: Bool {
         switch kind {
         case .fin, .reset, .truncated, .notify: true
@@ -34,9 +35,9 @@ struct RecordedUnit: Equatable {
         }
     }
 
-    /// The units of a conversation.
+    /// Returns the units of a conversation.
     ///
-    /// - Parameter limit: the most that are returned.
+    /// - Parameter limit: the maximum number of units.
     static func of(_ conversation: RecordedConversation, _ framing: Framing, limit: Int) -> [RecordedUnit] {
         var units: [RecordedUnit] = []
         for turn in conversation.turns where units.count < limit {
@@ -59,7 +60,8 @@ struct RecordedUnit: Equatable {
         return units
     }
 
-    /// The framing in which both ends speak: that of a prefix only if all of it fits, that of a line end if there is one.
+    /// Returns the framing that both ends use: a length prefix only if it fits the whole stream, a line terminator if
+    /// one occurs.
     static func framing(of conversation: RecordedConversation) -> Framing {
         let streams = ConversationSide.allCases.map(conversation.stream).filter { !$0.isEmpty }
         func holds(_ bytes: [UInt8]) -> Bool {
@@ -76,7 +78,7 @@ struct RecordedUnit: Equatable {
         return .none
     }
 
-    /// Whether messages of a framing are all that there is.
+    /// Returns whether a stream consists entirely of messages of a framing.
     private static func isWhole(_ bytes: [UInt8], _ framing: Framing) -> Bool {
         var decoder = FrameDecoder(framing: framing, limit: nil)
         decoder.append(bytes)
@@ -88,9 +90,10 @@ struct RecordedUnit: Equatable {
         return decoder.offset == bytes.count
     }
 
-    /// The lines or messages of a stream, and the bytes that are neither, each with the offset of the byte after it.
+    /// Divides a stream into lines or messages and the bytes that are neither, each with the offset of the following
+    /// byte.
     ///
-    /// - Parameter limit: the most that are returned.
+    /// - Parameter limit: the maximum number of units.
     static func split(
         _ bytes: [UInt8], _ framing: Framing, limit: Int = .max
     ) -> [(kind: Kind, bytes: [UInt8], end: Int)] {
@@ -101,14 +104,14 @@ struct RecordedUnit: Equatable {
         decoder.append(bytes)
         do throws(FrameError) {
             while units.count < limit, let frame = try decoder.next() {
-                // A line end of another kind inside a line is told by its bytes.
+                // A line with another kind of line end inside is represented by its bytes.
                 let isClean = framing.terminator == nil || !frame.payload.contains { $0 == 10 || $0 == 13 }
                 let end = decoder.offset
                 units.append(isClean ? (.line, frame.payload, end) : (.bytes, Array(bytes[start..<end]), end))
                 start = decoder.offset
             }
         } catch {
-            // What can't be divided is sent as it is.
+            // Bytes that can't be divided are sent unchanged.
         }
         if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]), bytes.count)) }
         return units

@@ -1,16 +1,19 @@
 package import ProbeBase
 import ProbeScenario
 
-/// What came on a stream, as statements of the language.
+/// Statements of the language that expect or send the bytes of a stream.
 package enum StreamStatements {
-    /// A longer piece is expected by its length: nobody reads a literal of that size.
+    /// The maximum length of a literal, in bytes. A longer piece is expected by its length, because a literal of that
+    /// size is unreadable.
     private static let longestLiteral = 1024
 
-    /// Returns expectations that together take all of these bytes: lines and messages by the framing, the rest as bytes.
+    /// Returns expectations that together consume all of these bytes: lines and messages according to the framing, the
+    /// rest as bytes.
     ///
-    /// - Parameter room: the number of bytes that may be written out; each statement takes ``RecordedConversation/turnCost`` more. The
-    ///   bytes for which there is no room are expected by their number, in one statement.
-    /// - Returns: the statements, and the number of bytes for which there was no room.
+    /// - Parameter room: the number of bytes that may be written out; each statement takes
+    ///   ``RecordedConversation/turnCost`` in addition. Bytes that don't fit are expected by their number, in one
+    ///   statement.
+    /// - Returns: the statements, and the number of bytes that did not fit.
     package static func expectations(
         of bytes: [UInt8], _ framing: Framing, by actor: String, room: inout Int
     ) -> (statements: [String], unwritten: Int) {
@@ -28,7 +31,7 @@ package enum StreamStatements {
         }
         let rest = bytes.count - end
         guard rest > 0 else { return (statements, 0) }
-        // What follows would have gaps if a smaller piece were written out again.
+        // The rest would have gaps if a later, smaller piece were written out again.
         room = 0
         return (statements + [counted(rest, by: actor)], rest)
     }
@@ -37,12 +40,13 @@ package enum StreamStatements {
         "\(actor) expect \(count) bytes"
     }
 
-    /// The inside of a string of a script, in ASCII: it means these bytes wherever a string may have variables in it.
+    /// Returns the contents of a string literal in ASCII, which mean these bytes even where strings may contain
+    /// variables.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         Escaped.bytes(bytes).replacing("${", with: "\\${")
     }
 
-    /// As a string of a script: characters as they are, and no `${`.
+    /// Returns a string literal with its characters unescaped where possible, and without `${`.
     package static func literal(_ bytes: [UInt8]) -> String {
         var (text, index) = ("\"", 0)
         while index < bytes.count {

@@ -4,16 +4,18 @@ import ProbeScenario
 package import ProbeSystem
 import Synchronization
 
-/// Runs the candidates of one case by the engine, several at a time.
+/// Runs candidates of one case with the engine, several at a time.
 package struct EngineRunner: CandidateRunner {
-    /// Of the case that is explored; its plan's scenario is what candidates change.
+    /// The job of the explored case. Candidates are changes to its plan's scenario.
     package let job: RunJob
     package let configuration: RunConfiguration
     package let control: RunControl
     package let reactor: Reactor
     private let allows: (Candidate) -> Bool
 
-    /// - Parameter allows: whether the text of a candidate is a right script.
+    /// Creates a runner.
+    ///
+    /// - Parameter allows: returns whether the text of a candidate is a valid script.
     package init(
         job: RunJob, configuration: RunConfiguration, control: RunControl, reactor: Reactor,
         allows: @escaping (Candidate) -> Bool
@@ -25,17 +27,17 @@ package struct EngineRunner: CandidateRunner {
         self.allows = allows
     }
 
-    /// The same with another configuration.
+    /// Returns the same runner with another configuration.
     func with(configuration: RunConfiguration) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// The same for another case.
+    /// Returns the same runner for another case.
     func withJob(_ job: RunJob) -> EngineRunner {
         EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor, allows: allows)
     }
 
-    /// The result of a case under its own id; nil if the run was interrupted.
+    /// Returns the result of a case under its own id; `nil` if the run was interrupted.
     func result(of job: RunJob) async -> CaseResult? {
         let collected = CollectedResults()
         await Runner(configuration: configuration, control: control) { event in
@@ -50,7 +52,8 @@ package struct EngineRunner: CandidateRunner {
         await results(of: candidates).map(Trial.init)
     }
 
-    /// The results of the candidates, in their order; nil for those that were not run because the run was interrupted.
+    /// Returns the results of candidates, in their order; `nil` for each one that was not run because of an
+    /// interruption.
     package func results(of candidates: [Candidate]) async -> [CaseResult?] {
         let base = job.plan.scenario
         let jobs = candidates.enumerated().map { index, candidate in
@@ -65,7 +68,7 @@ package struct EngineRunner: CandidateRunner {
         return await results(of: jobs)
     }
 
-    /// The results of cases, in their order, whatever their ids.
+    /// Returns the results of cases, in their order. Their ids may coincide.
     func results(ofJobs jobs: [RunJob]) async -> [CaseResult?] {
         await results(
             of: jobs.enumerated().map { index, job in
@@ -84,9 +87,9 @@ package struct EngineRunner: CandidateRunner {
         return jobs.indices.map { found["\($0)"] }
     }
 
-    /// Runs the case as the script says, and collects what its steps do with the stream.
+    /// Runs the case without variations, and collects what its steps do with the streams.
     ///
-    /// - Parameter count: how many times.
+    /// - Parameter count: the number of runs.
     package func observe(_ count: Int) async -> (results: [CaseResult?], observations: [StepObservation]) {
         let collected = CollectedObservations()
         var configuration = configuration
@@ -104,7 +107,7 @@ package struct EngineRunner: CandidateRunner {
     }
 }
 
-/// Results by the ids of their jobs, from any thread.
+/// Results by job id, collected from any thread.
 private final class CollectedResults: Sendable {
     private let results = Mutex<[String: CaseResult]>([:])
 
@@ -113,7 +116,7 @@ private final class CollectedResults: Sendable {
     var all: [String: CaseResult] { results.withLock { $0 } }
 }
 
-/// Observations of steps, from any thread.
+/// Observations of steps, collected from any thread.
 private final class CollectedObservations: Sendable {
     private let observations = Mutex<[StepObservation]>([])
 

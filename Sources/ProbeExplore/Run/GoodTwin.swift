@@ -1,15 +1,17 @@
 package import ProbeEngine
 import ProbeScenario
 
-/// What is exchanged in a case so that it runs with a program that is known to be right: the commands of its processes, the values of its
-/// header, and the transport under test.
+/// The replacements that make a case run with a program that is known to be right: the commands of its processes, the
+/// values of its header, and the transport under test.
 package struct GoodTwin: Sendable {
     private let job: RunJob
 
-    /// - Parameter job: the case of the same script with another command, with other values, or with another transport.
+    /// Creates the replacements.
+    ///
+    /// - Parameter job: the case of the same script with another command, other values, or another transport.
     package init(_ job: RunJob) { self.job = job }
 
-    /// The case of the script with what is right, whatever was left out of its steps.
+    /// Returns the case with the correct program, whatever has been left out of its steps.
     package func applied(to job: RunJob) -> RunJob {
         var job = job
         job.subject = self.job.subject

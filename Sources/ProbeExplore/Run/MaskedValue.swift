@@ -1,12 +1,13 @@
 /// A value of which some parts may differ from run to run.
 ///
-/// Samples of the value are cut into words (letters, digits and everything beyond ASCII) and single other bytes. If all samples have the same
-/// number of parts, those that differ are masked; else everything between their common beginning and their common end is.
+/// Samples of the value are divided into words (letters, digits and everything beyond ASCII) and single other bytes. If
+/// all samples have the same number of parts, the parts that differ are masked. Otherwise, everything between their
+/// common beginning and their common end is masked.
 package enum MaskedValue: Sendable, Equatable {
-    /// There was no sample, or some had a value and others none: nothing is demanded.
+    /// Matches everything: there was no sample, or only some of the samples had a value.
     case anything
     case missing
-    /// A part that is nil stands for any word or byte.
+    /// A sequence of parts; `nil` matches any word or byte.
     case parts([[UInt8]?])
     case between(start: [UInt8], end: [UInt8])
 

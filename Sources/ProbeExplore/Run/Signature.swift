@@ -1,12 +1,12 @@
 package import ProbeEvents
 package import ProbeScenario
 
-/// What makes two failures alike: the place in the script, the verdict, and what is said apart from values and numbers.
+/// What makes two failures alike: the place in the script, the verdict, and the message without values and numbers.
 package struct Signature: Hashable, Sendable {
     package var span: SourceSpan?
     package var verdict: Verdict
     package var reason: String
-    /// How a program ended, if the failure is that it ended.
+    /// How the program ended, if that is the failure.
     package var end: UnexpectedEnd?
 
     package init(span: SourceSpan?, verdict: Verdict, reason: String, end: UnexpectedEnd? = nil) {
@@ -16,7 +16,7 @@ package struct Signature: Hashable, Sendable {
         self.end = end
     }
 
-    /// The signature of a result; nil if it passed, or if it says nothing for sure.
+    /// Creates the signature of a result; `nil` if the case passed or the result is not conclusive.
     package init?(_ result: CaseResult) {
         guard result.verdict == .failed || result.verdict == .error, !result.isInterrupted,
             let first = result.findings.first
@@ -25,16 +25,18 @@ package struct Signature: Hashable, Sendable {
     }
 }
 
-/// One failure of a scenario: a signature, and the expected and the actual value. What differs from run to run, such as a session number or a
-/// time, is masked.
+/// One failure of a scenario: its signature, and the expected and actual values. Parts that differ from run to run,
+/// such as a session number or a time, are masked.
 package struct ShownFailure: Sendable, Equatable {
     package var signature: Signature
-    /// What is said, with its values: a status, a count, a name.
+    /// The message with its values, such as a status, a count or a name.
     package var said: MaskedValue
     package var expected: MaskedValue
     package var actual: MaskedValue
 
-    /// - Parameter results: of runs of one candidate; those with the signature count.
+    /// Creates a failure from the results that have the signature.
+    ///
+    /// - Parameter results: results of runs of one candidate.
     package init(_ signature: Signature, in results: [CaseResult]) {
         self.signature = signature
         let findings = results.filter { Signature($0) == signature }.compactMap(\.findings.first)
@@ -43,14 +45,14 @@ package struct ShownFailure: Sendable, Equatable {
         actual = MaskedValue(findings.map(\.actual))
     }
 
-    /// Whether a result shows this failure: at the same step, with the same values but for what is masked.
+    /// Returns whether a result shows this failure: at the same step, with the same values except for the masked parts.
     package func matches(_ result: CaseResult) -> Bool {
         guard Signature(result) == signature, let first = result.findings.first else { return false }
         return said.matches(Self.withoutTimes(first.summary)) && expected.matches(first.expected)
             && actual.matches(first.actual)
     }
 
-    /// The text with a sign in the place of each number that has a unit of time: ten runs can agree by chance.
+    /// Returns the text with a placeholder for each number that has a unit of time: even ten runs can agree by chance.
     private static func withoutTimes(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

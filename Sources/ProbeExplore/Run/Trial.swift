@@ -1,10 +1,10 @@
 package import ProbeEvents
 
-/// What came of one run of a candidate.
+/// The outcome of one run of a candidate.
 package enum Trial: Sendable {
     case passed
     case failed(Signature, CaseResult)
-    /// Inconclusive, skipped, or not run: neither a pass nor a failure.
+    /// Neither a pass nor a failure: inconclusive, skipped, or not run.
     case unknown(CaseResult?)
 
     package init(_ result: CaseResult?) {
@@ -23,12 +23,12 @@ package enum Trial: Sendable {
 
     package var hasPassed: Bool { if case .passed = self { true } else { false } }
 
-    /// Whether it is this failure, values included.
+    /// Returns whether it is this failure, including its values.
     package func fails(like failure: ShownFailure) -> Bool {
         if case .failed(_, let result) = self { failure.matches(result) } else { false }
     }
 
-    /// The result of a run that did not pass.
+    /// The result of the run, if it did not pass.
     package var result: CaseResult? {
         switch self {
         case .passed: nil
@@ -37,17 +37,17 @@ package enum Trial: Sendable {
         }
     }
 
-    /// The signature of a failure.
+    /// The signature, if it is a failure.
     package var signature: Signature? {
         if case .failed(let signature, _) = self { signature } else { nil }
     }
 }
 
 extension CandidateRunner {
-    /// Runs each candidate once, and those that were inconclusive again, up to three times: on a busy machine many are, and that says nothing
-    /// about the program.
+    /// Runs each candidate once, and repeats the inconclusive ones up to three times: on a busy machine many runs are
+    /// inconclusive, which says nothing about the program.
     ///
-    /// - Returns: a trial for each, in their order; one that was never conclusive stays unknown.
+    /// - Returns: a trial for each candidate, in order; one that was never conclusive stays unknown.
     package func settled(_ candidates: [Candidate]) async -> [Trial] {
         var trials = await run(candidates)
         for _ in 0..<3 {
@@ -59,12 +59,12 @@ extension CandidateRunner {
     }
 }
 
-/// Runs candidates. The searching and shrinking parts know no more of a run than this.
+/// Runs candidates. This protocol is all that searching and shrinking know about a run.
 package protocol CandidateRunner {
     /// Runs each candidate once.
     ///
-    /// - Returns: a trial for each, in their order.
+    /// - Returns: a trial for each candidate, in order.
     func run(_ candidates: [Candidate]) async -> [Trial]
-    /// Whether the scenario without the parts that a candidate leaves out is one that the language allows.
+    /// Returns whether the language allows the scenario without the parts that a candidate leaves out.
     func isAllowed(_ candidate: Candidate) -> Bool
 }

@@ -1,14 +1,16 @@
 package import ProbeBase
 
-/// The places of a stream where a cut most often shows a bug.
+/// The offsets in a stream at which a cut is most likely to reveal a bug.
 package enum LikelyOffsets {
-    /// The most places of one kind: a stream of many lines has each kind of place in its first ones.
+    /// The maximum number of offsets of one kind: in a stream of many lines, the first lines contain every kind of
+    /// place.
     private static let most = 24
-    /// Sizes of read buffers that programs often have.
+    /// Common sizes of read buffers.
     private static let bufferSizes = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536]
 
-    /// - Parameter length: offsets lie below it.
-    /// - Returns: the places, the most promising ones first, none of them twice.
+    /// Returns the offsets, the most promising ones first, without duplicates.
+    ///
+    /// - Parameter length: the upper bound of the offsets, exclusive.
     package static func of(_ bytes: [UInt8], length: Int, framing: Framing) -> [Int] {
         let kinds = [
             insideTerminators(bytes, framing), [1], prefix(framing), insideCharacters(bytes), [length - 1],
@@ -18,7 +20,7 @@ package enum LikelyOffsets {
         return kinds.flatMap { $0.filter { $0 > 0 && $0 < length }.prefix(most) }.filter { seen.insert($0).inserted }
     }
 
-    /// Inside the length before each message, and right behind it.
+    /// Returns offsets inside the length prefix of the first message, and right after the prefix.
     private static func prefix(_ framing: Framing) -> [Int] {
         switch framing {
         case .u8: [1]
@@ -49,7 +51,7 @@ package enum LikelyOffsets {
         }
     }
 
-    /// Where an occurrence begins; at most as many as are of use.
+    /// Returns the offsets at which occurrences of a terminator begin, up to the maximum.
     private static func places(of terminator: [UInt8], in bytes: [UInt8]) -> [Int] {
         var places: [Int] = []
         var index = 0
@@ -64,7 +66,7 @@ package enum LikelyOffsets {
         return places
     }
 
-    /// Before each byte that continues a character of UTF-8.
+    /// Returns the offset of each UTF-8 continuation byte.
     private static func insideCharacters(_ bytes: [UInt8]) -> [Int] {
         bytes.indices.lazy.filter { bytes[$0] & 0xC0 == 0x80 }.prefix(most).map(\.self)
     }

@@ -1,15 +1,16 @@
 import ProbeBase
 import ProbeScenario
 
-/// The variations of a scenario in the order in which they are tried: first those that most often find bugs, then breadth. The same seed
-/// gives the same order.
+/// The variations of a scenario in the order in which they are tried: first those that most often find bugs, then a
+/// broad range. The order is determined by the seed.
 package struct SearchOrder: Sendable {
-    /// Sends that are not longer are cut byte by byte, and in pairs of all their offsets.
+    /// The maximum length, in bytes, of a send that is cut at every offset.
     private static let shortSend = 512
+    /// The maximum length, in bytes, of a send that is cut at every pair of offsets.
     private static let shortForPairs = 160
-    /// A longer send is cut at this many offsets: every one would take minutes.
+    /// The number of offsets at which a longer send is cut: trying every one would take minutes.
     private static let mostSingles = 16_384
-    /// So many random variations in a row that were tried already mean that there are no others.
+    /// The number of consecutive random variations without a new one after which no others are assumed to exist.
     private static let mostRepeats = 2_000
 
     private let sites: [SendSite]
@@ -29,10 +30,10 @@ package struct SearchOrder: Sendable {
         generator = SplitMix64(seed: seed)
     }
 
-    /// How many places there are at which one send can be cut.
+    /// The number of places at which a single send can be cut.
     package var singleCuts: Int { sites.reduce(0) { $0 + max(0, $1.length - 1) } }
 
-    /// The next variation; nil if there are no others.
+    /// Returns the next variation; `nil` if there are no others.
     package mutating func next() -> Variation? {
         while true {
             if position < queue.count {
@@ -65,13 +66,14 @@ package struct SearchOrder: Sendable {
             .compactMap { cut($0.site, $0.offsets, pause) }
     }
 
-    /// Of TLS records those of the first header and the ends: what is inside can't be seen from outside.
+    /// Returns likely offsets. In TLS records, these are the first header and the ends, because the contents are
+    /// opaque.
     private static func likelyOffsets(_ site: SendSite) -> [Int] {
         guard site.isSealed else { return LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing) }
         return [5, 1, 3, 6, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length }
     }
 
-    /// Records that end where a program may look for the end of a message.
+    /// Returns variations with records that end where a program may look for the end of a message.
     private func likelyRecords() -> [Variation] {
         records { LikelyOffsets.of($0.bytes, length: $0.bytes.count, framing: $0.framing) + [1] }
     }
@@ -93,7 +95,8 @@ package struct SearchOrder: Sendable {
         }.compactMap { cut($0.site, $0.offsets, pause) }
     }
 
-    /// Two cuts with one byte between them: a terminator, a prefix or a character in three pieces.
+    /// Returns variations with two cuts and one byte between them: a terminator, a prefix or a character in three
+    /// pieces.
     private func adjacentPairs(_ pause: Duration?) -> [Variation] {
         interleaved { site in
             site.length < 3 ? [] : (1..<min(site.length - 1, Self.shortSend)).map { [$0, $0 + 1] }
@@ -118,7 +121,7 @@ package struct SearchOrder: Sendable {
         offsets.indices.flatMap { index in offsets[(index + 1)...].map { [offsets[index], $0] } }
     }
 
-    /// Each send in pieces of one byte, or of as many as its pauses allow.
+    /// Returns each send in pieces of one byte, or in as many pieces as its pause budget allows.
     private func pieces(_ pause: Duration) -> [Variation] {
         sites.compactMap { site in
             guard site.length > 1 else { return nil }
@@ -129,7 +132,7 @@ package struct SearchOrder: Sendable {
         }
     }
 
-    /// Each pair of neighbours in one piece, then each longest row of them.
+    /// Returns each pair of neighbouring sends as one piece, then each maximal sequence of them.
     private func joins() -> [Variation] {
         let pairs = sites.compactMap { site in site.next.map { Change.join(first: site.step, second: $0) } }
         var rows: [[Change]] = []
@@ -147,7 +150,7 @@ package struct SearchOrder: Sendable {
         return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) } + fins(rows)
     }
 
-    /// Each last send with the FIN, alone and behind those that it may be joined to.
+    /// Returns each final send with the FIN, alone and together with the sends that it may be joined to.
     private func fins(_ rows: [[Change]]) -> [Variation] {
         sites.flatMap { site -> [Variation] in
             guard let end = site.end else { return [] }
@@ -170,7 +173,7 @@ package struct SearchOrder: Sendable {
 
     // MARK: Random
 
-    /// Cuts of one to three sends, with or without a pause, sometimes with a small buffer.
+    /// Returns cuts of one to three sends, with or without a pause, sometimes with a small buffer.
     private mutating func random() -> Variation? {
         let long = sites.filter { $0.length > 1 }
         guard !long.isEmpty, !isExhausted else { return nil }
@@ -193,13 +196,13 @@ package struct SearchOrder: Sendable {
 
     // MARK: Parts
 
-    /// One send, cut. Nil if the pauses would take longer than the steps near it allow.
+    /// Returns one send with cuts; `nil` if the pauses would take longer than nearby steps allow.
     private func cut(_ site: SendSite, _ offsets: [Int], _ pause: Duration?) -> Variation? {
         if let pause, !site.allows(offsets.count, of: pause) { return nil }
         return Variation(send: site.step, cutAt: offsets, pause: pause)
     }
 
-    /// The first places of all sends, then the second ones of all, and so on.
+    /// Returns the first offsets of all sends, then all second ones, and so on.
     private func interleaved(_ places: (SendSite) -> [[Int]]) -> [(site: SendSite, offsets: [Int])] {
         let lists = sites.map { ($0, places($0)) }
         let longest = lists.map(\.1.count).max() ?? 0

@@ -1,7 +1,9 @@
-/// Delta debugging (Zeller and Hildebrandt, 2002): the smallest part of a list that still fails, by leaving out ever smaller chunks.
+/// Delta debugging (Zeller and Hildebrandt, 2002): finds the smallest part of a list that still fails by leaving out
+/// ever smaller chunks.
 package enum DeltaDebugging {
-    /// - Parameter firstFailing: the number of the first of these lists that fails; nil if none does.
-    /// - Returns: a part of the list that fails, from which no single element can be left out.
+    /// Returns a failing part of a list from which no single element can be left out.
+    ///
+    /// - Parameter firstFailing: returns the index of the first of the given lists that fails; `nil` if none does.
     package static func minimum<Element>(
         of elements: [Element], firstFailing: ([[Element]]) async -> Int?
     ) async -> [Element] {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// How often something failed, and how often it has to pass before that is believed.
+/// How often something failed, and the number of passes needed to trust that it no longer fails.
 package struct FailureRate: Sendable, Equatable {
     package var failed: Int
     package var runs: Int
@@ -10,14 +10,14 @@ package struct FailureRate: Sendable, Equatable {
         self.runs = runs
     }
 
-    /// How many runs measure a rate.
+    /// The number of runs that measure a rate.
     package static let measured = 10
 
-    /// Fewer failures than one in five are too rare to be shrunk.
+    /// Whether fewer than one in five runs failed, which is too rare to be shrunk.
     package var isTooRare: Bool { failed * 5 < runs }
 
-    /// So many passes one after the other happen by chance in less than 1 % of all cases. What has failed each time may pass the next time:
-    /// one more run than there were is counted, which passes.
+    /// The number of consecutive passes that happen by chance in less than 1 % of all cases. Something that has always
+    /// failed may still pass the next time, so one additional run that passes is assumed.
     package var passesToTrust: Int {
         let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)
@@ -28,6 +28,6 @@ package struct FailureRate: Sendable, Equatable {
         return count
     }
 
-    /// `10 of 10 runs`
+    /// The rate as text, such as `10 of 10 runs`.
     package var text: String { "\(failed) of \(runs) runs" }
 }

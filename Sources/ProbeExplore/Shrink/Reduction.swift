@@ -2,17 +2,18 @@ import ProbeBase
 import ProbeScenario
 import ProbeSystem
 
-/// Leaves out what a failure does not need: connections, steps, parts of what is sent.
+/// Leaves out what a failure does not need: connections, steps, and parts of what is sent.
 ///
-/// Whatever a program receives before the failing step may be why its answer is expected to be another one: without `SET a 2` nobody may expect
-/// `=2`, though a program that forgets the second SET fails all the same. So a smaller scenario counts only if something shows that a correct
-/// program passes it: the scenario without its variation passes, or the program that is known to be right does. If there is neither, only
-/// what follows the failing step and what no program notices is left out.
+/// Whatever a program receives before the failing step may be the reason for the expected answer: without `SET a 2`,
+/// `=2` can't be expected, although a program that forgets the second SET fails all the same. Therefore, a smaller
+/// scenario counts only if something shows that a correct program passes it: the scenario passes without its variation,
+/// or the program that is known to be right passes it. If there is neither, only the steps after the failing one and
+/// those that no program notices are left out.
 struct Reduction {
     let shrinker: Shrinker
     let scenario: Scenario
 
-    /// Whether nothing can show that a correct program passes a smaller scenario.
+    /// Returns whether nothing can show that a correct program passes a smaller scenario.
     func mustKeepPremises(_ candidate: Candidate) -> Bool { candidate.variation.isEmpty && shrinker.good == nil }
 
     func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
@@ -40,9 +41,9 @@ struct Reduction {
         return current
     }
 
-    // MARK: What counts
+    // MARK: Acceptance
 
-    /// Takes over the first of the candidates that fails as the current one does, and passes without its variation.
+    /// Replaces the current candidate with the first one that fails in the same way and passes without its variation.
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -55,7 +56,7 @@ struct Reduction {
         for candidate in allowed {
             if MonotonicTime.now >= shrinker.deadline { return false }
             let plain = varied ? [candidate.plain] : []
-            // Most candidates are refused by their first run.
+            // Most candidates are rejected after their first run.
             guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else {
                 continue
             }
@@ -74,10 +75,11 @@ struct Reduction {
         return await good.settled(varied).allSatisfy(\.hasPassed)
     }
 
-    // MARK: Without anything that shows what a correct program does
+    // MARK: Without evidence of what a correct program does
 
-    /// The candidate without the steps that follow the failing one. What a correct program would still send for them is ignored. Nil if there
-    /// are none, or if something that is judged at the end of a case may depend on one of them.
+    /// Returns the candidate without the steps after the failing one; data that a correct program would still send for
+    /// them is ignored. Returns `nil` if there are no such steps, or if something that is judged at the end of the case
+    /// may depend on one of them.
     private func endedAtFailure(_ current: Candidate) -> Candidate? {
         guard scenario.links.isEmpty, scenario.names.isEmpty, !hasConditions,
             let span = shrinker.failure.signature.span,
@@ -116,7 +118,7 @@ struct Reduction {
         return step.span.file == span.file && step.span.start <= span.start && span.end <= max(step.span.end, end)
     }
 
-    /// Leaves out the steps that no program notices, but for the one that fails.
+    /// Leaves out the steps that no program notices, except for the failing one.
     private func removeUnnoticed(_ current: inout Candidate, _ rate: FailureRate) async {
         var candidate = current
         for step in scenario.allSteps {
@@ -134,7 +136,7 @@ struct Reduction {
         await accept([candidate], &current, rate)
     }
 
-    /// Whether a step that is left belongs to an actor.
+    /// Returns whether one of the remaining steps belongs to an actor.
     private func isUsed(_ actor: String, in candidate: Candidate) -> Bool {
         scenario.allSteps.contains { step in
             guard case .act(let name, _, _) = step.kind, name.value == actor else { return false }
@@ -144,7 +146,7 @@ struct Reduction {
 
     // MARK: Steps
 
-    /// The candidate without an actor and its steps.
+    /// Returns the candidate without an actor and its steps.
     private func without(_ actor: String, _ current: Candidate) -> Candidate {
         var candidate = current
         candidate.removedActors.insert(actor)
@@ -154,7 +156,7 @@ struct Reduction {
         return candidate
     }
 
-    /// Leaves out all steps at once that only wait, note or look.
+    /// Leaves out all steps at once that only wait, take a note, or observe.
     private func removePassive(_ current: inout Candidate, _ rate: FailureRate) async {
         var candidate = current
         for step in scenario.allSteps {
@@ -188,7 +190,7 @@ struct Reduction {
         }
     }
 
-    /// The steps that a variation is about.
+    /// Returns the steps that a variation refers to.
     private func needed(by variation: Variation) -> Set<Int> {
         var steps: Set<Int> = []
         for change in variation.changes {
@@ -203,14 +205,14 @@ struct Reduction {
         return steps
     }
 
-    // MARK: What is sent
+    // MARK: Data
 
-    /// Leaves out lines or messages of what is sent, with an expectation behind them where they need it.
+    /// Leaves out lines or messages of what is sent, together with a later expectation if necessary.
     private func removeUnits(_ current: inout Candidate, _ rate: FailureRate) async {
         let joined = Set(current.variation.joined.flatMap(\.self))
         for site in shrinker.sites where site.isConstant && site.destination == nil && !joined.contains(site.step) {
             if current.removedSteps.contains(site.step) { continue }
-            // Its cuts count bytes of records, which have no place in the plaintext.
+            // The cuts count bytes of TLS records, which have no position in the plaintext.
             if site.isSealed, !current.variation.offsets(of: site.step).isEmpty { continue }
             var index = 0
             while true {
@@ -229,7 +231,7 @@ struct Reduction {
         }
     }
 
-    /// The next expectations in the script.
+    /// Returns the next few expectations after a send, in script order.
     private func expectations(behind send: Int) -> [Int] {
         scenario.allSteps.drop { $0.id != send }.dropFirst().filter { step in
             if case .act(_, .connection(.expect), _) = step.kind { true } else { false }
@@ -251,7 +253,7 @@ struct Reduction {
         return units
     }
 
-    /// The candidate without a unit; its cuts stay between the same bytes. Nil if a cut lies inside the unit.
+    /// Returns the candidate without a unit, with its cuts between the same bytes; `nil` if a cut lies inside the unit.
     static func without(_ index: Int, of units: [[UInt8]], _ send: Int, _ current: Candidate) -> Candidate? {
         let start = units[..<index].reduce(0) { $0 + $1.count }
         let end = start + units[index].count

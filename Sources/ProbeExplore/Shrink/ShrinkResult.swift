@@ -1,15 +1,16 @@
-/// The smallest failing candidate that was found, and what was learned on the way.
+/// The smallest failing candidate that was found, and what was learned along the way.
 package struct ShrinkResult: Sendable {
     package var candidate: Candidate
-    /// How often it failed in its last runs.
+    /// The failure rate in its last runs.
     package var rate: FailureRate
-    /// By the number of a send: what came of each single cut of it, with the pause of the result.
+    /// The outcomes of all single cuts of a send, with the result's pause, by the number of the send.
     package var cutTables: [Int: CutTable] = [:]
-    /// The time for leaving out steps was over: others may be left that are not needed.
+    /// Whether the time for leaving out steps has expired, so that unnecessary steps may remain.
     package var hasReachedDeadline = false
-    /// Nothing that comes before the failing step was left out: no run could show that a correct program passes without it.
+    /// Whether everything before the failing step was kept because no run could show that a correct program passes
+    /// without it.
     package var keepsPremises = false
-    /// A smaller scenario was found, but it did not pass each time where it must, and was dropped.
+    /// Whether a smaller scenario was found but discarded, because it did not pass every time when it should.
     package var hasUnsureReduction = false
 
     package init(candidate: Candidate, rate: FailureRate, cutTables: [Int: CutTable] = [:]) {
@@ -18,13 +19,13 @@ package struct ShrinkResult: Sendable {
         self.cutTables = cutTables
     }
 
-    /// The single cuts of one send.
+    /// The outcomes of the single cuts of one send.
     package struct CutTable: Sendable, Equatable {
-        /// Those that failed in the same way, rising.
+        /// The offsets that failed in the same way, in ascending order.
         package var failing: [Int]
-        /// Those that failed in another way, rising.
+        /// The offsets that failed in another way, in ascending order.
         package var failingOtherwise: [Int] = []
-        /// Those that passed often enough, rising.
+        /// The offsets that passed often enough, in ascending order.
         package var passing: [Int]
 
         package init(failing: [Int] = [], passing: [Int] = []) {
@@ -32,16 +33,16 @@ package struct ShrinkResult: Sendable {
             self.passing = passing
         }
 
-        /// All that failed, rising.
+        /// All offsets that failed, in ascending order.
         package var allFailing: [Int] { (failing + failingOtherwise).sorted() }
 
-        /// The places that passed, on both sides of the failing ones around an offset.
+        /// Returns the passing offsets on both sides of the failing range that contains an offset.
         package func passing(beside offset: Int) -> [Int] {
             guard let row = Self.rows(allFailing).first(where: { $0.contains(offset) }) else { return [] }
             return [row.lowerBound - 1, row.upperBound + 1].filter(passing.contains)
         }
 
-        /// Numbers as rows of neighbours.
+        /// Returns numbers as ranges of consecutive numbers.
         package static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
             var rows: [ClosedRange<Int>] = []
             for number in numbers {

@@ -2,29 +2,30 @@ package import ProbeBase
 package import ProbeScenario
 import ProbeSystem
 
-/// Finds the smallest candidate that shows the same failure: at the same step, expected and actual value included.
+/// Finds the smallest candidate with the same failure: at the same step, with the same expected and actual values.
 ///
-/// A candidate that passes is run again until a miss is less likely than 1 %. What is inconclusive counts as no failure.
+/// A candidate that passes is run again until the probability of a miss is below 1 %. An inconclusive run counts as no
+/// failure.
 package struct Shrinker {
-    /// Single cuts of a longer send are not tried all.
+    /// The maximum length of a send for which all single cuts are tried, in bytes.
     private static let longestForAll = 1024
     private static let longestForPairs = 48
-    /// Candidates that run before the first failing one is looked for.
+    /// The number of candidates that are run before looking for the first failing one.
     private static let batch = 32
 
     let runner: any CandidateRunner
-    /// Runs candidates with a program that is known to be right; nil if there is none.
+    /// Runs candidates with a program that is known to be right; `nil` if there is none.
     let good: (any CandidateRunner)?
     let sites: [SendSite]
-    /// What must stay.
+    /// The failure that must be kept.
     package private(set) var failure: ShownFailure
-    /// Whether the failure itself must stay. If not, a smaller variation may fail in another way: without its variation the scenario passes,
-    /// so that is a fault of the program too.
+    /// Whether that very failure must be kept. If not, a smaller variation may fail in another way: the scenario passes
+    /// without its variation, so the other failure is a bug of the program too.
     private let keepsFailure: Bool
     private let initialRate: FailureRate
-    /// How often a candidate has to pass.
+    /// The number of times that a candidate must pass.
     private var passes: Int { initialRate.passesToTrust }
-    /// No part of the scenario is left out after this moment; the variation is shrunk in any case.
+    /// The time after which no part of the scenario is left out. The variation is shrunk in any case.
     let deadline: MonotonicTime
 
     package init(
@@ -42,7 +43,7 @@ package struct Shrinker {
 
     /// Shrinks the variation, then its pauses, then the scenario.
     ///
-    /// - Parameter scenario: the one that the candidates change.
+    /// - Parameter scenario: the scenario that candidates change.
     package mutating func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
         var result = ShrinkResult(candidate: candidate, rate: initialRate)
         result = await reliablePauses(result)
@@ -56,7 +57,7 @@ package struct Shrinker {
         result.hasReachedDeadline = MonotonicTime.now >= deadline
         if reduced != result.candidate {
             let rate = await rate(of: reduced)
-            // What passed once or twice on the way may have been lucky.
+            // A candidate that passed once or twice on the way may have been lucky.
             guard rate.failed > 0, await isSound(reduced) else {
                 result.hasUnsureReduction = true
                 return result
@@ -68,7 +69,8 @@ package struct Shrinker {
         return result
     }
 
-    /// Whether a candidate passes in each of many runs where it must: without its variation, and with the program that is right.
+    /// Returns whether a candidate passes in each of many runs in which it must: without its variation, and with the
+    /// correct program.
     private func isSound(_ candidate: Candidate) async -> Bool {
         let plain = Array(repeating: candidate.plain, count: FailureRate.measured)
         if !candidate.variation.isEmpty, await !runner.settled(plain).allSatisfy(\.hasPassed) { return false }
@@ -78,13 +80,13 @@ package struct Shrinker {
 
     // MARK: Running
 
-    /// How often a candidate fails in the same way in ten runs.
+    /// Returns how often a candidate fails in the same way in ten runs.
     package func rate(of candidate: Candidate) async -> FailureRate {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         return FailureRate(failed: trials.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
-    /// The same, but it ends as soon as fewer than `count` failures are certain.
+    /// Returns the failure rate of a candidate, but stops as soon as fewer than `count` failures are certain.
     func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
         let first = await runner.settled(Array(repeating: candidate, count: 3))
         let failed = first.count { $0.fails(like: failure) }
@@ -94,17 +96,17 @@ package struct Shrinker {
             failed: failed + rest.count { $0.fails(like: failure) }, runs: FailureRate.measured)
     }
 
-    /// What came of a candidate in all its runs.
+    /// The outcome of all runs of a candidate.
     struct Outcome {
-        /// It failed in the same way.
+        /// Whether it failed in the same way.
         var fails = false
-        /// It passed often enough.
+        /// Whether it passed often enough.
         var passes = true
-        /// It failed in another way, or with another value.
+        /// The signature of a failure in another way, or with other values.
         var other: Signature?
     }
 
-    /// Runs the candidates until they fail in the same way, or have passed often enough.
+    /// Runs candidates until each has failed in the same way or has passed often enough.
     func outcomes(of candidates: [Candidate]) async -> [Outcome] {
         var outcomes = Array(repeating: Outcome(), count: candidates.count)
         for _ in 0..<passes {
@@ -122,8 +124,8 @@ package struct Shrinker {
         return outcomes
     }
 
-    /// The nearest signature of failures that are not the same: the same one with other values, else one of the same step, else any. Nil if
-    /// the failure must stay.
+    /// Returns the nearest signature among other failures: the same signature with other values, else one at the same
+    /// step, else any. Returns `nil` if the failure must be kept.
     private func nearest(_ outcomes: [Outcome]) -> Signature? {
         if keepsFailure { return nil }
         let others = outcomes.lazy.compactMap(\.other)
@@ -131,7 +133,7 @@ package struct Shrinker {
             ?? others.first
     }
 
-    /// What ten runs show of a candidate that fails with a signature: its values, and how often.
+    /// Returns the values and the rate of a candidate's failure with a signature, learned from ten runs.
     private func learned(_ signature: Signature, from candidate: Candidate) async -> (ShownFailure, FailureRate) {
         let trials = await runner.settled(Array(repeating: candidate, count: FailureRate.measured))
         let results = trials.compactMap(\.result)
@@ -139,8 +141,8 @@ package struct Shrinker {
         return (failure, FailureRate(failed: results.count { failure.matches($0) }, runs: trials.count))
     }
 
-    /// The first variation that fails in the same way. Where none does, the first one that fails in another way: it is a smaller failure, and
-    /// its signature is what has to stay from then on.
+    /// Returns the first variation that fails in the same way. If there is none, returns the first one that fails in
+    /// another way: that is a smaller failure, and its signature is the one to keep from then on.
     private mutating func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
         var others: [(variation: Variation, outcome: Outcome)] = []
         var rest = variations[...]
@@ -185,7 +187,8 @@ package struct Shrinker {
         return await measured(variation.with(changes), result)
     }
 
-    /// Two records of a send in the place of many, where the candidate fails so too: the first one as long as it can be.
+    /// Returns a variation with two records of a send instead of many, if the candidate still fails, with the first
+    /// record as long as possible.
     private func fewestRecords(_ variation: Variation, _ candidate: Candidate) async -> Variation {
         guard case .records(let send, let size)? = variation.changes.first, variation.changes.count == 1,
             let site = sites.first(where: { $0.step == send }), size < site.bytes.count - 1
@@ -203,7 +206,8 @@ package struct Shrinker {
         return result
     }
 
-    /// Tries every single cut of a send, and chooses one that fails in most runs, of several the first.
+    /// Tries single cuts of a send, all of them if it is short, and returns the one that fails most often; in case of a
+    /// tie, the first.
     private mutating func singleCuts(
         of send: Int, _ candidate: Candidate
     ) async -> (Variation?, ShrinkResult.CutTable) {
@@ -241,7 +245,8 @@ package struct Shrinker {
         return Set(own + likely).filter { $0 > 0 && $0 < site.length }.sorted()
     }
 
-    /// Pairs of a send's offsets: its own ones where they are few, all of a short send, neighbours of a long one.
+    /// Returns pairs of a send's offsets: its own offsets if they are few, all offsets of a short send, neighbouring
+    /// ones of a long send.
     private func pairs(of variation: Variation) -> [Variation] {
         if variation.changes.count < 2 { return [] }
         var result: [Variation] = []
@@ -263,9 +268,10 @@ package struct Shrinker {
         return result
     }
 
-    // MARK: Beside a cut
+    // MARK: Neighbours of a cut
 
-    /// Runs the cuts beside a single cut again, with the pause that was found at last: the sentence about it names them.
+    /// Runs the neighbours of a single cut again with the final pause, because the sentence about the failure names
+    /// them.
     private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
@@ -294,7 +300,8 @@ package struct Shrinker {
 extension Shrinker {
     private static let reliable = Duration.milliseconds(10)
 
-    /// Makes pauses long enough that a program on a busy machine takes each piece alone, where the candidate does not fail less often then.
+    /// Makes pauses long enough that a program on a busy machine receives each piece separately, if the candidate still
+    /// fails as often.
     func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -302,13 +309,13 @@ extension Shrinker {
             guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
                 sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
             else { continue }
-            // One miss of ten is chance: a longer pause is the surer one all the same.
+            // One miss in ten may be chance, and the longer pause is still the more reliable one.
             _ = await accept(Self.reliable, send, &result, atLeast: max(1, result.rate.failed - 1))
         }
         return result
     }
 
-    /// Makes pauses longer where the candidate fails more often then.
+    /// Makes pauses longer if the candidate then fails more often.
     func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -324,7 +331,7 @@ extension Shrinker {
         return result
     }
 
-    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often.
+    /// Removes or halves pauses as long as the candidate does not fail less often.
     func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -353,6 +360,6 @@ extension Shrinker {
 }
 
 extension Duration {
-    /// The half in whole milliseconds; zero of one millisecond.
+    /// Half of the duration, in whole milliseconds; zero for one millisecond.
     fileprivate var half: Duration { .milliseconds(Int(self / .milliseconds(1)) / 2) }
 }

@@ -4,25 +4,26 @@ import ProbeEvents
 import ProbeScenario
 package import ProbeSystem
 
-/// Writes what was found as a scenario that stands alone, and makes sure that it fails.
+/// Writes a finding as a self-contained scenario, and verifies that it fails.
 package struct FindingWriter {
-    /// What was written.
+    /// The result of writing a finding.
     package struct Written: Sendable {
         package var sentence: String
         /// The path of the scenario.
         package var path: String
-        /// The scenario without the variation, and with it.
+        /// The scenario without the variation.
         package var passing: [UInt8]
+        /// The scenario with the variation.
         package var failing: [UInt8]
-        /// How often the written scenario failed.
+        /// The failure rate of the written scenario.
         package var rate: FailureRate
-        /// The captures of a run that failed and of one that passed, as far as there are any.
+        /// The captures of a failed run and of a passed one, if there are any.
         package var captures: [String]
-        /// What the user has to know about it.
+        /// Notes for the user.
         package var notes: [String]
     }
 
-    /// How often the written scenario is run.
+    /// The number of times that the written scenario is run.
     private static let checks = 3
 
     private let runner: EngineRunner
@@ -30,10 +31,12 @@ package struct FindingWriter {
     private let folderPath: String
     private let captureConfiguration: RunConfiguration?
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
-    ///   - runner: of the case that was explored.
-    ///   - folder: where files are written; `path` is its path as the user gave it.
-    ///   - captureConfiguration: for the runs whose captures are kept; nil: there are none.
+    ///   - runner: the runner of the explored case.
+    ///   - folder: the folder for the files; `path` is its path as given by the user.
+    ///   - captureConfiguration: the configuration for runs whose captures are kept; `nil` for no captures.
     package init(
         _ runner: EngineRunner, folder: Folder, path: String, captureConfiguration: RunConfiguration?
     ) {
@@ -43,8 +46,10 @@ package struct FindingWriter {
         self.captureConfiguration = captureConfiguration
     }
 
-    /// - Parameter name: of the scenario, for the names of files.
-    /// - Throws: what the system says if a file can't be written or copied.
+    /// Writes the smallest scenario of a finding.
+    ///
+    /// - Parameter name: the scenario's name, for file names.
+    /// - Throws: the system's error if a file can't be written or copied.
     package func write(
         _ finding: ExploreFinding, of base: ExploredScenario, name: String
     ) async throws(SystemError) -> Written {
@@ -133,7 +138,8 @@ package struct FindingWriter {
         }
     }
 
-    /// Writes a script with the files that it names. What lies in the way is moved to `earlier/`, with its captures.
+    /// Writes a script with the files that it names. Existing files are moved to `earlier/`, together with their
+    /// captures.
     private func put(_ moved: MovedScript, _ name: String, _ written: inout Written) throws(SystemError) {
         for copy in moved.copies { try self.copy(copy) }
         if moved.hasUnknownFiles {
@@ -150,8 +156,8 @@ package struct FindingWriter {
         ["\(name).min", "\(name).passing"].map { CaseFileName.of(id: $0, subject: nil, round: 1) + ".pcapng" }
     }
 
-    /// Copies a file that the script may read, and no other one. One that can't be read is missing for the written script too, as it was for
-    /// this one.
+    /// Copies a file if the script may read it. An unreadable file is missing for the written script, as it was for the
+    /// original.
     private func copy(_ copy: MovedScript.Copy) throws(SystemError) {
         let script = "\(runner.job.folder)/a.scn"
         guard let file = ScriptPath.file(copy.source, saidIn: script, of: script) else { return }
@@ -188,7 +194,7 @@ package struct FindingWriter {
         return job
     }
 
-    /// Runs each job once and keeps its packets.
+    /// Runs each job once, and returns the captures of those runs.
     private func captures(of jobs: [RunJob]) async -> [String] {
         guard let captureConfiguration else { return [] }
         var paths: [String] = []

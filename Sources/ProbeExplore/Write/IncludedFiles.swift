@@ -1,6 +1,6 @@
 package import ProbeScenario
 
-/// Writes the files that a script includes into the script, so that it stands alone.
+/// Replaces the includes of a script with the contents of the files, so that the script is self-contained.
 package struct IncludedFiles {
     private let sources: SourceMap
     private var script: String { sources.files[0].path }
@@ -9,8 +9,8 @@ package struct IncludedFiles {
         self.sources = sources
     }
 
-    /// The text of the script with each `include` replaced by the text of the file, once. The files that an included file names are named
-    /// from the script's folder.
+    /// Returns the text of the script with each `include` replaced by the text of the file, once. Paths in an included
+    /// file become relative to the script's folder.
     package func inlined() -> [UInt8] {
         var seen: Set<String> = []
         return text(of: sources.files[0], &seen)
@@ -45,7 +45,7 @@ package struct IncludedFiles {
         return sources.files.first { ScriptPath.normalized($0.path) == path }
     }
 
-    /// The folder of an included file, from the script's; nil if it is the same one.
+    /// Returns the folder of an included file, relative to the script's; `nil` if it is the same folder.
     private func folderBelowScript(_ file: SourceFile) -> String? {
         guard let here = ScriptPath.file("x", saidIn: file.path, of: script) else { return nil }
         let parts = here.path.split(separator: "/").dropLast()

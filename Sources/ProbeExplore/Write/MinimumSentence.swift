@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// Says in one sentence what makes a scenario fail.
+/// Describes in one sentence what makes a scenario fail.
 package struct MinimumSentence {
     private let base: ExploredScenario
     private let result: ShrinkResult
@@ -11,7 +11,7 @@ package struct MinimumSentence {
         self.result = result
     }
 
-    /// `fails where "250 OK\r\n" is cut at 7, between CR and LF; 6 and 8 pass; 10 of 10 runs`
+    /// The sentence, such as `fails where "250 OK\r\n" is cut at 7, between CR and LF; 6 and 8 pass; 10 of 10 runs`.
     package var text: String {
         let variation = result.candidate.variation
         if variation.isEmpty { return "fails as it is; \(result.rate.text)" }
@@ -61,7 +61,7 @@ package struct MinimumSentence {
         return text
     }
 
-    /// What a cut lies between, where that has a name.
+    /// Returns a description of what a cut separates, if there is a name for it.
     private func place(of offset: Int, in bytes: [UInt8]) -> String? {
         guard offset > 0, offset < bytes.count else { return nil }
         let (before, behind) = (bytes[offset - 1], bytes[offset])
@@ -78,7 +78,7 @@ package struct MinimumSentence {
         return nil
     }
 
-    /// What was found of the places beside a single cut.
+    /// The outcomes at the offsets next to a single cut.
     private var neighbours: String? {
         let variation = result.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,

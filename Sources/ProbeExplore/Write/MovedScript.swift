@@ -1,16 +1,18 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a script for another folder: `${dir}` in its `process` lines and the files that it names still mean the same files.
+/// The text of a script for another folder, in which `${dir}` in `process` lines and file names still refer to the same
+/// files.
 ///
-/// Only what the language reads as such a name is changed, never a comment or another string. What the script could not read where it is,
-/// because it lies outside its folder, is neither changed nor copied.
+/// Only text that the language reads as a file name is changed, never a comment or another string. A file that the
+/// script could not read in its old place, because it lies outside the script's folder, is not copied, and its name is
+/// not changed.
 package struct MovedScript {
     /// A file to be copied, because a script reads no file outside its folder.
     package struct Copy: Hashable, Sendable {
-        /// Relative to the old folder, and never outside it.
+        /// A path relative to the old folder, and never outside it.
         package var source: String
-        /// Relative to the new folder, and never outside it.
+        /// A path relative to the new folder, and never outside it.
         package var target: String
     }
 
@@ -19,11 +21,13 @@ package struct MovedScript {
     /// Whether a file's name is known only when the script runs, so that the file is not among the copies.
     package private(set) var hasUnknownFiles = false
 
+    /// Moves a script.
+    ///
     /// - Parameters:
-    ///   - old: the folder of the script so far, absolute and without links.
-    ///   - new: the folder that it is written to, likewise.
-    ///   - name: of the folder, in the new one, for copies of files.
-    ///   - value: what a variable stands for; nil if that is not known before the script runs.
+    ///   - old: the script's current folder, absolute and without symbolic links.
+    ///   - new: the folder that the script is written to, likewise.
+    ///   - name: the name of the subfolder of `new` for copied files.
+    ///   - value: returns the value of a variable; `nil` if it is not known before the script runs.
     package init(
         _ bytes: [UInt8], from old: String, to new: String, copiesBelow name: String,
         value: (String) -> String? = { _ in nil }
@@ -42,7 +46,7 @@ package struct MovedScript {
         let named = NamedPaths(outline, value: value)
         for place in named.places {
             if let path = place.path {
-                // The script's own path does not matter here: the copy is named relative to its folder.
+                // The script's own path is irrelevant here: the copy is named relative to its folder.
                 guard let file = ScriptPath.file(path, saidIn: "a.scn", of: "a.scn") else { continue }
                 let copy = Copy(source: file.path, target: "\(name)/\(file.path)")
                 if !copies.contains(copy) { copies.append(copy) }
@@ -54,7 +58,8 @@ package struct MovedScript {
         self.bytes = edits.applied(to: bytes)
     }
 
-    /// Where each `${dir}` of a word of a `process` line ends, and whether it stands in double quotes. In single quotes it is text.
+    /// Returns the end of each `${dir}` in a word of a `process` line, and whether it is in double quotes. In single
+    /// quotes it is plain text.
     private static func directories(in bytes: [UInt8], _ word: Range<Int>) -> [(end: Int, isQuoted: Bool)] {
         let name = Array("${dir}".utf8)
         var places: [(end: Int, isQuoted: Bool)] = []
@@ -77,7 +82,7 @@ package struct MovedScript {
         return places
     }
 
-    /// The path as a part of a word of a `process` line; nil if no word can say it.
+    /// Returns the path as part of a word of a `process` line; `nil` if no word can express it.
     private static func quoted(_ path: String, isQuoted: Bool) -> String? {
         if path.utf8.contains(10) { return nil }
         var text = ""
@@ -92,7 +97,7 @@ package struct MovedScript {
         return text
     }
 
-    /// The way from one absolute folder to another.
+    /// Returns the relative path from one absolute folder to another.
     package static func relative(from: String, to: String) -> String {
         let (from, to) = (from.split(separator: "/"), to.split(separator: "/"))
         let same = zip(from, to).prefix { $0 == $1 }.count

@@ -1,23 +1,25 @@
 import ProbeBase
 import ProbeScenario
 
-/// The files that the words of a script name: in `file(…)`, and after `cert`, `key` and `ca` of TLS.
+/// The files that a script names: in `file(…)`, and after `cert`, `key` and `ca` of TLS.
 ///
-/// A comment has no words, and what a string says is not one either: only what the language reads as a file counts.
+/// Only words that the language reads as a file name count, not the text of comments and strings.
 struct NamedPaths {
     /// A place that names a file.
     struct Place {
-        /// The offset at which a folder is written before the path.
+        /// The offset at which a folder is inserted before the path.
         var start: Int
-        /// Of a variable that is the whole argument: it becomes a string with the variable in it.
+        /// The range of a variable that is the whole argument; it is replaced by a string that contains the variable.
         var variable: Range<Int>?
-        /// The path; nil if the text does not tell it.
+        /// The path; `nil` if it can't be determined from the text.
         var path: String?
     }
 
     private(set) var places: [Place] = []
 
-    /// - Parameter value: what a variable stands for; nil if that is not known before the script runs.
+    /// Finds the names of files.
+    ///
+    /// - Parameter value: returns the value of a variable; `nil` if it is not known before the script runs.
     init(_ outline: ScriptOutline, value: (String) -> String? = { _ in nil }) {
         let tokens = outline.tokens
         for (index, token) in tokens.enumerated() where token.kind == .word {
@@ -47,7 +49,7 @@ struct NamedPaths {
         }
     }
 
-    /// Writes a folder before each path.
+    /// Inserts a folder before the path at a place.
     func prefix(_ place: Place, with folder: String, in outline: ScriptOutline, _ edits: inout TextEdits) {
         if let variable = place.variable {
             let name = String(decoding: outline.bytes[variable], as: UTF8.self)
@@ -57,8 +59,8 @@ struct NamedPaths {
         }
     }
 
-    /// What a string says, as far as it is known before the script runs; nil where it has other escapes than those of a quote, a backslash
-    /// and a dollar sign.
+    /// Returns the value of a string as far as it is known before the script runs; `nil` if it has escapes other than
+    /// those of a quote, a backslash and a dollar sign.
     private static func text(_ bytes: ArraySlice<UInt8>, _ value: (String) -> String?) -> String? {
         var result: [UInt8] = []
         var rest = bytes

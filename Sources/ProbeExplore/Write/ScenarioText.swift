@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeScenario
 
-/// The text of a scenario with the changes of a candidate: what the candidate runs, as a script.
+/// The text of a scenario with a candidate's changes: the script that the candidate runs.
 package struct ScenarioText {
     private let base: ExploredScenario
     private let lines: SourceLines
@@ -19,7 +19,9 @@ package struct ScenarioText {
         self.sends = sends
     }
 
-    /// - Parameter about: takes the place of the script's `about`; nil: that stays.
+    /// Returns the script of a candidate.
+    ///
+    /// - Parameter about: replaces the script's `about`; `nil` to keep it.
     package func text(of candidate: Candidate, about: String? = nil) -> [UInt8] {
         var edits = TextEdits()
         let groups = candidate.variation.joined
@@ -89,7 +91,7 @@ package struct ScenarioText {
 
     // MARK: Sends
 
-    /// A send as it is written; nil where the script's text stays.
+    /// Returns the text of a send; `nil` if the script's text is unchanged.
     private func statement(_ id: Int, _ candidate: Candidate, _ groups: [[Int]]) -> String? {
         guard let send = sends[id] else { return nil }
         let group = groups.first { $0[0] == id }
@@ -120,7 +122,7 @@ package struct ScenarioText {
         return text
     }
 
-    /// Where the bytes of a step are cut, and how long the pauses are.
+    /// Returns the clauses that cut a step's bytes and pause between the pieces.
     private func clauses(_ id: Int, _ candidate: Candidate) -> String {
         let offsets = candidate.variation.offsets(of: id)
         if offsets.isEmpty { return "" }

@@ -1,4 +1,4 @@
-/// Lines of a script by the offsets of its bytes.
+/// The lines of a script, found by byte offsets.
 package struct SourceLines {
     let bytes: [UInt8]
 
@@ -6,21 +6,22 @@ package struct SourceLines {
         self.bytes = bytes
     }
 
-    /// Where the line of an offset begins.
+    /// Returns the offset at which the line of an offset begins.
     func start(of offset: Int) -> Int {
         var start = min(offset, bytes.count)
         while start > 0, bytes[start - 1] != 10 { start -= 1 }
         return start
     }
 
-    /// Where the line of an offset ends, behind its line feed.
+    /// Returns the offset after the line feed of an offset's line.
     func end(of offset: Int) -> Int {
         var end = min(offset, bytes.count)
         while end < bytes.count, bytes[end] != 10 { end += 1 }
         return min(end + 1, bytes.count)
     }
 
-    /// The range with the rest of its lines where that is blank or a comment; else the range alone.
+    /// Returns the range extended to its whole lines if the rest of them is blank or a comment; otherwise the range
+    /// itself.
     func whole(_ range: Range<Int>) -> Range<Int> {
         let (start, end) = (start(of: range.lowerBound), end(of: range.upperBound))
         let before = bytes[start..<range.lowerBound]
@@ -29,12 +30,12 @@ package struct SourceLines {
         return start..<end
     }
 
-    /// The blanks at the beginning of a line.
+    /// Returns the spaces and tabs at the beginning of a line.
     func indentation(at offset: Int) -> String {
         String(decoding: bytes[start(of: offset)...].prefix { $0 == 32 || $0 == 9 }, as: UTF8.self)
     }
 
-    /// The whole lines that begin with a word, such as `include`.
+    /// Returns the whole lines that begin with a word, such as `include`.
     func lines(beginningWith word: String) -> [Range<Int>] {
         var result: [Range<Int>] = []
         var start = 0

@@ -1,20 +1,20 @@
-/// Replacements in a text, by ranges of its bytes. One inside another one, or overlapping it, is left out.
+/// Replacements in a text, by byte ranges. An edit that lies inside another one, or overlaps it, is dropped.
 package struct TextEdits {
     private var edits: [(range: Range<Int>, text: [UInt8])] = []
 
     package init() {}
 
-    /// Replaces a range; an empty one inserts.
+    /// Replaces a range; an empty range inserts.
     package mutating func replace(_ range: Range<Int>, with text: String) {
         edits.append((range, Array(text.utf8)))
     }
 
-    /// The text with all edits. Insertions at one place keep their order.
+    /// Returns the text with all edits applied. Insertions at the same place keep their order.
     package func applied(to bytes: [UInt8]) -> [UInt8] {
         let sorted = edits.enumerated().sorted { left, right in
             let (a, b) = (left.element.range, right.element.range)
             if a.lowerBound != b.lowerBound { return a.lowerBound < b.lowerBound }
-            // Of two at one place an insertion is first, then the larger one.
+            // At the same place, an insertion comes first, then the larger replacement.
             if a.isEmpty != b.isEmpty { return a.isEmpty }
             return a.upperBound != b.upperBound ? a.upperBound > b.upperBound : left.offset < right.offset
         }

@@ -9,14 +9,14 @@ package struct CheckRun: Sendable {
         /// `passed`, `failed` or `inconclusive`.
         package var verdict: Verdict
         package var check: WireCheck
-        /// Nil if there was no flow to judge.
+        /// The flow that was judged; `nil` if there was none.
         package var flow: ConnectionName?
         package var failure: WireFailure?
-        /// The step of the run at whose moment it was judged: `crlf.scn:12`.
+        /// The step of the run at whose time the statement was judged: `crlf.scn:12`.
         package var step: String?
     }
 
-    /// Identifies a flow. An outcome that held the whole conversation would take much memory.
+    /// The identity of a flow. An outcome does not hold the whole conversation, because that would take much memory.
     package struct ConnectionName: Sendable, Hashable {
         package var number: Int
         package var client: SocketEndpoint
@@ -32,7 +32,7 @@ package struct CheckRun: Sendable {
         self.outcomes = outcomes
     }
 
-    /// Passes on each outcome as it is found, in order, and keeps none.
+    /// Judges the flows and passes each outcome to `body` as it is found, in order, without keeping any.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
@@ -41,7 +41,7 @@ package struct CheckRun: Sendable {
         judgeRest(isAny: isAny, checks, inspection, filter, body)
     }
 
-    /// Adds what concerns no flow: that there was none, or that some could not be followed.
+    /// Adds the outcomes that concern no flow: there was none, or some could not be followed.
     private static func judgeRest(
         isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter,
         _ body: (Outcome) -> Void
@@ -53,8 +53,8 @@ package struct CheckRun: Sendable {
         for check in checks { body(Outcome(verdict: .inconclusive, check: check, failure: WireFailure(unfollowed))) }
     }
 
-    /// Like `judge`, on two threads. Passes on the text that `word` appends for the outcomes, in order. Returns the
-    /// number of outcomes of each verdict.
+    /// Judges the flows on two threads, and passes on the text that `word` appends for the outcomes, in order. Returns
+    /// the number of outcomes of each verdict.
     ///
     /// - Parameter wordsPassed: whether `word` is called for outcomes that passed, which are most of them.
     package static func judge(
@@ -111,7 +111,10 @@ package struct CheckRun: Sendable {
         var isAny = false
     }
 
-    /// - Returns: whether the filter includes any of these flows, and how many outcomes that passed were not passed on.
+    /// Judges a range of flows.
+    ///
+    /// - Returns: whether the filter includes any of these flows, and the number of passed outcomes that were not
+    ///   passed on.
     private static func judge(
         _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: ConnectionFilter,
         handsOutPassed: Bool, _ body: (Outcome) -> Void
@@ -141,7 +144,7 @@ package struct CheckRun: Sendable {
         _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
-        // A flow may be in what was not read.
+        // A flow may be in the part that was not read.
         let doubt =
             inspection.problem == nil
             ? inspection.analysis.unreadOrHidden.map { "\(what), but \($0)" } : "\(what), as far as it could be read"
@@ -152,7 +155,8 @@ package struct CheckRun: Sendable {
         }
     }
 
-    /// Why no statement about a flow is certain: packets of any flow may be missing. Nil if none are known to be.
+    /// Why no statement about a flow is certain: packets of any flow may be missing. `nil` if none are known to be
+    /// missing.
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
             return "the capture dropped \(inspection.dropped) packets: what is judged from it may be wrong"
@@ -205,7 +209,7 @@ package struct CheckRun: Sendable {
 
         package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-        /// The exit code, as of a run: 1 if a statement failed, 3 if one is inconclusive, otherwise 0.
+        /// The exit code, as for a run: 1 if a statement failed, 3 if one is inconclusive, otherwise 0.
         package var exitCode: Int32 {
             if self[.failed] > 0 { return 1 }
             return counts.keys.allSatisfy { $0 == .passed } ? 0 : 3

@@ -4,8 +4,8 @@ package import ProbeReport
 import ProbeScenario
 import ProbeWire
 
-/// The text of outcomes. For people: those that did not pass, with the statement, the expected value and the actual
-/// one. For programs: all.
+/// Formats outcomes. For people: those that did not pass, with the statement, the expected value and the actual one.
+/// For programs: all of them.
 package enum CheckText {
     /// The most bytes of a value that are shown.
     private static let valueLimit = 64
@@ -38,7 +38,7 @@ package enum CheckText {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Both values, from a little before the first difference on, one above the other.
+    /// Returns both values, one above the other, starting shortly before their first difference.
     private static func comparison(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)

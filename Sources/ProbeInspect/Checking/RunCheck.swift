@@ -2,16 +2,16 @@ import ProbeBase
 package import ProbeEvents
 package import ProbeWire
 
-/// Judges statements on the capture of a run, by the notes that the run left in it.
+/// Judges statements on the capture of a run, using the notes that the run left in it.
 ///
-/// A statement that names actors is about the connection that the names meant. One that is also a step of the script is judged as that step
-/// was: on the connection that it was about, with the packets that had been captured by then. As in the run, a statement is about what was
-/// sent, and one with `arrived` about what was received. Pure.
+/// A statement that names actors is about the connection that the names referred to. A statement that is also a step of
+/// the script is judged as that step was: on the same connection, with the packets that had been captured by then. As
+/// in the run, a statement is about what was sent, and one with `arrived` about what was received. Pure.
 package struct RunCheck {
-    /// Which packets of the capture a statement is judged on.
+    /// The packets of the capture that a statement is judged on.
     package struct Scope: Hashable, Sendable {
         package var view: LinkView
-        /// The times of the last packets on loopback and on links; nil for all packets.
+        /// The times of the last packets on loopback and on links; `nil` for all packets.
         package var last: Last?
 
         package struct Last: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct RunCheck {
         }
     }
 
-    /// One judgement.
+    /// A single judgement.
     package struct Task: Sendable {
         package var check: WireCheck
         package var scope: Scope
@@ -28,14 +28,14 @@ package struct RunCheck {
         var statement: ResolvedStatement
         package var step: String?
 
-        /// What is judged, for the limits of the analysis.
+        /// The assertion that is judged, for the limits of the analysis.
         package var assertion: WireAssertion { statement.assertion(from: .client) }
     }
 
     let notes: CaptureNotes
     /// A view that replaces the statements' own.
     let view: LinkView?
-    /// Also a statement that is a step is judged on the whole capture.
+    /// Whether even a statement that is a step is judged on the whole capture.
     let isOnWhole: Bool
 
     package init(notes: CaptureNotes, view: LinkView?, isOnWhole: Bool) {
@@ -44,7 +44,7 @@ package struct RunCheck {
         self.isOnWhole = isOnWhole
     }
 
-    /// The judgements that a check requires: one for each step with its text, otherwise one.
+    /// Returns the judgements that a check requires: one for each step with its text, otherwise a single one.
     package func tasks(_ check: WireCheck) -> [Task] {
         func scope(_ statement: ResolvedStatement, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)
@@ -72,7 +72,7 @@ package struct RunCheck {
         ]
     }
 
-    /// The connection that names mean at the end of the case.
+    /// Returns the connection that the names refer to at the end of the case.
     private func target(of names: [String]) -> CaptureNotes.Target {
         func ends(_ holds: (CaptureNotes.Connection, ConversationSide, String) -> Bool) -> [CaptureNotes.Target] {
             notes.connections.indices.flatMap { number in
@@ -95,7 +95,7 @@ package struct RunCheck {
             : .inconclusive("which connection is the one \(between) is not known")
     }
 
-    /// A name that was connected again means an earlier connection if the other name is still bound to that one.
+    /// Returns an earlier connection of a name that was connected again, if the other name is still bound to it.
     private func earlierEnd(of names: [String]) -> CaptureNotes.Target? {
         guard names.count > 1 else { return nil }
         for number in notes.connections.indices.reversed() {
@@ -114,9 +114,11 @@ package struct RunCheck {
 
     // MARK: Judging
 
+    /// Judges a task.
+    ///
     /// - Parameters:
-    ///   - inspection: of the packets of the task's scope.
-    ///   - arrivals: of those packets that arrived, nil if the capture does not tell.
+    ///   - inspection: the packets of the task's scope.
+    ///   - arrivals: the packets of that scope that arrived; `nil` if the capture does not show them.
     package func outcomes(
         of task: Task, on inspection: Inspection, arrivals: () -> Inspection?, filter: ConnectionFilter
     ) -> [CheckRun.Outcome] {
@@ -197,7 +199,7 @@ package struct RunCheck {
         ]
     }
 
-    /// What was sent again is compared with what arrived, because a link knows what it dropped.
+    /// Returns the verdict. Retransmissions are compared with what arrived, because a link knows what it dropped.
     private func verdict(
         _ assertion: WireAssertion, on conversations: ConversationList, at position: Int, _ sides: SideNames,
         _ arrivals: () -> Inspection?
@@ -221,7 +223,7 @@ package struct RunCheck {
         return CheckRun.ConnectionName(number: number, client: connection.client, server: connection.server)
     }
 
-    /// What tells connections apart.
+    /// The values that distinguish connections.
     private struct Key: Hashable {
         var client: SocketEndpoint
         var server: SocketEndpoint
@@ -231,7 +233,7 @@ package struct RunCheck {
             (client, server, sequence) = (connection.client, connection.server, connection.sequence)
         }
 
-        /// Nil if the SYN was not captured.
+        /// Creates the key of a connection; `nil` if its SYN was not captured.
         init?(_ conversation: borrowing Conversation) {
             guard let sequence = conversation.fromClient.initialSequence else { return nil }
             (client, server, self.sequence) = (conversation.client, conversation.server, sequence.value)

@@ -5,17 +5,17 @@ package import ProbeWire
 
 /// One wire statement about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
-    /// A `wire` step of the run with the same text, and the statement with the values that its names had then.
+    /// A `wire` step of the run with the same text, and the statement with the values that its names had at that step.
     package struct Moment: Sendable {
         package var step: CaptureNotes.Step
         package var statement: ResolvedStatement
     }
 
-    /// About `client` and `server`.
+    /// The assertion, about `client` and `server`.
     package let assertion: WireAssertion
     let statement: ResolvedStatement
     package let place: SourceLocation
-    /// As the user wrote it.
+    /// The statement as the user wrote it.
     package let text: String
     /// The place and the statement, escaped for a terminal: `--check:1:1: wire no rst`.
     let heading: String
@@ -38,7 +38,7 @@ package struct WireCheck: Sendable {
     ///
     /// - Parameters:
     ///   - path: shown in messages; `file("…")` is relative to it.
-    ///   - framing: what `messages` counts; nil for what the notes say, or CRLF.
+    ///   - framing: what `messages` counts; `nil` for the framing in the notes, or CRLF.
     ///   - notes: what the capture says about the run that wrote it.
     /// - Returns: the checks, or the diagnostics as text.
     package static func parse(
@@ -70,7 +70,7 @@ package struct WireCheck: Sendable {
             do throws(EvaluationError) {
                 var moments: [Moment] = []
                 for step in steps { moments.append(Moment(step: step, statement: try resolved(step.values))) }
-                // The values of the last time are those that hold at the end.
+                // The values at the last step are those that hold at the end.
                 let statement = try resolved(steps.last?.values ?? [:])
                 checks.append(
                     WireCheck(
@@ -89,7 +89,7 @@ package struct WireCheck: Sendable {
 }
 
 extension ResolvedStatement {
-    /// The actors that it names.
+    /// The actors that the statement names.
     var names: [String] {
         switch self {
         case .sent(_, let from, let to): [from.value, to.value]
@@ -103,9 +103,9 @@ extension ResolvedStatement {
         if case .arrived = self { true } else { false }
     }
 
-    /// The same about one flow.
+    /// Returns the same statement about one flow.
     ///
-    /// - Parameter side: of the first actor that it names.
+    /// - Parameter side: the side of the first actor that the statement names.
     func assertion(from side: ConversationSide) -> WireAssertion {
         switch self {
         case .sent(let assertion, _, _): .halfConnection(assertion, from: side)

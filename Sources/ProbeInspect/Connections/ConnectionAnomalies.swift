@@ -10,12 +10,12 @@ package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var zeroWindowProbes = 0
     package private(set) var outOfWindow = 0
     package private(set) var duplicateAcks = 0
-    /// Errors that ICMP reported about packets of the flow.
+    /// The number of errors that ICMP reported about packets of the flow.
     package private(set) var icmpErrors = 0
 
     package init() {}
 
-    /// Whether the packet has anything unusual.
+    /// Returns whether the packet has anything unusual.
     @inline(__always)
     static func isOne(_ summary: PacketSummary) -> Bool {
         if summary.isDuplicateAck { return true }

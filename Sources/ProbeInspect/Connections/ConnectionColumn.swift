@@ -7,25 +7,25 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
     case clientBytes = "client-bytes"
     case serverBytes = "server-bytes"
     case duration, handshake, close, anomalies
-    // Those that are shown only when they are asked for.
+    // Columns that are shown only on request.
     case start, rtt
     case clientWindow = "client-window"
     case serverWindow = "server-window"
-    // Those for which every packet is looked at.
+    // Columns that require looking at every packet.
     case firstByte = "first-byte"
     case longestPause = "longest-pause"
     case lastHeard = "last-heard"
 
-    /// Whether it shows what `ConnectionTiming` measures.
+    /// Whether the column shows a value that `ConnectionTiming` measures.
     package var isTiming: Bool { self == .firstByte || self == .longestPause || self == .lastHeard }
 
-    /// Those that are shown without a choice.
+    /// The columns that are shown by default.
     package static let standard: [ConnectionColumn] = [
         .flow, .client, .server, .packets, .clientBytes, .serverBytes, .duration, .handshake, .close, .anomalies,
     ]
 
-    /// The columns of `flow,client,start`; with `+start,rtt` these before the last of the standard ones. The first word that is no column is
-    /// the error.
+    /// Returns the columns of `flow,client,start`; for `+start,rtt`, the standard ones with these before the last. The
+    /// error is the first word that is not a column.
     package static func list(_ text: String) -> Result<[ConnectionColumn], UnknownName> {
         let isMore = text.hasPrefix("+")
         var columns: [ConnectionColumn] = []
@@ -40,7 +40,7 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         return .success(standard.dropLast() + added + standard.suffix(1))
     }
 
-    /// What a list of names may go on with: for each name that it does not have yet the whole list with it.
+    /// Returns the possible continuations of a list of names: the whole list with each name that it does not have yet.
     ///
     /// - Parameter text: the beginning of a list, whose last name may be incomplete.
     package static func completions(of text: String) -> [String] {
@@ -115,7 +115,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// The bytes of the stream, once each; `30 captured of 79` if the snap length cut some off.
+    /// Appends the number of bytes of the stream, each counted once; `30 captured of 79` if the snap length cut some
+    /// off.
     private static func append(bytesOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
         bytes.append(decimal: Int(half.stream.deliveredLength))
         guard half.hasCutSegment, half.sentLength > half.stream.deliveredLength else { return }
@@ -133,7 +134,7 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// The smallest window and the largest: `0-65536`; `?` where the scale factor is not known.
+    /// Appends the smallest window and the largest: `0-65536`; `?` if the scale factor is not known.
     private static func append(windowOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
         guard let smallest = half.window.smallest, let largest = half.window.largest else {
             return bytes.append(text: "-")
@@ -148,8 +149,8 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
 }
 
 extension HalfConnection {
-    /// The bytes of the stream that were sent, once each: also those that the snap length cut off, without those of packets that are
-    /// not in the capture.
+    /// The number of bytes of the stream that were sent, each counted once. It includes bytes that the snap length cut
+    /// off, but not those of packets that are missing from the capture.
     package var sentLength: Int64 {
         guard hasCutSegment else { return stream.deliveredLength }
         return stream.gaps.reduce(stream.end) { $0 - ($1.cause == .cutShort ? 0 : $1.length) }

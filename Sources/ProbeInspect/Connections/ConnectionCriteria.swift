@@ -1,10 +1,10 @@
 package import ProbeWire
 
-/// What can be said of a flow only when all of it has been read.
+/// Criteria that can be evaluated only after the whole flow has been read.
 package struct ConnectionCriteria: Sendable {
-    /// At least one of them must be true of the flow; empty for any.
+    /// The flow must have at least one of these traits; empty for any.
     package var traits: [ConnectionTrait]
-    /// The flow began then or later.
+    /// The flow must have begun at this time or later.
     package var since: StartTime?
 
     package init(traits: [ConnectionTrait] = [], since: StartTime? = nil) {
@@ -14,7 +14,7 @@ package struct ConnectionCriteria: Sendable {
 
     package var isOpen: Bool { traits.isEmpty && since == nil }
 
-    /// The filter with the numbers of those of its flows that meet the criteria.
+    /// Returns the filter restricted to the numbers of its flows that meet the criteria.
     package func applied(to filter: ConnectionFilter, in inspection: borrowing Inspection) -> ConnectionFilter {
         if isOpen { return filter }
         let conversations = inspection.analysis.table.conversations
@@ -38,7 +38,7 @@ package struct ConnectionCriteria: Sendable {
 
 /// The order in which flows are shown.
 package enum ConnectionOrder: String, Sendable, CaseIterable {
-    /// As they began; the largest first.
+    /// In the order in which the flows began, or the largest first.
     case start, bytes, packets, duration
     // The slowest first.
     case firstByte = "first-byte"
@@ -46,7 +46,7 @@ package enum ConnectionOrder: String, Sendable, CaseIterable {
 
     package var isTiming: Bool { self == .firstByte || self == .longestPause }
 
-    /// The numbers of flows in this order; those that are equal in the order of their numbers.
+    /// Returns the numbers of flows in this order; equal flows are in the order of their numbers.
     package func sorted(
         _ numbers: [Int], of conversations: ConversationList, _ timings: [ConnectionTiming] = []
     ) -> [Int] {
@@ -63,7 +63,7 @@ package enum ConnectionOrder: String, Sendable, CaseIterable {
             -(conversation.fromClient.stream.deliveredLength + conversation.fromServer.stream.deliveredLength)
         case .packets: -Int64(conversation.packetCount)
         case .duration: -conversation.duration
-        // One without an answer, or without a pause, is last.
+        // A flow without an answer, or without a pause, is last.
         case .firstByte: timing?.firstByte.map { -$0 } ?? Int64.max
         case .longestPause: timing?.longestPause.map { -$0.duration } ?? Int64.max
         }

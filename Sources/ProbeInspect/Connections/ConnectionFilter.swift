@@ -4,12 +4,12 @@ package import ProbeWire
 /// The flows that are shown. The number of a flow does not depend on the filter.
 package struct ConnectionFilter: Sendable {
     package var number: Int?
-    /// At least one of them must be an end of the flow; empty for any.
+    /// At least one of these hosts must be an endpoint of the flow; empty for any.
     package var hosts: [IPAddress]
     package var ports: [UInt16]
-    /// Those that meet the criteria that only a read capture can tell; nil for any.
+    /// The flows that meet the criteria for which the whole capture must be read; `nil` for any.
     package var numbers: Set<Int>?
-    /// These criteria, for messages.
+    /// These criteria as text, for messages.
     package var criteria: [String] = []
 
     package init(number: Int? = nil, hosts: [IPAddress] = [], ports: [UInt16] = []) {
@@ -24,7 +24,7 @@ package struct ConnectionFilter: Sendable {
         isOpen || includes(conversation.number, conversation.client, conversation.server)
     }
 
-    /// Whether the flow at this position is included. It is read in place; its number is its position.
+    /// Returns whether the flow at this position is included. The flow is read in place; its number is its position.
     package func includes(_ position: Int, of conversations: borrowing ConversationList) -> Bool {
         if isOpen { return true }
         let ends = conversations.endpoints(at: position)

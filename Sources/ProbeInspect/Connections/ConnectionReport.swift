@@ -5,12 +5,12 @@ package import ProbeWire
 package struct ConnectionReport: Sendable {
     package enum Handshake: String, Sendable {
         case complete
-        /// The SYN was answered with RST.
+        /// The SYN was answered with an RST.
         case refused
         case unanswered
         /// Both SYNs were captured, but not both acknowledgments.
         case unfinished
-        /// The capture began later, or has one SYN only.
+        /// The capture began later, or has only one SYN.
         case partlyCaptured = "partly captured"
         case notCaptured = "not captured"
     }
@@ -20,7 +20,7 @@ package struct ConnectionReport: Sendable {
         package var isReset: Bool
         package var packetIndex: Int
         package var time: UInt64
-        /// Why an RST changed nothing.
+        /// Why an RST had no effect.
         package var refusal: CloseMark.Refusal?
 
         package var text: String {
@@ -50,7 +50,7 @@ package struct ConnectionReport: Sendable {
     package var closes: [Close] { conversation.closes }
     package var closeText: String { conversation.closeText }
 
-    /// The number of bytes of the stream in the capture, each counted once.
+    /// Returns the number of bytes of the stream in the capture, each counted once.
     package func bytes(from side: ConversationSide) -> Int64 {
         side == .client
             ? conversation.fromClient.stream.deliveredLength : conversation.fromServer.stream.deliveredLength

@@ -1,24 +1,24 @@
 package import ProbeBase
 package import ProbeWire
 
-/// When the two sides of a flow were heard: how long the answer took, and which side let the other wait longest.
+/// When the two sides of a flow were heard: how long the answer took, and which side kept the other waiting longest.
 ///
-/// Only what says something new counts: data for the first time, SYN, FIN and RST. Acknowledgments and keep-alives don't end a pause, nor do
-/// retransmissions; but a side that retransmits is not the silent one.
+/// Only packets with something new count: data sent for the first time, SYN, FIN and RST. Acknowledgments, keep-alives
+/// and retransmissions don't end a pause; but a side that retransmits is not the silent one.
 package struct ConnectionTiming: Sendable, Hashable {
     package struct Pause: Sendable, Hashable {
-        /// In nanoseconds.
+        /// The length of the pause in nanoseconds.
         package var duration: Int64
         package var silent: ConversationSide
     }
 
-    /// When the client's request ended, as far as it is known: its last data before the first answer.
+    /// The time at which the client's request ended, as far as it is known: its last data before the first answer.
     private var request: UInt64?
     private var answer: UInt64?
     private var lastClient: UInt64?
     private var lastServer: UInt64?
     private var turn: (time: UInt64, side: ConversationSide)?
-    /// The sides that repeated something since.
+    /// The sides that have repeated something since the last new packet.
     private var repeaters: Set<ConversationSide> = []
     private var longest: Pause?
 
@@ -61,28 +61,30 @@ package struct ConnectionTiming: Sendable, Hashable {
     private func pause(until time: UInt64, by side: ConversationSide, closes: Bool) -> Pause? {
         guard let turn else { return nil }
         let duration = DurationText.difference(from: turn.time, to: time)
-        // Who closes, or repeats without an answer, was waiting for the other.
+        // A side that closes, or repeats without an answer, was waiting for the other.
         let waits: ConversationSide? =
             repeaters.count == 1 ? repeaters.first : closes ? turn.side : nil
         return Pause(duration: duration, silent: waits?.opposite ?? side)
     }
 
-    /// From the client's request to the first byte of the server's answer, in nanoseconds; nil without both.
+    /// The time from the client's request to the first byte of the server's answer, in nanoseconds; `nil` unless both
+    /// are known.
     package var firstByte: Int64? {
         guard let request, let answer else { return nil }
         return DurationText.difference(from: request, to: answer)
     }
 
-    /// The longest time without anything new, and the side that the other was waiting for. Nil for a flow of one packet.
+    /// The longest time without anything new, and the side that the other was waiting for. `nil` for a flow of one
+    /// packet.
     package var longestPause: Pause? {
         guard let turn, repeaters.count == 1, let end = [lastClient, lastServer].compactMap(\.self).max() else {
             return longest
         }
-        // The capture, or the flow, ends with what was repeated in vain.
+        // The flow or the capture ends with repetitions that had no answer.
         guard let last = pause(until: end, by: turn.side, closes: true) else { return longest }
         return last.duration > longest?.duration ?? -1 ? last : longest
     }
 
-    /// The time of a side's last packet, in nanoseconds since 1970.
+    /// Returns the time of a side's last packet, in nanoseconds since 1970.
     package func lastHeard(_ side: ConversationSide) -> UInt64? { side == .client ? lastClient : lastServer }
 }

@@ -1,6 +1,6 @@
 package import ProbeWire
 
-/// What a flow can be looked for by: how it began or ended, or something unusual in it.
+/// A property by which flows can be selected: how a flow began or ended, or something unusual in it.
 package enum ConnectionTrait: String, Sendable, CaseIterable {
     case rst, fin, open
     case refused, unanswered, unfinished
@@ -8,7 +8,7 @@ package enum ConnectionTrait: String, Sendable, CaseIterable {
     case notCaptured = "not-captured"
     /// Anything unusual.
     case anomalies
-    // The names that `ConnectionReport.Anomaly` has.
+    // These have the same names as in `ConnectionReport.Anomaly`.
     case retransmissions
     case fastRetransmissions = "fast-retransmissions"
     case spuriousRetransmissions = "spurious-retransmissions"

@@ -1,35 +1,38 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Divides one direction of a flow into messages, and finds where segments divide these.
+/// Divides one direction of a flow into messages, and finds the segment boundaries within them.
 package struct MessageScan: Sendable {
     package struct Message: Sendable, Equatable {
-        /// The number in this direction, counted from 1.
+        /// The number of the message in its direction, counted from 1.
         package var number: Int
-        /// The offset of the whole message, with prefix and terminator.
+        /// The offset of the whole message, including prefix and terminator.
         package var offset: Int64
         package var bytes: [UInt8]
         /// The offsets in `bytes` at which another segment begins, ascending.
         package var cuts: [Int]
         /// The number of bytes of the terminator at the end.
         package var terminatorLength: Int
-        /// The number of CRs and LFs in the content of a line that end nothing.
+        /// The number of CRs and LFs in the content of a line that do not end a line.
         package var bareCount: Int
         package var isFinished: Bool
-        /// Of WebSocket, a whole frame; nil for the head of an opening handshake, and for what is unfinished.
+        /// The WebSocket frame, if it is whole; `nil` for the head of an opening handshake, and for an unfinished
+        /// message.
         package var frame: WebSocketFrame?
-        /// The number of bytes ahead of the content: a prefix, or the header of a frame.
+        /// The number of bytes before the content: a prefix, or the header of a frame.
         package var headerLength = 0
     }
 
-    /// As `content(of:_:)`, but of WebSocket the payload of a binary message's frame, unmasked; nil where there is none.
+    /// Returns the content, as `content(of:_:)` does; for WebSocket, the unmasked payload of a binary message's frame,
+    /// or `nil` if there is none.
     package static func body(of message: Message, _ framing: Framing) -> ArraySlice<UInt8>? {
         guard framing == .websocket else { return message.bytes[content(of: message, framing)] }
         guard let frame = message.frame, frame.opcode == WebSocketFrame.Opcode.binary else { return nil }
         return frame.payload[...]
     }
 
-    /// The content of a message, without prefix and terminator; of an unfinished one, what is there.
+    /// Returns the range of a message's content, without prefix and terminator; for an unfinished message, the part
+    /// that is there.
     package static func content(of message: Message, _ framing: Framing) -> Range<Int> {
         let end = message.bytes.count - message.terminatorLength
         guard framing != .netstring else {
@@ -45,18 +48,18 @@ package struct MessageScan: Sendable {
     package enum Event: Sendable, Equatable {
         case message(Message)
         case gap(StreamGap)
-        /// From this offset on the stream can't be divided into messages.
+        /// The stream can't be divided into messages from this offset on.
         case unreadable(offset: Int64, reason: String)
     }
 
-    /// A message that is longer is not collected.
+    /// The longest message that is collected.
     package static let longestMessage = 64 << 20
-    /// Of all heads of an opening handshake.
+    /// The most bytes of opening handshake heads in one direction.
     private static let longestOpening = 1 << 20
 
     private let framing: Framing
     private var decoder: FrameDecoder
-    /// From `head` on, the bytes that no message has taken.
+    /// The bytes of the stream; those from `head` on belong to no message yet.
     private var bytes: [UInt8] = []
     private var head = 0
     /// The offset of the byte at `head`.
@@ -65,7 +68,7 @@ package struct MessageScan: Sendable {
     private var edges: Set<Int64> = []
     private var count = 0
     private var isUnreadable = false
-    /// Of WebSocket, whether the opening handshake is over.
+    /// Whether the opening handshake is complete, for WebSocket.
     private var isOpen = false
 
     package init(framing: Framing) {
@@ -75,7 +78,7 @@ package struct MessageScan: Sendable {
 
     /// Records a segment with bytes that were sent for the first time.
     package mutating func note(segment range: Range<Int64>) {
-        // What can't be divided has no messages that edges could cut.
+        // A stream that can't be divided has no messages that edges could cut.
         if isUnreadable { return }
         for edge in [range.lowerBound, range.upperBound] where edge >= base { edges.insert(edge) }
     }
@@ -106,7 +109,7 @@ package struct MessageScan: Sendable {
         }
     }
 
-    /// The stream ends or is interrupted here: returns the unfinished message.
+    /// Ends the stream, or interrupts it, and returns the unfinished message.
     package mutating func finish() -> [Event] {
         guard !isUnreadable, head < bytes.count else { return [] }
         let bare = decoder.bareTerminators

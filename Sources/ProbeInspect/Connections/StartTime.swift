@@ -1,8 +1,9 @@
 import Glibc
 import ProbeBase
 
-/// A moment from which on flows are shown: a time of day (`14:03`, `14:03:22.5`), a date and time (`2026-11-22T14:03:22`, with `Z` for
-/// UTC), or seconds behind the capture's first packet (`+2.5`). Without `Z`, times are those of the machine's time zone.
+/// The time from which on flows are shown: a time of day (`14:03`, `14:03:22.5`), a date and time
+/// (`2026-11-22T14:03:22`, with `Z` for UTC), or seconds after the capture's first packet (`+2.5`). Without `Z`, times
+/// are in the machine's time zone.
 package struct StartTime: Sendable, Hashable {
     private enum Moment: Hashable {
         case ofDay(seconds: Int, nanoseconds: UInt64)
@@ -10,7 +11,7 @@ package struct StartTime: Sendable, Hashable {
         case behindFirst(UInt64)
     }
 
-    /// As it was given.
+    /// The text as it was given.
     package let text: String
     private let moment: Moment
 
@@ -41,7 +42,7 @@ package struct StartTime: Sendable, Hashable {
         moment = .absolute(UInt64(seconds) * 1_000_000_000 + time.nanoseconds)
     }
 
-    /// Nanoseconds since 1970. A time of day is one of the day on which the capture began.
+    /// Returns the time in nanoseconds since 1970. A time of day is on the day on which the capture began.
     package func nanoseconds(first: UInt64) -> UInt64 {
         switch moment {
         case .absolute(let time): return time
@@ -54,7 +55,7 @@ package struct StartTime: Sendable, Hashable {
         }
     }
 
-    /// `14:03:22.123456` in the machine's time zone.
+    /// Formats a time as `14:03:22.123456` in the machine's time zone.
     package static func timeOfDay(_ time: UInt64) -> String {
         let fields = local(time)
         func padded(_ value: Int, _ width: Int) -> String {
@@ -82,7 +83,7 @@ package struct StartTime: Sendable, Hashable {
         return (hour * 3600 + minute * 60 + rest.seconds, rest.nanoseconds)
     }
 
-    /// `22`, `22.5`: at most nine decimals.
+    /// Parses `22` or `22.5`, with at most nine decimals.
     private static func seconds(_ text: Substring) -> (seconds: Int, nanoseconds: UInt64)? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.first?.isNumber == true, let whole = Int(first), whole < 4_000_000_000

@@ -30,10 +30,10 @@ package final class StreamExtractor: InspectionObserver {
     }
 
     private let folder: Folder
-    /// As the user wrote it.
+    /// The path of the folder as the user wrote it.
     private let path: String
     private var streams: [Key: Stream] = [:]
-    /// The files that this extraction has created, by their names.
+    /// The files that this extraction has created, by name.
     private var begun: [String: FileStatus.Identity] = [:]
     private var buffered = 0
     /// The first failure; nothing is written after it.
@@ -46,6 +46,8 @@ package final class StreamExtractor: InspectionObserver {
     private static let bufferSize = 1 << 16
     private static let allBuffers = 8 << 20
 
+    /// Creates an extractor that writes to a folder.
+    ///
     /// - Parameter path: the folder's path, for messages.
     package init(folder: Folder, path: String) {
         self.folder = folder
@@ -94,7 +96,7 @@ package final class StreamExtractor: InspectionObserver {
         buffered -= bytes.count
     }
 
-    /// Appends to the file; the first time creates it, replacing any other file.
+    /// Appends to a file. The first call creates it, replacing any other file.
     private func append(_ bytes: [UInt8], to name: String) {
         guard failure == nil else { return }
         do throws(SystemError) {

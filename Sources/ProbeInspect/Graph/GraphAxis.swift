@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// An axis of a graph: the range that it shows, and the round numbers that are written at it.
+/// An axis of a graph: the range that it shows, and the round numbers along it.
 package struct GraphAxis: Sendable, Hashable {
     package struct Tick: Sendable, Hashable {
         package var value: Int64
-        /// With its unit: `200 ms`.
+        /// The value with its unit: `200 ms`.
         package var label: String
     }
 
     package enum Quantity: Sendable {
-        /// Nanoseconds.
+        /// A time in nanoseconds.
         case time
         case bytes
     }
@@ -17,23 +17,25 @@ package struct GraphAxis: Sendable, Hashable {
     package let low: Int64
     package let high: Int64
     package let ticks: [Tick]
-    /// Parts of the range that take a narrow band only, in their order.
+    /// The parts of the range that are drawn as narrow bands, in order.
     package let folds: [Range<Int64>]
     /// The length of the range without the folds.
     private let kept: Double
-    /// The part of the axis that a fold takes.
+    /// The fraction of the axis that a fold takes.
     static let foldWidth = 0.035
 
+    /// Creates an axis.
+    ///
     /// - Parameters:
-    ///   - low: the smallest value that is shown. `high` must not be less, nor more than 2^62 away.
-    ///   - count: about how many ticks there are.
-    ///   - folds: in their order, inside the range, and apart from each other.
+    ///   - low: the smallest value that is shown. `high` must not be less than it, nor more than 2^62 away.
+    ///   - count: the approximate number of ticks.
+    ///   - folds: the folds in order, inside the range and separate from each other.
     package init(_ quantity: Quantity, from low: Int64, to high: Int64, count: Int, folds: [Range<Int64>] = []) {
         self.low = low
-        // An axis has a length, also if all values are the same.
+        // An axis has a length even if all values are the same.
         self.high = max(high, low + 1)
         self.folds = folds
-        // In whole numbers: the difference of two large times is small, and would be lost among their digits.
+        // In integers: the difference of two large times is small, and would be lost to rounding.
         kept = Double(folds.reduce(self.high - low) { $0 - ($1.upperBound - $1.lowerBound) })
         let (unit, name) = Self.unit(quantity, max(self.low.magnitude, self.high.magnitude))
         let step = Self.step(kept, count, unit)
@@ -42,14 +44,14 @@ package struct GraphAxis: Sendable, Hashable {
         var ticks: [(place: Double, tick: Tick)] = []
         for (start, end) in zip(starts, ends) {
             let first = (Double(start) / step).rounded(.up)
-            // There can't be more than twice as many as wanted.
+            // There can't be more than twice the wanted number of ticks.
             for number in 0..<2 * count + 2 {
                 let value = (first + Double(number)) * step
                 guard value <= Double(end), ticks.last?.tick.value != Int64(value) else { break }
                 let label = "\(Self.number(value / unit, step / unit)) \(name)"
                 let tick = Tick(value: Int64(value), label: label)
                 let place = Self.place(tick.value, low, folds, kept)
-                // Behind a fold a label may have no room beside the one before it.
+                // After a fold, a label may have no room next to the previous one.
                 if folds.isEmpty || ticks.isEmpty || place - ticks[ticks.count - 1].place >= 0.12 {
                     ticks.append((place, tick))
                 }
@@ -58,7 +60,8 @@ package struct GraphAxis: Sendable, Hashable {
         self.ticks = ticks.map(\.tick)
     }
 
-    /// Where a value is on the axis: 0 at its low end, 1 at its high end. Values beyond them are at the ends.
+    /// Returns the position of a value on the axis: 0 at its low end, 1 at its high end. Values beyond the ends are
+    /// placed at the ends.
     package func place(_ value: Int64) -> Double { Self.place(min(max(value, low), high), low, folds, kept) }
 
     private static func place(_ value: Int64, _ low: Int64, _ folds: [Range<Int64>], _ kept: Double) -> Double {
@@ -73,14 +76,15 @@ package struct GraphAxis: Sendable, Hashable {
         return min(max(Double(length) / max(kept, 1) * all + bands, 0), 1)
     }
 
-    /// 1, 2 or 5 times a power of ten of the unit, and at least one nanosecond or byte.
+    /// Returns the distance between ticks: 1, 2 or 5 times a power of ten of the unit, and at least one nanosecond or
+    /// byte.
     private static func step(_ range: Double, _ count: Int, _ unit: Double) -> Double {
         let wanted = max(range / Double(max(count, 1)), 1) / unit
         var power = 1.0
         while power > wanted { power /= 10 }
         while power * 10 <= wanted { power *= 10 }
         let factor = [1.0, 2, 5, 10].first { $0 * power >= wanted * 0.999 } ?? 10
-        // Whole numbers, so that the label says the place.
+        // A whole number, so that the label states the exact place.
         return max((factor * power * unit).rounded(), 1)
     }
 
@@ -98,7 +102,7 @@ package struct GraphAxis: Sendable, Hashable {
         return units.first { largest < $0.0 }.map { ($0.1, $0.2) } ?? last
     }
 
-    /// As many decimals as the step needs.
+    /// Formats a value with as many decimals as the step needs.
     private static func number(_ value: Double, _ step: Double) -> String {
         var digits = 0
         var scaled = step
@@ -110,7 +114,7 @@ package struct GraphAxis: Sendable, Hashable {
     }
 }
 
-/// Numbers for people: `4,096`.
+/// Formats numbers for people: `4,096`.
 package enum NumberText {
     package static func text(_ number: Int) -> String {
         var digits = Array(String(number.magnitude))
@@ -122,17 +126,17 @@ package enum NumberText {
         return (number < 0 ? "-" : "") + String(digits)
     }
 
-    /// `4,096 bytes`, `1 byte`.
+    /// Returns a number with its noun: `4,096 bytes`, `1 byte`.
     package static func count(_ number: Int, _ noun: String) -> String {
         "\(text(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 }
 
-/// Values in the words of a graph.
+/// Formats values for the text of a graph.
 enum GraphText {
     static func duration(_ nanoseconds: Int64) -> String { DurationText.text(nanoseconds: nanoseconds) }
 
-    /// A coordinate with at most one decimal: `12`, `12.5`.
+    /// Formats a coordinate with at most one decimal: `12`, `12.5`.
     static func coordinate(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         let sign = tenths < 0 ? "-" : ""

@@ -1,15 +1,15 @@
-/// A value over time, as a line of a graph: of bounded size, however many values there were.
+/// A value over time, as a line of a graph. Its size is bounded, however many values there were.
 ///
-/// Where there are too many, those in one column of time are reduced to the first, the smallest, the largest and the last, so that the
-/// drawn line is the same as that of all of them.
+/// If there are too many, the values in one column of time are reduced to the first, the smallest, the largest and the
+/// last, so that the drawn line looks the same.
 package struct SampledLine: Sendable, Hashable {
     package struct Point: Sendable, Hashable {
-        /// Nanoseconds.
+        /// The time in nanoseconds.
         package var time: Int64
         package var value: Int64
     }
 
-    /// In the order of time.
+    /// The points in the order of time.
     package private(set) var points: [Point] = []
     /// The most points that are kept.
     private static let limit = 8192
@@ -17,7 +17,7 @@ package struct SampledLine: Sendable, Hashable {
     package init() {}
 
     package mutating func add(_ value: Int64, at time: Int64) {
-        // A step that does not change needs no further point, but for its end.
+        // A value that does not change needs no further point, except for its end.
         if points.count >= 2, points[points.count - 1].value == value, points[points.count - 2].value == value,
             points[points.count - 1].time <= time
         {
@@ -29,14 +29,14 @@ package struct SampledLine: Sendable, Hashable {
         if points.count > Self.limit { points = Self.reduced(points, columns: Self.limit / 8) }
     }
 
-    /// Times may go backwards: the last point moves to its place, behind those of the same time.
+    /// Moves the last point to its place, after those with the same time, because times may go backwards.
     private mutating func putInOrder() {
         let point = points.removeLast()
         let place = points.lastIndex { $0.time <= point.time }.map { $0 + 1 } ?? 0
         points.insert(point, at: place)
     }
 
-    /// At most four points for each of the columns.
+    /// Reduces the points to at most four for each column.
     package static func reduced(_ points: [Point], columns: Int) -> [Point] {
         guard let first = points.first, let last = points.last, points.count > columns * 4 else { return points }
         let width = max((last.time - first.time) / Int64(max(columns, 1)) + 1, 1)

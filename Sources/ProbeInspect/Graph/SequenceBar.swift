@@ -1,9 +1,9 @@
-/// A mark of a time-sequence graph: one packet, or several of one kind that lie so close that a drawing can't tell them apart.
+/// A mark in a time-sequence graph: one packet, or several of one kind that are too close to tell apart in a drawing.
 package struct SequenceBar: Sendable, Hashable {
-    /// Of the first packet and the last, in nanoseconds.
+    /// The times of the first packet and the last, in nanoseconds.
     package var start: Int64
     package var end: Int64
-    /// The sequence numbers that it covers, relative to the SYN; equal for a packet without a length.
+    /// The sequence numbers that the mark covers, relative to the SYN; equal for a packet without a length.
     package var low: Int64
     package var high: Int64
     /// The number of packets.
@@ -24,11 +24,12 @@ package struct SequenceBar: Sendable, Hashable {
         count += other.count
     }
 
-    /// The bars with those joined that lie in the same column of a grid and touch each other there, or are less than a row apart. No
-    /// packet is lost: each is covered by a bar, and the lowest and the highest number stay.
+    /// Joins the bars that are in the same column of a grid and touch each other there, or are less than a row apart.
+    ///
+    /// No packet is lost: each is covered by a bar, and the lowest and the highest number stay.
     ///
     /// - Parameters:
-    ///   - columns: into how many parts the time from the first bar to the last is divided; at least 1.
+    ///   - columns: the number of parts into which the time from the first bar to the last is divided; at least 1.
     ///   - rows: the same for the sequence numbers.
     ///   - limit: the most bars. The grid is made coarser until there are no more.
     package static func joined(_ bars: [SequenceBar], columns: Int, rows: Int, limit: Int) -> [SequenceBar] {
@@ -46,7 +47,7 @@ package struct SequenceBar: Sendable, Hashable {
         }
     }
 
-    /// The size of one of so many parts, as a whole number of at least 1.
+    /// Returns the size of one of `parts` equal parts, as a whole number of at least 1.
     private static func grain(_ end: Int64, _ start: Int64, _ parts: Int) -> Int64 {
         max(end.subtractingReportingOverflow(start).partialValue / Int64(parts), 1)
     }
@@ -60,7 +61,7 @@ package struct SequenceBar: Sendable, Hashable {
             let column = (bars[place].start - origin) / width
             var end = place
             while end < bars.count, (bars[end].start - origin) / width == column { end += 1 }
-            // Those of one column, from the lowest.
+            // The bars of one column, from the lowest.
             for bar in bars[place..<end].sorted(by: { $0.low < $1.low }) {
                 if let last = result.last, (last.start - origin) / width == column, bar.low - last.high < height {
                     result[result.count - 1].add(bar)

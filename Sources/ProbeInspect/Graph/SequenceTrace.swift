@@ -1,11 +1,11 @@
 import ProbeWire
 
-/// One direction of a flow as its time-sequence graph shows it: what its sender sent, and what the receiver acknowledged and had room
-/// for. Its size is bounded, however many packets there are.
+/// One direction of a flow as shown in its time-sequence graph: what the sender sent, and what the receiver
+/// acknowledged and had room for. Its size is bounded, however many packets there are.
 package struct SequenceTrace: Sendable {
-    /// What a mark stands for.
+    /// The kinds of marks.
     package enum Kind: Int, Sendable, CaseIterable {
-        /// Data for the first time.
+        /// Data sent for the first time.
         case data
         case outOfOrder
         /// Any kind of retransmission.
@@ -14,7 +14,7 @@ package struct SequenceTrace: Sendable {
         case probe
         /// A sequence number that no window allows.
         case outside
-        /// What the receiver reports to have behind a gap.
+        /// Data that the receiver reports to have received after a gap.
         case sack
         case duplicateAck
         case shutWindow
@@ -27,16 +27,16 @@ package struct SequenceTrace: Sendable {
     /// The acknowledgment and the window together: the first sequence number for which the receiver has no room.
     package private(set) var edges = SampledLine()
 
-    // What was counted, in packets unless it says something else.
+    // The counts, in packets unless noted otherwise.
     package private(set) var segmentCount = 0
-    /// Bytes of data, each counted once.
+    /// The number of bytes of data, each counted once.
     package private(set) var byteCount: Int64 = 0
     package private(set) var counts = [Int](repeating: 0, count: Kind.allCases.count)
-    /// How often the window went from open to shut.
+    /// The number of times that the window went from open to shut.
     package private(set) var shutCount = 0
     private var isShut = false
     private var highestAcknowledgment = Int64.min
-    /// Of the packets of either side.
+    /// The times of the first and the last packet of either side.
     package private(set) var firstTime: Int64?
     package private(set) var lastTime: Int64?
 
@@ -51,8 +51,9 @@ package struct SequenceTrace: Sendable {
     /// Adds a packet of either side of the flow.
     ///
     /// - Parameters:
-    ///   - isSent: whether this direction's sender sent it; otherwise it acknowledges what that one sent.
-    ///   - time: in nanoseconds, since any moment.
+    ///   - isSent: whether this direction's sender sent the packet; otherwise the packet acknowledges what that side
+    ///     sent.
+    ///   - time: the time in nanoseconds, from any origin.
     package mutating func add(_ packet: InspectedPacket, isSent: Bool, time: Int64) {
         firstTime = min(firstTime ?? time, time)
         lastTime = max(lastTime ?? time, time)
@@ -88,7 +89,8 @@ package struct SequenceTrace: Sendable {
         let summary = packet.summary
         guard summary.kind != .outOfWindow else { return }
         if let acknowledgment = summary.relativeAcknowledgment {
-            // An older one that was overtaken says nothing new, and its window is old as well (RFC 9293 3.10.7.4).
+            // An older acknowledgment that was overtaken reports nothing new, and its window is outdated as well (RFC
+            // 9293 3.10.7.4).
             guard acknowledgment >= highestAcknowledgment else { return }
             highestAcknowledgment = acknowledgment
             acknowledgments.add(acknowledgment, at: time)
@@ -96,13 +98,13 @@ package struct SequenceTrace: Sendable {
             if summary.isDuplicateAck { mark(.duplicateAck, time, acknowledgment, 0) }
             addWindow(summary, above: acknowledgment, time)
         } else if summary.flags.contains(.ack), acknowledgments.points.isEmpty {
-            // Nothing of the sender was captured yet: what comes of it will begin at 1.
+            // None of the sender's packets has been captured yet; its data will begin at 1.
             addWindow(summary, above: 1, time)
         }
     }
 
     private mutating func addWindow(_ summary: PacketSummary, above acknowledgment: Int64, _ time: Int64) {
-        // The window of a reset means nothing.
+        // The window of a reset has no meaning.
         guard !summary.flags.contains(.rst) else { return }
         edges.add(acknowledgment + Int64(summary.window), at: time)
         if summary.isZeroWindow {
@@ -120,7 +122,7 @@ package struct SequenceTrace: Sendable {
             bars[kind.rawValue], columns: 2048, rows: 1024, limit: Self.mostBars / 2)
     }
 
-    /// `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never shut`
+    /// A summary such as `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never shut`.
     package var summary: String {
         var parts = [
             "\(NumberText.count(segmentCount, "segment")), \(NumberText.count(Int(clamping: byteCount), "byte"))"

@@ -6,26 +6,28 @@ package import ProbeReport
 ///
 /// The number of elements is bounded; each kind of mark is one path. Colours come from the page's style sheet.
 package struct TimeSequenceGraph {
-    /// The size of the drawing in its own units; the page scales it.
+    /// The size of the drawing in its own units, which the page scales.
     static let width = 720.0
     static let height = 420.0
-    /// The part of it inside the axes.
+    /// The part of the drawing inside the axes.
     static let (left, right, top, bottom) = (84.0, 712.0, 14.0, 372.0)
-    /// The most bars of a kind, and the most of which each still has a shape of its own.
+    /// The most bars of a kind, and the most that are still drawn in individual shapes.
     static let mostBars = 2400
     static let mostShapes = 300
 
     let trace: SequenceTrace
-    /// `client to server`
+    /// The direction in words: `client to server`.
     let direction: String
-    /// Begins the ids of the graph's elements; unique on the page.
+    /// The prefix of the ids of the graph's elements; unique on the page.
     let id: String
     let time: GraphAxis
     let sequence: GraphAxis
     /// The highest number for which the receiver had room, if that is too far above the data to be shown.
     let hiddenEdge: Int64?
 
-    /// - Parameter pauses: of the whole flow, so that both directions have the same axis.
+    /// Creates a graph.
+    ///
+    /// - Parameter pauses: the pauses of the whole flow, so that both directions have the same axis.
     package init(_ trace: SequenceTrace, direction: String, id: String, pauses: TracePauses) {
         self.trace = trace
         self.direction = direction
@@ -40,15 +42,15 @@ package struct TimeSequenceGraph {
         hiddenEdge = hidden
     }
 
-    /// What the vertical axis shows: all that was sent and acknowledged, and the window unless the data would be a line at the bottom
-    /// then.
+    /// Returns the range of the vertical axis: everything that was sent and acknowledged, and the window unless it
+    /// would reduce the data to a line at the bottom.
     private static func range(_ trace: SequenceTrace) -> (low: Int64, high: Int64, hidden: Int64?) {
         var (low, high) = (Int64.max, Int64.min)
         for kind in SequenceTrace.Kind.allCases where kind != .outside && kind != .sack && kind != .rst {
             for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
         }
         for point in trace.acknowledgments.points { (low, high) = (min(low, point.value), max(high, point.value)) }
-        // Only resets, or only what no window allows.
+        // There are only resets, or only packets that no window allows.
         if low > high {
             for kind in SequenceTrace.Kind.allCases {
                 for bar in trace.bars(kind) { (low, high) = (min(low, bar.low), max(high, bar.high)) }
@@ -96,7 +98,7 @@ package struct TimeSequenceGraph {
         return ([text] + notes).joined(separator: " ")
     }
 
-    /// What can't be seen in the graph, a sentence each.
+    /// Sentences about what can't be seen in the graph.
     package var notes: [String] {
         var notes: [String] = []
         if !time.folds.isEmpty {
@@ -156,7 +158,7 @@ package struct TimeSequenceGraph {
             + words
     }
 
-    /// The pauses that are shortened, with their lengths.
+    /// The shortened pauses, with their lengths.
     private var bands: HTMLText {
         time.folds.map { fold in
             let (start, end) = (x(fold.lowerBound), x(fold.upperBound))
@@ -175,7 +177,7 @@ package struct TimeSequenceGraph {
 
     private enum Line { case acknowledgments, edges }
 
-    /// A line in steps: a value holds until the next one.
+    /// Returns a stepped line: a value holds until the next one.
     private func line(_ line: Line, _ style: String) -> HTMLText {
         let points = SampledLine.reduced(
             line == .edges ? trace.edges.points : trace.acknowledgments.points, columns: 350)
@@ -197,14 +199,14 @@ package struct TimeSequenceGraph {
 }
 
 extension TimeSequenceGraph {
-    /// How a kind of mark looks, and what it is called.
+    /// The appearance and the name of a kind of mark.
     struct Look {
         /// The class in the style sheet.
         var style: String
         var name: String
     }
 
-    /// From the back to the front.
+    /// The order in which the kinds are drawn, from back to front.
     static let order: [SequenceTrace.Kind] = [
         .sack, .duplicateAck, .data, .outOfOrder, .retransmission, .probe, .outside, .shutWindow, .syn, .fin, .rst,
     ]
@@ -225,7 +227,7 @@ extension TimeSequenceGraph {
         }
     }
 
-    /// The marks of a kind with those joined that lie closer together than a point of the drawing.
+    /// Returns the marks of a kind, with those joined that are closer together than a point of the drawing.
     func drawn(_ kind: SequenceTrace.Kind) -> [SequenceBar] {
         let bars = trace.bars(kind)
         return bars.count <= Self.mostShapes
@@ -239,7 +241,9 @@ extension TimeSequenceGraph {
         return path
     }
 
-    /// - Parameter isWhole: the ends of bars are drawn, too: among too many they would be a blot.
+    /// Returns the path of a bar.
+    ///
+    /// - Parameter isWhole: whether to draw the ends of the bar as well; among too many bars they would be a blot.
     private func shape(_ kind: SequenceTrace.Kind, _ bar: SequenceBar, isWhole: Bool) -> String {
         let x = x(bar.start)
         let (low, high) = (y(bar.low), y(bar.high))
@@ -261,7 +265,8 @@ extension TimeSequenceGraph {
 
     // MARK: Words
 
-    /// `SYN`, `FIN` and `RST` beside their marks, as long as there are few. Marks of a kind that are close to each other share one.
+    /// The labels `SYN`, `FIN` and `RST` next to their marks, if there are only a few. Nearby marks of a kind share one
+    /// label.
     var labels: HTMLText {
         var taken: [(kind: SequenceTrace.Kind, x: Double, y: Double)] = []
         var labels: HTMLText = .empty
@@ -274,7 +279,7 @@ extension TimeSequenceGraph {
                 if taken.contains(where: { $0.kind == kind && abs($0.x - place) < 70 && abs($0.y - y) < 60 }) {
                     continue
                 }
-                // Beneath another label there is room, unless it is at the bottom.
+                // There is room beneath another label, unless it is at the bottom.
                 let step = y > (Self.top + Self.bottom) / 2 ? -26.0 : 26.0
                 var tries = 0
                 while tries < 8, taken.contains(where: { abs($0.x - place) < 70 && abs($0.y - y) < 24 }) {
@@ -293,7 +298,7 @@ extension TimeSequenceGraph {
         return labels
     }
 
-    /// What the colours and the shapes mean: of all that the graph has, with how many there are.
+    /// The legend: what the colours and shapes in the graph mean, with the number of marks of each kind.
     package var legend: HTMLText {
         var items: HTMLText = .empty
         func add(_ style: String, _ shape: String, _ text: String) {

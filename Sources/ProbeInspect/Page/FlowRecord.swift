@@ -2,16 +2,17 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// What the page shows of one flow, gathered packet by packet; bounded, however many there are.
+/// The data that the page shows of one flow, collected packet by packet. Its size is bounded, however many there are.
 package struct FlowRecord {
-    /// A packet of the ladder. Its words are made when they are shown: most packets of a long flow never are.
+    /// A packet of the ladder. Its words are created when they are shown, because most packets of a long flow never
+    /// are.
     package struct Rung: Sendable {
         package let packet: InspectedPacket
-        /// In the flow, from 0.
+        /// The number of the packet in its flow, from 0.
         package let ordinal: Int
-        /// Nanoseconds since the flow's first packet.
+        /// The time since the flow's first packet, in nanoseconds.
         package let time: Int64
-        /// How the captured payload begins.
+        /// The beginning of the captured payload.
         private let payload: [UInt8]
         private let isPayloadWhole: Bool
 
@@ -27,12 +28,12 @@ package struct FlowRecord {
             isPayloadWhole = payload.count == count && !packet.summary.payloadIsCut
         }
 
-        /// It closes the flow, or says that the window is shut.
+        /// Whether the packet closes the flow or reports that the window is shut.
         package var isTurn: Bool {
             packet.summary.isZeroWindow || !packet.summary.flags.isDisjoint(with: [.fin, .rst])
         }
 
-        /// `P. seq 1 ack 1 win 512 len 7 "220 rea"`
+        /// The description of the packet: `P. seq 1 ack 1 win 512 len 7 "220 rea"`.
         package var words: String {
             let summary = packet.summary
             var words = "\(summary.flags) seq \(summary.relativeSequence)"
@@ -43,21 +44,21 @@ package struct FlowRecord {
             return words + " " + (!isPayloadWhole && text.hasSuffix("\"") ? text.dropLast() + "…" : text)
         }
 
-        /// What is unusual about it.
+        /// What is unusual about the packet.
         package var marks: [String] { packet.marks }
 
         /// The first comments of the packet in the file.
         package var comments: [String] { packet.comments.prefix(8).map { Columns.cut(Escaped.text($0), to: 200) } }
     }
 
-    /// A line of what the two sides said.
+    /// A line of the dialogue between the two sides.
     package struct Line: Sendable {
         package var side: ConversationSide
-        /// In quotes; of a gap in parentheses.
+        /// The line in quotes, or a gap in parentheses.
         package var text: String
     }
 
-    // The first packets, the unusual ones behind them, and the last ones.
+    // The first packets, the unusual ones after them, and the last ones.
     private var head: [Rung] = []
     private var unusual: [Rung] = []
     private var tail: [Rung] = []
@@ -66,7 +67,7 @@ package struct FlowRecord {
     package private(set) var fromServer = SequenceTrace()
     package private(set) var pauses = TracePauses()
     package private(set) var lines: [Line] = []
-    /// There was more than is in `lines`.
+    /// Whether there were more lines than are in `lines`.
     package private(set) var hasMoreLines = false
     private var lineBytes = 0
     private var start: UInt64?
@@ -78,11 +79,14 @@ package struct FlowRecord {
     static let mostLines = 24
     static let mostLineBytes = 2000
     static let lineWidth = 240
-    /// Times of a damaged file may be anything: farther away than this, about 36 years, is shown as this.
+    /// The greatest distance in time that is shown, about 36 years, because the times of a damaged file may be
+    /// anything.
     private static let farthest: Int64 = 1 << 60
 
     package init() {}
 
+    /// Adds a packet.
+    ///
     /// - Parameter payload: the captured part of the packet's payload.
     package mutating func add(_ packet: InspectedPacket, payload: Span<UInt8>) {
         let summary = packet.summary
@@ -111,7 +115,7 @@ package struct FlowRecord {
     /// Whether further lines would not be kept.
     package var isFull: Bool { lines.count >= Self.mostLines || lineBytes >= Self.mostLineBytes }
 
-    /// A line as `FollowObserver` writes it.
+    /// Adds a line in the format of `FollowObserver`.
     package mutating func add(line: String) {
         guard !isFull else {
             hasMoreLines = true
@@ -135,7 +139,7 @@ package struct FlowRecord {
 
     package mutating func noteMoreLines() { hasMoreLines = true }
 
-    /// The packets of the ladder in the order of the file, each with how many are left out before it.
+    /// The packets of the ladder in the order of the file, each with the number of packets left out before it.
     package var rungs: [(omitted: Int, rung: Rung)] {
         var next = 0
         return (head + (unusual + tail).sorted { $0.ordinal < $1.ordinal }).map { rung in

@@ -6,14 +6,14 @@ import ProbeWire
 struct FlowSection {
     let report: ConnectionReport
     let record: FlowRecord
-    /// What is to be said of the flow above all else, such as that it could not be decrypted.
+    /// A remark that is shown before everything else, such as that the flow could not be decrypted.
     let remark: String?
-    /// What TLS has encrypted is shown.
+    /// Whether decrypted TLS data is shown.
     let isDecrypted: Bool
 
     private var conversation: Conversation { report.conversation }
 
-    /// The id of a flow's section.
+    /// Returns the id of a flow's section.
     static func anchor(_ number: Int) -> String { "flow-\(number)" }
 
     private var id: String { Self.anchor(report.number) }

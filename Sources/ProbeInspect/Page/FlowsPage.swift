@@ -2,19 +2,19 @@ import ProbeBase
 import ProbeReport
 import ProbeWire
 
-/// The flows of a capture as one HTML page without other files and without scripts: a table of them, and for the first ones what was said,
-/// the time-sequence graphs and the ladder.
+/// The flows of a capture as one self-contained HTML page without scripts: a table of all flows, and for the first ones
+/// what was said, the time-sequence graphs and the ladder.
 package struct FlowsPage {
-    /// What the page shows besides the capture.
+    /// What the page shows in addition to the capture.
     package struct Options: Sendable {
         /// The name of the capture, for the title.
         package var name: String
         package var columns: [ConnectionColumn]
-        /// Nil for the order of the capture.
+        /// The order of the flows; `nil` for that of the capture.
         package var order: ConnectionOrder?
-        /// Of tcpprobe.
+        /// The version of tcpprobe.
         package var version: String
-        /// What TLS has encrypted is in the records.
+        /// Whether the records contain decrypted TLS data.
         package var isDecrypted: Bool
 
         package init(
@@ -29,7 +29,7 @@ package struct FlowsPage {
         }
     }
 
-    /// The most flows that are shown in full, and in the table.
+    /// The most flows that are shown in full, and the most in the table.
     package static let mostFlows = 50
     package static let mostRows = 5000
 
@@ -37,7 +37,7 @@ package struct FlowsPage {
     private let filter: ConnectionFilter
     private let options: Options
     private let records: [Int: FlowRecord]
-    /// What is to be said of a flow, by its number.
+    /// Remarks about flows, by flow number.
     private let remarks: [Int: String]
     /// The numbers of the flows in the order of the page.
     private let numbers: [Int]
@@ -54,7 +54,7 @@ package struct FlowsPage {
         numbers = Self.numbers(inspection, filter, options.order)
     }
 
-    /// The flows that the filter includes, in the order of the page.
+    /// Returns the numbers of the flows that the filter includes, in the order of the page.
     package static func numbers(
         _ inspection: Inspection, _ filter: ConnectionFilter, _ order: ConnectionOrder?
     ) -> [Int] {
@@ -88,7 +88,7 @@ package struct FlowsPage {
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
     }
 
-    /// The flows in full.
+    /// The flows that are shown in full.
     private var shown: [Int] { numbers.filter { records[$0] != nil } }
 
     private var header: HTMLText {
@@ -157,7 +157,7 @@ package struct FlowsPage {
         return .element("section", ["aria-labelledby": "flows"], content)
     }
 
-    /// Which flows are in full, and which are in the table.
+    /// A text that says which flows are shown in full, and which are in the table.
     private var extent: String {
         if numbers.isEmpty {
             return inspection.analysis.table.conversations.isEmpty

@@ -2,18 +2,20 @@ package import ProbeBase
 import ProbeReport
 package import ProbeWire
 
-/// Gathers what the page shows of the first flows that it sees; of the others nothing.
+/// Collects the data that the page shows of the first flows that it sees, and nothing of the others.
 package final class FlowsPageObserver: InspectionObserver {
-    /// By the number of the flow.
+    /// The records by flow number.
     package private(set) var records: [Int: FlowRecord] = [:]
     private let limit: Int
     private let decrypts: Bool
-    /// For each flow what makes lines of its streams.
+    /// The observers that turn the streams of each flow into lines.
     private var streams: [Int: any InspectionObserver] = [:]
 
+    /// Creates an observer.
+    ///
     /// - Parameters:
-    ///   - limit: the most flows.
-    ///   - decrypts: what TLS has encrypted is left out of the streams. What was decrypted is added by `show`.
+    ///   - limit: the largest number of flows to collect.
+    ///   - decrypts: whether encrypted TLS data is left out of the streams. `show` adds what was decrypted.
     package init(limit: Int, decrypts: Bool = false) {
         self.limit = limit
         self.decrypts = decrypts
@@ -33,7 +35,7 @@ package final class FlowsPageObserver: InspectionObserver {
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let number = conversation.number
         guard let stream = streams[number] else { return }
-        // What would not be shown is not put into lines. TLS is looked for to the end.
+        // Data that would not be shown is not divided into lines. TLS is looked for until the end of the stream.
         if !decrypts, records[number]?.isFull == true {
             records[number]?.noteMoreLines()
             return
@@ -52,7 +54,7 @@ package final class FlowsPageObserver: InspectionObserver {
         return decrypts ? DecryptionObserver(showing: lines) : lines
     }
 
-    /// The streams of a flow that has TLS, for what can be decrypted of it.
+    /// Returns the observer of a flow's streams if the flow has TLS, for data that can be decrypted.
     package func encrypted(_ number: Int) -> DecryptionObserver? {
         guard let stream = streams[number] as? DecryptionObserver, stream.hasTLS else { return nil }
         return stream

@@ -10,9 +10,9 @@ package struct ProtobufSchema: Sendable {
 
     package struct Field: Sendable, Equatable {
         package var name = ""
-        /// Nil: of a later version of protobuf.
+        /// The kind; `nil` if it is from a later version of protobuf.
         package var kind: Kind?
-        /// Of the message or enumeration, with all that it is in: `demo.Point`.
+        /// The full name of the message or enumeration: `demo.Point`.
         package var typeName = ""
     }
 
@@ -27,6 +27,8 @@ package struct ProtobufSchema: Sendable {
     package private(set) var messages: [String: Message] = [:]
     package private(set) var enumerations: [String: [Int32: String]] = [:]
 
+    /// Parses a schema.
+    ///
     /// - Parameter set: the bytes of a FileDescriptorSet.
     package init(_ set: [UInt8]) throws(Problem) {
         try Self.each(in: set, 0..<set.count) { field throws(Problem) in
@@ -98,7 +100,7 @@ package struct ProtobufSchema: Sendable {
         }
         guard !name.isEmpty else { throw Self.noSet }
         let whole = Self.full(name, outer)
-        // An extension of it may have been met before.
+        // An extension of this message may have been read before it.
         messages[whole, default: Message()].fields.merge(message.fields) { old, _ in old }
         for type in types { try addMessage(type, within: whole, in: set, depth: depth + 1) }
         for enumeration in enumerations { try addEnumeration(enumeration, within: whole, in: set) }
@@ -127,7 +129,7 @@ package struct ProtobufSchema: Sendable {
         return declared
     }
 
-    /// Names in a descriptor begin with a dot: they are whole.
+    /// Removes the leading dot, which marks a full name in a descriptor.
     private static func withoutDot(_ name: String) -> String { name.hasPrefix(".") ? String(name.dropFirst()) : name }
 
     private mutating func addExtension(_ range: Range<Int>, within outer: String, in set: [UInt8]) throws(Problem) {
@@ -151,7 +153,7 @@ package struct ProtobufSchema: Sendable {
                     default: break
                     }
                 }
-                // Of two names of one number the first is the canonical one.
+                // If two names have the same number, the first is the canonical one.
                 if values[number] == nil { values[number] = word }
             default: break
             }

@@ -1,25 +1,28 @@
 import Glibc
 import ProbeBase
 
-/// A message of protobuf as text: by numbers, as `protoc --decode_raw` writes it, or by the names of a schema. Fields stand in the order
-/// of the message. What is damaged is shown up to the damage, with a note in parentheses.
+/// Formats a protobuf message: by field numbers, as `protoc --decode_raw` does, or by the names of a schema.
+///
+/// Fields are in the order of the message. A damaged message is shown up to the damage, with a note in parentheses.
 package struct ProtobufText: Sendable {
     private let schema: ProtobufSchema?
     private let name: String
 
-    /// Bytes are tried as a message so deep, as `protoc` does.
+    /// The depth to which bytes are tried as a message, as in `protoc`.
     private static let deepestGuess = 10
     private static let deepestMessage = 100
 
+    /// Creates a formatter.
+    ///
     /// - Parameters:
-    ///   - schema: nil: fields by number.
-    ///   - name: the message's, which the schema has.
+    ///   - schema: the schema; `nil` to show fields by number.
+    ///   - name: the name of the message, which must be in the schema.
     package init(schema: ProtobufSchema? = nil, name: String = "") {
         self.schema = schema
         self.name = name
     }
 
-    /// The lines of a message, each nested level two columns further right.
+    /// Returns the lines of a message, with each nested level indented by two more columns.
     package func lines(of message: [UInt8], in range: Range<Int>) -> [String] {
         var writer = Writer(message: message, schema: schema)
         writer.write(range, as: schema?.messages[name], indent: "", depth: 0, guesses: Self.deepestGuess)
@@ -56,7 +59,7 @@ package struct ProtobufText: Sendable {
             {
                 return
             }
-            // Not declared, or of another wire type than declared: an unknown field.
+            // Not declared, or of a different wire type than declared: an unknown field.
             let name = "\(field.number)"
             switch field.value {
             case .varint(let value): lines.append("\(indent)\(name): \(value)")
@@ -95,9 +98,9 @@ package struct ProtobufText: Sendable {
             }
         }
 
-        /// A declared field.
+        /// Writes a declared field.
         ///
-        /// - Returns: false if the wire type is another.
+        /// - Returns: `false` if the field has a different wire type than declared.
         private mutating func write(
             _ value: ProtobufReader.Value, _ kind: ProtobufSchema.Kind, _ declared: ProtobufSchema.Field,
             indent: String, depth: Int, guesses: Int
@@ -122,7 +125,7 @@ package struct ProtobufText: Sendable {
 
         // MARK: Numbers
 
-        /// The numbers of a packed field; nil if it is none.
+        /// Returns the numbers of a packed field; `nil` if it is not a valid one.
         private func packed(
             _ range: Range<Int>, _ kind: ProtobufSchema.Kind, _ declared: ProtobufSchema.Field
         ) -> [String]? {
@@ -182,7 +185,7 @@ package struct ProtobufText: Sendable {
             return "0x" + String(repeating: "0", count: digits - text.count) + text
         }
 
-        /// With as many digits as give the same number again, as `protoc` writes it.
+        /// Formats a number with the fewest digits that give the same number again, as `protoc` does.
         private static func shortest(_ value: Double) -> String {
             if value.isNaN { return "nan" }
             let text = printed("%.15g", value)
@@ -203,7 +206,7 @@ package struct ProtobufText: Sendable {
 
         // MARK: Texts
 
-        /// In quotes, with octal escapes as `protoc` has them.
+        /// Returns the bytes in quotes, with octal escapes as in `protoc`.
         private func quoted(_ range: Range<Int>) -> String {
             var text: [UInt8] = [UInt8(ascii: "\"")]
             for byte in message[range] {

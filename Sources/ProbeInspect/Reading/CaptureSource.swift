@@ -1,7 +1,7 @@
 import Glibc
 
-/// The bytes of a capture file, in chunks: of a file or standard input, uncompressed or compressed by gzip or zstd. The
-/// first bytes show the compression. Holds at most two chunks.
+/// The bytes of a capture file in chunks, from a file or standard input, uncompressed or compressed by gzip or zstd.
+/// The first bytes show the compression. Holds at most two chunks.
 package struct CaptureSource: ~Copyable {
     private enum Format {
         case unknown, plain
@@ -13,7 +13,7 @@ package struct CaptureSource: ~Copyable {
     private let isOwned: Bool
     /// Whether it can be read again from the beginning (`rewind`).
     package let isRegular: Bool
-    /// The size when it was opened; 0 if it is no regular file.
+    /// The size when it was opened; 0 if it is not a regular file.
     let size: Int
     private var format = Format.unknown
     private var buffer: [UInt8]
@@ -22,6 +22,8 @@ package struct CaptureSource: ~Copyable {
     /// The number of bytes that are read at a time.
     package static let chunkSize = 1 << 18
 
+    /// Opens a capture.
+    ///
     /// - Parameter path: a file, or `-` for standard input.
     package init(path: String, chunkSize: Int = chunkSize) throws(CaptureSourceError) {
         buffer = [UInt8](repeating: 0, count: max(chunkSize, 16))
@@ -61,7 +63,7 @@ package struct CaptureSource: ~Copyable {
 
     /// Passes the next bytes of the capture to `body`, in one or more calls.
     ///
-    /// - Returns: false if there are no more.
+    /// - Returns: `false` if there are no more.
     package mutating func next<Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Result<Bool, CaptureSourceError> {
@@ -85,7 +87,7 @@ package struct CaptureSource: ~Copyable {
         }
     }
 
-    /// Starts again with the first byte; false if that is not possible.
+    /// Starts again at the first byte; returns `false` if that is not possible.
     mutating func rewind() -> Bool {
         guard isRegular, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
         format = .unknown
@@ -112,7 +114,7 @@ package struct CaptureSource: ~Copyable {
         return .success(filled)
     }
 
-    /// The descriptor of an uncompressed regular file, for reading by position while this value exists; nil for any
+    /// The descriptor of an uncompressed regular file, for reading by position while this value exists; `nil` for any
     /// other source.
     var plainDescriptor: Int32? {
         guard isRegular else { return nil }
@@ -124,7 +126,7 @@ package struct CaptureSource: ~Copyable {
 
     /// Reads bytes from `position` on until the buffer is full.
     ///
-    /// - Returns: how many were read; fewer only at the end.
+    /// - Returns: the number of bytes read; fewer only at the end of the file.
     static func read(
         _ descriptor: Int32, at position: Int, into bytes: inout [UInt8]
     ) -> Result<Int, CaptureSourceError> {

@@ -6,15 +6,16 @@ package struct InspectedPacket: Sendable {
     package var summary: PacketSummary
     /// The comments of the file's packet block; a run writes its steps there.
     package var comments: [String]
-    /// What its SACK blocks report, in the peer's sequence numbers relative to the SYN, in their order. Empty for a packet that was
-    /// reassembled from fragments.
+    /// The ranges that its SACK blocks report, in order, in the peer's sequence numbers relative to the SYN. Empty for
+    /// a packet that was reassembled from fragments.
     package var sacks: [Range<Int64>] = []
-    /// Its data fills the window that its receiver announced last: the sender must wait.
+    /// Whether its data fills the window that the receiver announced last, so that the sender must wait.
     package var isWindowFull = false
-    /// Whether the scale of its window is known: the handshake is in the capture.
+    /// Whether the scale of its window is known, because the handshake is in the capture.
     package var isWindowScaled = true
 
-    /// What is unusual about it, in words, with the receiver's view: what fills its window, and what it has beyond a gap.
+    /// What is unusual about the packet, in words, including the receiver's view: what fills its window, and what it
+    /// has received beyond a gap.
     package var marks: [String] {
         var marks = summary.marks
         if isWindowFull { marks.append("window full") }
@@ -24,7 +25,8 @@ package struct InspectedPacket: Sendable {
         return marks
     }
 
-    /// `win 512`; with a question mark if its scale is unknown. Nil for a reset, whose window means nothing.
+    /// The window, as `win 512`; with a question mark if its scale is unknown. `nil` for a reset, whose window has no
+    /// meaning.
     var windowText: String? {
         if summary.flags.contains(.rst) { return nil }
         return "win \(summary.window)" + (isWindowScaled || summary.window == 0 ? "" : "?")
@@ -32,7 +34,8 @@ package struct InspectedPacket: Sendable {
 }
 
 extension Conversation {
-    /// Whether the new data of the connection's last packet reaches the end of the window that its receiver announced.
+    /// Returns whether the new data of the connection's last packet reaches the end of the window that its receiver
+    /// announced.
     func isWindowFull(by summary: PacketSummary) -> Bool {
         guard summary.payloadLength > 0, summary.kind == .new else { return false }
         let acknowledged: Int64?
@@ -51,7 +54,8 @@ extension Conversation {
 }
 
 extension DecodedTCP {
-    /// The SACK blocks as ranges of relative sequence numbers, by the distance to the acknowledgment in the same packet.
+    /// Returns the SACK blocks as ranges of relative sequence numbers, computed from their distance to the
+    /// acknowledgment in the same packet.
     func sacks(acknowledging relative: Int64?) -> [Range<Int64>] {
         guard let relative, !options.sack.isEmpty else { return [] }
         return options.sack.blocks.compactMap { block in

@@ -5,15 +5,17 @@ package import ProbeWire
 
 /// Observes a capture packet by packet. Sees only the flows that the filter includes.
 package protocol InspectionObserver: AnyObject {
+    /// Called for each packet. `conversation` already includes it.
+    ///
     /// - Parameter payload: the captured part of the packet's payload; empty for a packet that was reassembled from
-    ///   fragments. `conversation` includes the packet already.
+    ///   fragments.
     func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
-    /// Called after the packet that completed the part, if the limits deliver streams; at the end of the capture
-    /// without a packet.
+    /// Called after the packet that completed the part, if the limits deliver streams. At the end of the capture it is
+    /// called for parts that no packet completed.
     func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
     /// Called for an error that ICMP reported about a packet of the flow.
     func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation)
-    /// The flow has ended.
+    /// Called when the flow has ended.
     func end(of conversation: Conversation)
 }
 
@@ -21,18 +23,18 @@ extension InspectionObserver {
     package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {}
 }
 
-/// Whether a packet is read: its data in the file, and its bytes.
+/// Decides whether a packet is read, by its record in the file and its bytes.
 package typealias PacketPredicate = (CaptureRecord, Span<UInt8>) -> Bool
 
 /// The result of reading a capture file from beginning to end.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
-    /// By the number of the flow. Flows after the last element have none.
+    /// The anomalies by flow number. Flows after the last element have none.
     package let anomalies: [ConnectionAnomalies]
-    /// By the number of the flow; empty if they were not measured.
+    /// The times by flow number; empty if they were not measured.
     package let timings: [ConnectionTiming]
     package let interfaces: [CaptureInterface]
-    /// The TLS key logs in the file, lines in NSS's format.
+    /// The TLS key logs in the file, as lines in NSS's format.
     package let keyLog: [UInt8]
     /// The number of packets in the file, of any kind, without those that a packet filter excluded.
     package let packetCount: Int
@@ -47,7 +49,7 @@ package struct Inspection: Sendable {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
-    /// A message if there was no TCP segment that could be read, and packets that may hold some; otherwise nil.
+    /// A message if no TCP segment could be read, and some packets may hold one; otherwise `nil`.
     package var unreadable: String? {
         guard analysis.tcpPacketCount == 0 else { return nil }
         return analysis.others.text { $0.isUnread || $0.isHidden }.map {
@@ -55,7 +57,8 @@ package struct Inspection: Sendable {
         }
     }
 
-    /// Does not free its memory, for a process that is about to exit: freeing thousands of flows one by one takes time.
+    /// Abandons the inspection without freeing its memory, for a process that is about to exit: freeing thousands of
+    /// flows one by one takes time.
     package consuming func abandon() {
         final class Kept {
             let inspection: Inspection
@@ -69,23 +72,23 @@ package struct Inspection: Sendable {
         return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
-    /// A message if packets that the filter may include belong to flows that were not followed; otherwise nil.
+    /// A message if packets that the filter may include belong to flows that were not followed; otherwise `nil`.
     package func unfollowed(_ filter: ConnectionFilter) -> String? {
         if let number = filter.number, number < analysis.table.conversations.count { return nil }
         return analysis.unfollowed
     }
 
-    /// One flow.
+    /// Returns the report of one flow.
     package func report(_ number: Int) -> ConnectionReport {
         ConnectionReport(
             analysis.table.conversations[number],
             number < anomalies.count ? anomalies[number] : ConnectionAnomalies())
     }
 
-    /// Nil if times were not measured.
+    /// Returns the times of a flow; `nil` if they were not measured.
     package func timing(_ number: Int) -> ConnectionTiming? { number < timings.count ? timings[number] : nil }
 
-    /// Each report is created when it is accessed.
+    /// Returns the reports of the flows that the filter includes. Each report is created when it is accessed.
     package func reports(_ filter: ConnectionFilter) -> some Collection<ConnectionReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
             .map { report($0.number) }
@@ -94,14 +97,14 @@ package struct Inspection: Sendable {
     /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte for each flow.
     ///
     /// Missing bytes are awaited until the end of the capture, as far as the memory allows, so that the streams do not
-    /// depend on the times of packets. Most captures have no missing bytes. So a source that can be read again is first
+    /// depend on the times of packets. Most captures have no missing bytes, so a source that can be read again is first
     /// read without waiting, and that result is valid if no byte arrived for a gap that had been given up.
     ///
     /// - Parameters:
     ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
-    ///   - accepts: the packets that are read; nil for all.
-    ///   - measures: whether the result has `timings`; every packet is looked at for them.
-    ///   - tunnels: whether what tunnels carry is shown in their place.
+    ///   - accepts: the packets that are read; `nil` for all.
+    ///   - measures: whether the result has `timings`, for which every packet must be looked at.
+    ///   - tunnels: whether tunnels are replaced by the packets that they carry.
     ///   - view: which packets of links are read.
     ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
     package static func of(
@@ -130,7 +133,7 @@ package struct Inspection: Sendable {
                 measures: measures), view)
     }
 
-    /// The result of a pass that gives gaps up early.
+    /// Returns the result of a pass that gives up gaps early.
     private static func impatient(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
@@ -177,9 +180,9 @@ package struct Inspection: Sendable {
 /// The state of one pass over a capture, from a file or live.
 package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
-    /// As in `Inspection.anomalies`.
+    /// The same as `Inspection.anomalies`.
     package private(set) var anomalies: [ConnectionAnomalies] = []
-    /// As in `Inspection.timings`.
+    /// The same as `Inspection.timings`.
     private(set) var timings: [ConnectionTiming] = []
     private let measures: Bool
     private let observer: (any InspectionObserver)?
@@ -188,7 +191,7 @@ package struct InspectionPass {
     private let tunnels: TunnelReading
     private(set) var excludedCount = 0
     private let handsOut: Bool
-    /// By the number of the flow.
+    /// Whether each flow is shown, by flow number.
     private var isShown: [Bool] = []
 
     package init(
@@ -284,14 +287,14 @@ package struct InspectionPass {
         }
     }
 
-    /// For the analysis the packet was decoded before; it is decoded again only for an observer.
+    /// Decodes a packet again for an observer; the analysis has decoded it before.
     private func segment(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> DecodedTCP? {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, tunnels: tunnels)
             if case .tcp(let tcp) = decoded { return tcp }
         } catch {
-            // The last fragment of a datagram: its packet alone is no segment.
+            // This is the last fragment of a datagram: its packet alone is not a segment.
         }
         return nil
     }
@@ -308,7 +311,7 @@ package struct InspectionPass {
         for (old, counts) in others.enumerated() { anomalies[numbers.other[old]] = counts }
     }
 
-    /// One flow, as far as it was read.
+    /// Returns the report of one flow, as far as it was read.
     package func report(_ number: Int) -> ConnectionReport {
         ConnectionReport(
             analysis.table.conversations[number],
@@ -321,7 +324,7 @@ package struct InspectionPass {
         return taken
     }
 
-    /// The capture has ended.
+    /// Completes the pass at the end of the capture.
     package mutating func finish() {
         analysis.finish()
         for (number, count) in analysis.icmpErrors.conversations {
@@ -337,7 +340,7 @@ package struct InspectionPass {
 }
 
 extension CaptureAnalysis {
-    /// The number of packets of flows beyond the limit, as a sentence; nil if there are none.
+    /// The number of packets of flows beyond the limit, as a sentence; `nil` if there are none.
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count
@@ -399,9 +402,9 @@ private final class ShareWork: @unchecked Sendable {
 }
 
 extension Inspection {
-    /// The same result as of one analysis, by two threads with a share of the connections each. Nil if the shares
-    /// together may have reached a limit that applies to all of them, or if no thread can be started: then the file
-    /// must be read again.
+    /// Returns the same result as a single analysis, from two threads with a share of the connections each. `nil` if
+    /// the shares together may have reached a limit that applies to all of them, or if no thread can be started: then
+    /// the file must be read again.
     static func shared(
         _ source: borrowing CaptureSource, limits: ConversationLimits, tunnels: TunnelReading, view: LinkView
     ) -> Inspection? {
@@ -420,7 +423,7 @@ extension Inspection {
         var pass = own.takePass()
         let others = other.takePass()
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
-        // Moved on: with two owners, all connections would be copied.
+        // Consumed: with two owners, all connections would be copied.
         pass.merge(consume others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, timings: [], interfaces: own.reader.interfaces,
@@ -437,7 +440,7 @@ extension Inspection {
             || one.conversations.count + other.conversations.count > limits.mostConversations
     }
 
-    /// Reading a file of this size takes much longer than starting a thread.
+    /// The smallest file that is shared: reading it takes much longer than starting a thread.
     private static let smallestSharedFile = 1 << 20
 
     static func workers(for source: borrowing CaptureSource) -> Int {

@@ -5,7 +5,7 @@ package enum InspectionProblem: Error, Sendable, Hashable {
     case source(CaptureSourceError)
     case file(CaptureFileError)
 
-    /// Whether nothing was read: the file does not exist, is empty, or is no capture.
+    /// Whether nothing was read: the file does not exist, is empty, or is not a capture.
     package var isWrongUse: Bool {
         switch self {
         case .source(let error): return error.isWrongUse

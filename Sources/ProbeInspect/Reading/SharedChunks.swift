@@ -8,9 +8,9 @@ import Glibc
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
         fileprivate(set) var bytes: [UInt8] = []
-        /// How many of `bytes` are data of the file; 0 at the end of the file.
+        /// The number of bytes in `bytes` that are data of the file; 0 at the end of the file.
         fileprivate(set) var count = 0
-        /// Which chunk of the file it is.
+        /// The number of the chunk in the file.
         fileprivate var number = -1
     }
 
@@ -21,22 +21,26 @@ final class SharedChunks: @unchecked Sendable {
     private let descriptor: Int32
     /// Chunk `n` is in `buffers[n % buffers.count]`, once it has been read.
     private var buffers: [Chunk]
-    /// Chunks that a reader has read or is reading.
+    /// The number of chunks that a reader has read or is reading.
     private var begun = 0
     /// The first chunk that is not full: the last of the file.
     private var last = Int.max
-    /// By reader: how many chunks it was given, and how many of those it has released.
+    /// For each reader, the number of chunks that it was given, and the number of those that it has released.
     private var taken: [Int]
     private var released: [Int]
     private var isStopped = false
     /// The first chunk that could not be read, and why.
     private var failed: (number: Int, error: CaptureSourceError)?
 
-    /// Large enough that the lock is taken rarely, small enough that a chunk is still in the processor's cache for the other reader.
+    /// The size of a chunk: large enough that the lock is taken rarely, small enough that a chunk is still in the
+    /// processor's cache for the other reader.
     static let chunkSize = 1 << 18
     private static let chunkCount = 4
 
-    /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.
+    /// Creates the chunks of a file.
+    ///
+    /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it must stay open for as long as the chunks are
+    ///   used.
     init(_ descriptor: Int32, readers: Int) {
         self.descriptor = descriptor
         buffers = [Chunk](repeating: Chunk(), count: Self.chunkCount)
@@ -55,15 +59,15 @@ final class SharedChunks: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Why the file could not be read to its end; asked after `next` has given an empty chunk.
+    /// Why the file could not be read to its end; valid after `next` has returned an empty chunk.
     var failure: CaptureSourceError? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        // An error behind the end of the file does not count.
+        // An error beyond the end of the file does not count.
         return failed.flatMap { $0.number == last + 1 ? $0.error : nil }
     }
 
-    /// The next chunk for this reader. The reader's chunk before it is released.
+    /// Returns the next chunk for this reader, and releases the one before it.
     func next(_ reader: Int) -> Chunk {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -86,7 +90,7 @@ final class SharedChunks: @unchecked Sendable {
         return Chunk()
     }
 
-    /// This reader takes no further chunk, so no other reader has to wait for it.
+    /// Records that this reader takes no further chunk, so that no other reader has to wait for it.
     func leave(_ reader: Int) {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -94,7 +98,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Every reader gets an empty chunk from now on.
+    /// Makes every reader receive an empty chunk from now on.
     func stop() {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -102,7 +106,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Reads the next chunk of the file. Does not hold the lock meanwhile.
+    /// Reads the next chunk of the file without holding the lock.
     private func fill() {
         let number = begun
         begun += 1

@@ -1,14 +1,14 @@
 package import ProbeBase
 import ProbeWire
 
-/// Reads what `tshark -q -z follow,tls,yaml,N` prints, line by line: the decrypted data with the frame in which each part was complete.
-/// Never traps on any input.
+/// Parses the output of `tshark -q -z follow,tls,yaml,N` line by line: the decrypted data, with the frame in which each
+/// part was complete. Never traps on any input.
 package struct TsharkDataReader {
     package struct Part: Sendable, Equatable {
         package var side: ConversationSide
-        /// From 1.
+        /// The number of the frame, from 1.
         package var frame: Int
-        /// Nanoseconds since 1970; nil where it was not told.
+        /// The time in nanoseconds since 1970; `nil` if it is not reported.
         package var time: UInt64?
         package var bytes: [UInt8]
 
@@ -19,11 +19,11 @@ package struct TsharkDataReader {
 
     private let client: SocketEndpoint
     private let server: SocketEndpoint
-    /// By the numbers that tshark gives the ends.
+    /// The sides by the numbers that tshark gives the endpoints.
     private var sides: [Int: ConversationSide] = [:]
     private var peer: (number: Int, host: String)?
     private var packet: (frame: Int, peer: Int?, time: UInt64?)?
-    /// Lines of Base64; nil where none is expected.
+    /// The lines of Base64; `nil` if none is expected.
     private var text: [UInt8]?
 
     package init(client: SocketEndpoint, server: SocketEndpoint) {
@@ -31,7 +31,9 @@ package struct TsharkDataReader {
         self.server = server
     }
 
-    /// - Returns: a part that ended before the line.
+    /// Parses a line.
+    ///
+    /// - Returns: the part that ended before the line.
     package mutating func read(_ line: [UInt8]) -> Part? {
         let words = String(decoding: line, as: UTF8.self).split(whereSeparator: { $0 == " " || $0 == "\r" })
         if text != nil, words.count == 1, line.first == 0x20, words[0].last != ":" {
@@ -48,7 +50,7 @@ package struct TsharkDataReader {
         case "port:" where words.count == 2:
             guard let peer, let port = UInt16(words[1]) else { break }
             let side = TsharkFollowReader.side(host: peer.host, port: port, client: client, server: server)
-            // The other one is not always told.
+            // tshark does not always report the other endpoint.
             if let side, 0...1 ~= peer.number { sides = [peer.number: side, 1 - peer.number: side.opposite] }
         case "peer:" where words.count == 2: packet?.peer = Int(words[1])
         case "timestamp:" where words.count == 2: packet?.time = Self.nanoseconds(words[1])
@@ -58,7 +60,9 @@ package struct TsharkDataReader {
         return part
     }
 
-    /// - Returns: the part that the output ended with.
+    /// Parses the end of the output.
+    ///
+    /// - Returns: the part that was not finished before.
     package mutating func finish() -> Part? {
         defer { text = nil }
         guard let text, let packet, let side = packet.peer.flatMap({ sides[$0] }),
@@ -67,7 +71,7 @@ package struct TsharkDataReader {
         return Part(side: side, frame: packet.frame, time: packet.time, bytes: bytes)
     }
 
-    /// Of seconds with a point, as `1795580897.296013117`.
+    /// Parses seconds with a decimal point, such as `1795580897.296013117`.
     static func nanoseconds(_ text: some StringProtocol) -> UInt64? {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard let seconds = parts.first.flatMap({ UInt64($0) }) else { return nil }

@@ -1,16 +1,16 @@
 package import ProbeBase
 import ProbeWire
 
-/// Reads what tshark prints of the TLS records of a connection with ``arguments``, a line a frame: what the handshake said of names, the
-/// alerts, and whether all was decrypted. Never traps on any input.
+/// Parses the output of tshark with ``arguments`` for the TLS records of a connection, one line for each frame: the
+/// names in the handshake, the alerts, and whether everything was decrypted. Never traps on any input.
 package struct TsharkRecordReader {
     package struct Alert: Sendable, Equatable {
         package var side: ConversationSide
-        /// From 1.
+        /// The number of the frame, from 1.
         package var frame: Int
-        /// Nanoseconds since 1970; nil where it was not told.
+        /// The time in nanoseconds since 1970; `nil` if it is not reported.
         package var time: UInt64?
-        /// 0: close_notify.
+        /// The number of the alert; 0 is close_notify.
         package var number: UInt8
 
         package init(side: ConversationSide, frame: Int, time: UInt64?, number: UInt8) {
@@ -18,7 +18,7 @@ package struct TsharkRecordReader {
         }
     }
 
-    /// The options of tshark whose output is read.
+    /// The tshark options that produce the output.
     package static let arguments =
         ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"] + fields.flatMap { ["-e", $0] }
 
@@ -31,16 +31,16 @@ package struct TsharkRecordReader {
     private let client: SocketEndpoint
     private let server: SocketEndpoint
 
-    /// Of the first ClientHello.
+    /// The server name in the first ClientHello.
     package private(set) var serverName: String?
     package private(set) var offeredProtocols: [String] = []
     package private(set) var chosenProtocol: String?
-    /// The client has shown a certificate of its own.
+    /// Whether the client has presented its own certificate.
     package private(set) var hasClientCertificate = false
     package private(set) var alerts: [Alert] = []
-    /// The ends whose Finished was decrypted: the secrets fit.
+    /// The sides whose Finished was decrypted, which shows that the secrets match.
     package private(set) var finished: Set<ConversationSide> = []
-    /// The ends with records of application data, in TLS 1.2.
+    /// The sides with records of application data, in TLS 1.2.
     package private(set) var senders: Set<ConversationSide> = []
     /// The first frame with a record that was not decrypted, in TLS 1.3.
     package private(set) var undecrypted: Int?
@@ -68,7 +68,7 @@ package struct TsharkRecordReader {
             alerts.append(Alert(side: side, frame: frame, time: time, number: UInt8(truncatingIfNeeded: number)))
         }
         let (types, opaque, lengths) = (numbers(9), list(10), list(11))
-        // A decrypted record has both types: that of its header and its own.
+        // A decrypted record has two types: the one in its header and its own.
         if !opaque.isEmpty, types.count < lengths.count, undecrypted == nil { undecrypted = frame }
         if opaque.isEmpty, types.contains(23) { senders.insert(side) }
     }
@@ -78,10 +78,10 @@ package struct TsharkRecordReader {
     ) {
         if types.contains(1), side == .client, !hasSeenHello {
             hasSeenHello = true
-            // Values that no program speaks, which browsers mix in, are no text (RFC 8701).
+            // Values that no program speaks, which browsers mix in, are not text (RFC 8701).
             (serverName, offeredProtocols) = (names.first, protocols.filter(Self.isText))
         }
-        // In the ServerHello, or with TLS 1.3 in the EncryptedExtensions.
+        // In the ServerHello, or in the EncryptedExtensions with TLS 1.3.
         if types.contains(2) || types.contains(8), side == .server, let name = protocols.first { chosenProtocol = name }
         // A CertificateVerify.
         if types.contains(15), side == .client { hasClientCertificate = true }
@@ -92,7 +92,7 @@ package struct TsharkRecordReader {
         name.utf8.allSatisfy { (33..<127).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
-    /// In decimal digits or as `0x17`.
+    /// Parses a number in decimal digits or as `0x17`.
     private static func number(_ text: String) -> Int? {
         text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
     }

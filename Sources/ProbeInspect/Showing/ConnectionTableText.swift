@@ -2,15 +2,17 @@ import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// The table of flows. Columns are as wide as their contents. If they are wider together than a line may be, each flow takes several
-/// lines: the columns that do not fit follow below, indented.
+/// The table of flows.
+///
+/// Columns are as wide as their contents. If together they are wider than a line, each flow takes several lines: the
+/// columns that do not fit follow below, indented.
 package enum ConnectionTableText {
     /// How the table is shown.
     package struct Style: Sendable {
         package var columns: [ConnectionColumn]
-        /// The most columns of a line; nil for a line for each flow, however long.
+        /// The most columns of a line; `nil` for one line for each flow, however long.
         package var width: Int?
-        /// Nil for the order of the capture.
+        /// The order of the flows; `nil` for that of the capture.
         package var order: ConnectionOrder?
         package var paint: Paint
 
@@ -25,9 +27,11 @@ package enum ConnectionTableText {
         }
     }
 
+    /// Writes the table.
+    ///
     /// - Parameters:
-    ///   - counts: by the number of the flow.
-    ///   - timings: by the number of the flow; empty if they were not measured.
+    ///   - counts: the anomalies by flow number.
+    ///   - timings: the times by flow number; empty if they were not measured.
     /// - Returns: the number of flows.
     @discardableResult
     package static func write(
@@ -64,13 +68,13 @@ package enum ConnectionTableText {
         report.anomalies.map(\.text).joined(separator: ", ")
     }
 
-    /// One line about the whole file.
+    /// Returns one line about the whole file.
     package static func summary(_ inspection: Inspection, shown: Int, width: Int? = nil) -> String {
         let text = sentence(inspection, shown: shown)
         return width == nil ? text : String(WrappedText.sentence(text, width: width).dropLast())
     }
 
-    /// A sentence in lines of this width, or in one.
+    /// Returns a sentence in lines of this width, or in one line if `width` is `nil`.
     package static func wrapped(_ text: String, width: Int?) -> String { WrappedText.sentence(text, width: width) }
 
     private static func sentence(_ inspection: Inspection, shown: Int) -> String {

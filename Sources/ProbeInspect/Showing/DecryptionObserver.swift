@@ -1,23 +1,24 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Shows what a connection says in plain text before its TLS, and then what TLS has encrypted, which another program decrypts.
+/// Shows the plain text that a connection sends before TLS begins, and then its TLS data, which another program
+/// decrypts.
 ///
-/// Keeps of each direction the few bytes that may begin the first TLS record.
+/// For each direction, it keeps the few bytes that may begin the first TLS record.
 package final class DecryptionObserver: InspectionObserver {
     private let shown: FollowObserver
     private var client = Direction()
     private var server = Direction()
-    /// The last one that was seen; nil if there was none.
+    /// The last conversation that was seen; `nil` if there was none.
     package private(set) var conversation: Conversation?
-    /// Of the connection's first packet, from 0.
+    /// The number of the connection's first packet, from 0.
     package private(set) var firstPacket: Int?
 
     private struct Direction {
         /// Plain text, or the beginning of a record.
         var undecided: [UInt8] = []
         var isEncrypted = false
-        /// Of the bytes that were shown.
+        /// The offset after the bytes that were shown.
         var offset: Int64 = 0
     }
 
@@ -75,7 +76,7 @@ package final class DecryptionObserver: InspectionObserver {
 
     // MARK: What was encrypted
 
-    /// Shows what was decrypted, in the order of the connection. Offsets count these bytes.
+    /// Shows decrypted bytes, in the order of the connection. Offsets count these bytes.
     package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
         guard let conversation, !bytes.isEmpty else { return }
         shown.see(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)

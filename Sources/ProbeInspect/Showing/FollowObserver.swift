@@ -2,7 +2,7 @@ package import ProbeBase
 package import ProbeReport
 package import ProbeWire
 
-/// Writes the two streams in order: each line of a stream on a line of its own; a long line in pieces.
+/// Writes the two streams in order: each line of a stream on a separate line, a long line in pieces.
 package final class FollowObserver: InspectionObserver {
     package enum Form: Sendable {
         /// In quotes and escaped, so that the bytes can be recovered.
@@ -17,14 +17,14 @@ package final class FollowObserver: InspectionObserver {
     private let showsTimes: Bool
     private let paint: Paint
     private let output: TextOutput
-    /// The bytes of a line in `hex`.
+    /// The number of bytes on a line in `hex`.
     private let rowLength: Int
 
     private var line: [UInt8] = []
     private var speaker: ConversationSide?
     /// The offset in the stream of the first byte of `line`.
     private var offset: Int64 = 0
-    /// The time of the packet that was read last, and of the one that brought the first byte of `line`.
+    /// The time of the packet that was read last, and of the one that carried the first byte of `line`.
     private var now: UInt64 = 0
     private var lineTime: UInt64 = 0
     private var start: UInt64?
@@ -39,7 +39,7 @@ package final class FollowObserver: InspectionObserver {
         self.showsTimes = showsTimes
         self.paint = paint
         self.output = output
-        // Two blanks, the offset, each byte as ` 00` and as a character, and what divides them.
+        // Two blanks, the offset, each byte as ` 00` and as a character, and the separators.
         rowLength = [16, 8].first { 15 + 4 * $0 <= width ?? .max } ?? 4
     }
 
@@ -71,7 +71,7 @@ package final class FollowObserver: InspectionObserver {
                     begin(at: part.offset + Int64(index) + 1)
                 }
             }
-            // A dump shows each part by itself: with the time of its own packet.
+            // A dump shows each part separately, with the time of its own packet.
             if form == .hex { flush() }
         }
     }
@@ -105,7 +105,7 @@ package final class FollowObserver: InspectionObserver {
         line = []
     }
 
-    /// `  00000000  32 32 30 20 72 65 61  |220 rea|`
+    /// Returns the bytes of `line` as `  00000000  32 32 30 20 72 65 61  |220 rea|`.
     private func dump() -> String {
         stride(from: 0, to: line.count, by: rowLength).map { first in
             let row = line[first..<min(first + rowLength, line.count)]

@@ -3,14 +3,16 @@ import ProbeReport
 package import ProbeWire
 import ProbeEvents
 
-/// The output of `inspect --json`: one object a line, each with `version` and `type`; `docs/inspect.md` lists them.
+/// The output of `inspect --json`: one object on each line, with `version` and `type`; `docs/inspect.md` lists them.
 package enum InspectJSON {
     package static func line(_ type: String, _ members: [JSONValue.Member]) -> String {
         let head: [JSONValue.Member] = [("version", .integer(1)), ("type", .string(type))]
         return String(decoding: JSONValue.object(head + members).encoded(), as: UTF8.self) + "\n"
     }
 
-    /// - Parameter timing: nil if it was not measured; then the members are not there.
+    /// Returns the object for a flow.
+    ///
+    /// - Parameter timing: the times; if they were not measured (`nil`), their members are left out.
     package static func flow(_ report: ConnectionReport, timing: ConnectionTiming? = nil, file: String) -> String {
         let conversation = report.conversation
         return line(
@@ -240,7 +242,7 @@ package enum InspectJSON {
 
     private static func base64(_ bytes: Span<UInt8>) -> String { Base64.encode(bytes.array) }
 
-    /// In the notation of a script, without quotes: the bytes can be recovered.
+    /// Returns the bytes in the notation of a script, without quotes, so that they can be recovered.
     private static func text(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + 16)

@@ -8,8 +8,8 @@ package import ProbeWire
 ///     1    0.000000  |S seq 0 ------------------------>|
 ///     2    0.000018  |<-------------------- S. seq 0 ack 1|
 ///
-/// Anomalies and comments of a packet follow on its line. Payload and comments are cut to the width. A packet for which that is not enough
-/// has no arrow, but `->` or `<-` and its words, in several lines.
+/// Anomalies and comments of a packet follow on its line. Payload and comments are cut to the width. If that is not
+/// enough for a packet, it has no arrow, but `->` or `<-` and its words, on several lines.
 package struct LadderText: Sendable {
     /// The width of a line, in columns.
     package let width: Int
@@ -17,11 +17,13 @@ package struct LadderText: Sendable {
     private let prefixWidth: Int
     private let paint: Paint
 
-    /// The width if the output is no terminal.
+    /// The width if the output is not a terminal.
     package static let plainWidth = 120
     private static let marksRoom = 26
 
-    /// - Parameter prefixWidth: columns before the ladder that the caller fills.
+    /// Creates a layout.
+    ///
+    /// - Parameter prefixWidth: the number of columns before the ladder, which the caller fills.
     package init(width: Int, prefixWidth: Int = 0, paint: Paint = .plain) {
         self.prefixWidth = prefixWidth
         self.paint = paint
@@ -32,13 +34,13 @@ package struct LadderText: Sendable {
     /// The columns of packet number and time.
     private static let leadWidth = 6 + 2 + 11 + 2
 
-    /// The room that a line has behind the caller's columns.
+    /// The room on a line after the caller's columns.
     private var room: Int { width - prefixWidth }
 
     /// The indent of further lines of one packet.
     private static let indent = 4
 
-    /// The two endpoints, above the vertical lines. May take several lines.
+    /// Returns the two endpoints, above the vertical lines. The text may have several lines.
     package func header(_ conversation: Conversation) -> String {
         let client = conversation.client.description
         let server = conversation.server.description
@@ -49,10 +51,10 @@ package struct LadderText: Sendable {
         return paint(.cause, wrapped(start + "  ", [client, "->", server]))
     }
 
-    /// May take several lines.
+    /// Returns the line of a packet. The text may have several lines.
     ///
     /// - Parameters:
-    ///   - start: time 0 of the ladder.
+    ///   - start: the time that is 0 in the ladder.
     ///   - payload: the captured part of the payload.
     package func line(_ packet: InspectedPacket, payload: Span<UInt8>, start: UInt64) -> String {
         let summary = packet.summary
@@ -65,7 +67,7 @@ package struct LadderText: Sendable {
         return finished(line, marks, comments)
     }
 
-    /// An error that ICMP reported about a packet, on its way back to the packet's sender.
+    /// Returns the line for an error that ICMP reported about a packet, on its way back to the packet's sender.
     package func line(_ report: ICMPErrors.Report, comments: [String], start: UInt64) -> String {
         let time = DurationText.seconds(DurationText.difference(from: start, to: report.time))
         let lead = Columns.right(String(report.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
@@ -85,7 +87,7 @@ package struct LadderText: Sendable {
         comments.isEmpty ? "" : "\n" + own(.faint, Columns.cut(comments, to: continuation))
     }
 
-    /// Adds anomalies and comments, on further lines if they don't fit.
+    /// Returns the line with anomalies and comments, on further lines if they don't fit.
     private func finished(_ line: String, _ marks: String?, _ comments: String) -> String {
         var used = Columns.width(line)
         var text = line
@@ -103,7 +105,7 @@ package struct LadderText: Sendable {
         return text + note(comments)
     }
 
-    /// The packet without a drawn arrow.
+    /// Returns the line of a packet without a drawn arrow.
     private func narrowLine(
         _ lead: String, _ packet: InspectedPacket, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
     ) -> String {
@@ -119,7 +121,7 @@ package struct LadderText: Sendable {
         return text + note(comments)
     }
 
-    /// The columns of a further line of a packet, behind the indent.
+    /// The columns of a further line of a packet, after the indent.
     private var continuation: Int { width - Self.indent }
 
     private func wrapped(_ start: String, _ units: [String]) -> String {
@@ -128,7 +130,7 @@ package struct LadderText: Sendable {
         return String(WrappedText.lines(first, units, width: width, indent: Self.indent).dropFirst(prefixWidth))
     }
 
-    /// The anomalies on lines of their own.
+    /// Returns the anomalies on separate lines.
     private func marked(_ marks: String) -> String {
         if marks.count <= continuation { return own(.marker, marks) }
         let lines = WrappedText.lines("", marks.split(separator: " ").map(String.init), width: continuation, indent: 0)
@@ -142,14 +144,14 @@ package struct LadderText: Sendable {
     private func marks(_ packet: InspectedPacket, captured: Int) -> String? {
         var marks = packet.marks
         let summary = packet.summary
-        // How much was captured says more than that it was cut.
+        // The number of captured bytes says more than the fact that the payload was cut.
         if summary.payloadIsCut {
             marks[summary.marks.count - 1] = "\(captured) captured of \(summary.payloadLength)"
         }
         return marks.isEmpty ? nil : "[\(marks.joined(separator: ", "))]"
     }
 
-    /// The arrow with the packet's description, between the vertical lines.
+    /// Returns the arrow with the packet's description, between the vertical lines.
     private func rung(_ packet: InspectedPacket, _ payload: Span<UInt8>) -> String {
         let summary = packet.summary
         var words = "\(summary.flags) seq \(summary.relativeSequence)"
@@ -163,7 +165,8 @@ package struct LadderText: Sendable {
         return summary.side == .client ? "|\(words) \(line)>|" : "|<\(line) \(words)|"
     }
 
-    /// The payload in quotes; with an ellipsis in place of the last one if it does not fit, or if the capture cut it short.
+    /// Returns the payload in quotes. An ellipsis replaces the closing quote if the payload does not fit, or if the
+    /// capture cut it short.
     private func literal(_ payload: Span<UInt8>, _ summary: PacketSummary, width: Int) -> String? {
         guard let text = Escaped.literal(payload, width: width) else { return nil }
         return summary.payloadIsCut && text.hasSuffix("\"") ? text.dropLast() + "…" : text

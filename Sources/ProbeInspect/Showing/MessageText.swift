@@ -2,20 +2,22 @@ package import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
-/// Messages in columns, with a heading above the first message of each flow. Where there is too little room for the contents beside the
-/// columns, each message has its numbers on one line and its contents on the next one.
+/// Writes messages in columns, with a heading above the first message of each flow.
+///
+/// If there is too little room for the contents next to the columns, each message has its numbers on one line and its
+/// contents on the next.
 package final class MessageText {
     private let framing: Framing
     private let width: Int
-    /// Contents are shown as messages of protobuf, too.
+    /// The formatter if contents are also shown as protobuf messages.
     private let protobuf: ProtobufText?
     private let output: TextOutput
     private var shown: Int?
-    /// The columns ahead of the kind.
+    /// The number of columns before the kind.
     private static let columnsAhead = 45
     private var kindWidth: Int { framing == .websocket ? 22 : 10 }
 
-    /// The least columns for contents beside the numbers.
+    /// The fewest columns for contents next to the numbers.
     private static let leastRoom = 16
     private var heading: String {
         framing == .websocket
@@ -78,7 +80,7 @@ package final class MessageText {
         return message.frame.map(Self.kind) ?? "opening"
     }
 
-    /// `1 text FIN mask`, `8 close 1000 FIN`, `0 continuation`, `3 RSV 4`.
+    /// Returns the description of a frame: `1 text FIN mask`, `8 close 1000 FIN`, `0 continuation`, `3 RSV 4`.
     private static func kind(_ frame: WebSocketFrame) -> String {
         var words = ["\(frame.opcode)"]
         if let name = frame.opcodeName { words.append(name) }
@@ -98,10 +100,10 @@ package final class MessageText {
         return message.bareCount > 0 ? "\(name) +\(message.bareCount) bare" : name
     }
 
-    /// `"220 rea" | "dy\r" | "\n"`
+    /// Returns the content with its cuts: `"220 rea" | "dy\r" | "\n"`.
     private func content(_ message: MessageScan.Message, room: Int) -> String {
         guard let frame = message.frame else { return Self.content(message.bytes[...], message.cuts[...], room: room) }
-        // Of a close, the code stands among the kind. Where the header is cut, the payload begins in a later segment.
+        // The code of a close is part of the kind. If the header is cut, the payload begins in a later segment.
         let codeLength = frame.closeCode == nil ? 0 : 2
         let header = message.headerLength + codeLength
         let inHeader = message.cuts.contains { $0 <= header } ? [0] : []

@@ -1,20 +1,21 @@
 import ProbeBase
 import ProbeReport
 
-/// The cells of a table in one buffer, because a capture may have hundreds of thousands of flows. Cells are ASCII: a byte is a column.
+/// The cells of a table in one buffer, because a capture may have hundreds of thousands of flows. Cells are ASCII, so a
+/// byte is a column.
 struct TableCells {
     struct Layout {
-        /// By the number of the column.
+        /// Whether each column is aligned to the right, by column number.
         var isRight: [Bool]
-        /// The most columns of a line; nil for any.
+        /// The most columns of a line; `nil` for no limit.
         var width: Int?
         var paint: Paint
-        /// The column whose cells are marked by colour.
+        /// The column whose cells are highlighted by colour.
         var marked: Int?
     }
 
     private var bytes: [UInt8] = []
-    /// The end of each cell, row by row.
+    /// The end offset of each cell, row by row.
     private var ends: [Int] = []
     private var widths: [Int]
 
@@ -37,7 +38,7 @@ struct TableCells {
         writeRows(layout.isRight, to: output)
     }
 
-    /// A line for each row.
+    /// Writes a line for each row.
     private func writeRows(_ isRight: [Bool], to output: TextOutput) {
         var text: [UInt8] = []
         var start = 0
@@ -65,11 +66,12 @@ struct TableCells {
     private struct Band {
         var columns: [Int] = []
         var used = 0
-        /// Its only column may be wider than the line: its cells are divided.
+        /// Whether its only column may be wider than the line, so that its cells are divided.
         var isWrapped = false
     }
 
-    /// The lines of a row: columns that fit beside each other. A column that is wider than a line has one for itself.
+    /// Returns the columns for each line of a row: those that fit next to each other. A column that is wider than a
+    /// line has a line to itself.
     private func bands(_ width: Int, indent: Int) -> [Band] {
         var bands = [Band()]
         for column in widths.indices {
@@ -84,7 +86,7 @@ struct TableCells {
             let band = Band(
                 columns: [column], used: indent + widths[column], isWrapped: indent + widths[column] > width)
             if isFirst { bands[last] = band } else { bands.append(band) }
-            // What follows a divided cell begins a line.
+            // The columns after a divided cell begin a new line.
             if band.isWrapped, column < widths.count - 1 { bands.append(Band(used: indent)) }
         }
         return bands
@@ -106,7 +108,7 @@ struct TableCells {
         if !text.isEmpty { output(text) }
     }
 
-    /// The line of a row for one band; nothing if its cells are empty.
+    /// Returns the line of a row for one band; empty if its cells are empty.
     private func line(_ row: Int, _ band: Band, _ layout: Layout, _ width: Int, margin: Int) -> String {
         let cells = band.columns.map { cell(row, $0) }
         if cells.allSatisfy(\.isEmpty) { return "" }
@@ -121,7 +123,7 @@ struct TableCells {
             }.joined()
         }
         var line = lead
-        // Blanks before a cell are written with it, so that none is at the end of the line.
+        // Blanks before a cell are written together with it, so that none is at the end of the line.
         var pending = 0
         for (place, column) in band.columns.enumerated() {
             let missing = widths[column] - cells[place].utf8.count

@@ -1,19 +1,19 @@
 import ProbeBase
 
-/// Text in lines of a limited width. A word that is wider than a line is divided.
+/// Wraps text to lines of a limited width. A word that is wider than a line is divided.
 enum WrappedText {
-    /// The words of a sentence, in lines; each ends with a line feed.
+    /// Returns a sentence in lines, each with a line feed at its end.
     static func sentence(_ text: String, width: Int?) -> String {
         guard let width, Columns.width(text) > width else { return text + "\n" }
         return lines("", text.split(separator: " ").map(String.init), width: width, indent: 2) + "\n"
     }
 
-    /// Adds units to a text, with a blank between them, and begins a new line where the next one does not fit.
+    /// Appends units to a text, separated by blanks, and begins a new line if the next unit does not fit.
     ///
     /// - Parameters:
-    ///   - start: how the first line begins.
-    ///   - indent: of the lines after the first one.
-    /// - Returns: without the last line feed.
+    ///   - start: the beginning of the first line.
+    ///   - indent: the indent of the lines after the first one.
+    /// - Returns: the lines without the last line feed.
     static func lines(_ start: String, _ units: [String], width: Int, indent: Int) -> String {
         let indent = min(indent, max(width - 8, 0))
         let margin = String(repeating: " ", count: indent)

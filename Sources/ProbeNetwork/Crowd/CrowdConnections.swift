@@ -1,46 +1,52 @@
-/// The connections of a crowd's members, as ``CrowdCore`` asks for them. A member is a number; it has one connection at a time. Nothing here
-/// waits, and nothing calls back: what happens is told to the core by who has the descriptors.
+/// The connections of a crowd's members, as ``CrowdCore`` uses them.
+///
+/// A member is identified by a number, and has one connection at a time. No method blocks, and none calls back: the
+/// owner of the descriptors reports events to the core.
 package protocol CrowdConnections: AnyObject {
+    /// Starts to connect a member.
     func connect(_ member: Int) -> CrowdConnect
-    /// After the connection of a member that was `pending` has become writable or readable.
+    /// Continues a `pending` connection attempt, after the connection has become writable or readable.
     func continueConnect(_ member: Int) -> CrowdConnect
     func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite
     func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead
-    /// The number of bytes that lie unread in the kernel.
+    /// Returns the number of bytes that are unread in the kernel.
     func unread(_ member: Int) -> Int
-    /// With a FIN.
+    /// Closes the connection with a FIN.
     func close(_ member: Int)
-    /// With an RST.
+    /// Closes the connection with an RST.
     func reset(_ member: Int)
 }
 
+/// The result of a connection attempt.
 package enum CrowdConnect: Equatable {
     case connected, pending
     case failed(String)
 }
 
+/// The result of a write.
 package enum CrowdWrite: Equatable {
-    /// So many of the bytes, at least one.
+    /// This number of bytes was written, at least one.
     case wrote(Int)
-    /// Until it is writable.
+    /// Nothing was written; the connection must become writable first.
     case blocked
     case failed(String)
 }
 
+/// The result of a read.
 package enum CrowdRead: Equatable {
-    /// So many, at least one.
+    /// This number of bytes was read, at least one.
     case bytes(Int)
-    /// Until it is readable.
+    /// Nothing was read; the connection must become readable first.
     case blocked
     /// The peer's FIN.
     case end
     case failed(String)
 }
 
-/// Where the times of members' waits are kept: the histograms of a library.
+/// A recorder for the durations of members' waits, which a histogram library implements.
 package protocol LatencyRecorder {
     init()
     mutating func record(nanoseconds: Int64)
-    /// Each value that was recorded, as the histogram tells it, and how often.
+    /// The recorded values, at the histogram's resolution, and how often each was recorded.
     var counts: [(nanoseconds: Int64, count: Int)] { get }
 }

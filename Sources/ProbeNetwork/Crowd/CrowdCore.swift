@@ -1,24 +1,25 @@
 import HeapModule
 import ProbeBase
 
-/// What the members of a crowd do, one event after the other.
+/// The behaviour of a crowd's members, driven by one event after another.
 ///
-/// It opens no socket and reads no clock: ``CrowdConnections`` does the first, and times are arguments, in nanoseconds of CLOCK_MONOTONIC.
-/// Confined to one thread.
+/// It opens no sockets and reads no clock: ``CrowdConnections`` has the sockets, and times are arguments, in
+/// nanoseconds of CLOCK_MONOTONIC. Confined to one thread.
 ///
-/// A step is *due* when the one before it was done, in the sense of the schedule: a wait moves it on by exactly its length, however late the
-/// thread was, and the members of a crowd with a rate begin at their own moments. Waits of members are measured from there, so that a crowd
-/// which is held up by a slow peer does not measure less of it (coordinated omission).
+/// A step is *due* when the preceding step is complete according to the schedule: a wait postpones it by exactly its
+/// length, however late the thread was, and each member of a crowd with a rate has its own start time. Members' waits
+/// are measured from the due time, so that a crowd that is held up by a slow peer doesn't underreport its latency
+/// (coordinated omission).
 package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRecorder> {
     let connections: Connections
     let program: MemberProgram
     var members: [CrowdMember]
     var tally = CrowdTally<Recorder>()
-    /// The matcher of each instruction that has a regex.
+    /// The matchers of the instructions that have a regex.
     let matchers: [Int: MemberInput.LineMatcher]
     let input: MemberInput
 
-    /// When a member is woken, or reads again: valid where the member still says so.
+    /// A time at which a member wakes up, or reads again. It is valid only while the member still has the same time.
     struct Timer: Comparable {
         var at: Int64
         var member: UInt32
@@ -26,21 +27,21 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 
     private var timers = Heap<Timer>()
-    /// Members that go on in the next turn: they have done much in this one.
+    /// The members that continue in the next turn, because they have used up their share of this one.
     private var ready: [Int] = []
     private var turns: MemberTurns
-    /// For each instruction, whether it or one that can come behind it looks at what was received.
+    /// For each instruction, whether it or one that may follow it examines received bytes.
     private let looksAhead: [Bool]
     private let needsConnectionAhead: [Bool]
     let waitsAhead: [[MemberWait: Int]]
-    /// What a member has received and not looked at; then it stops reading.
+    /// The number of unexamined bytes at which a member stops reading.
     let mostInput: Int
     let buffer: UnsafeMutableRawBufferPointer
 
     /// - Parameters:
-    ///   - members: how many begin by themselves; of a crowd of servers 0.
-    ///   - schedule: the nanoseconds between the beginning of the crowd and that of a member, rising.
-    ///   - matchers: of each instruction that expects a line by a regex.
+    ///   - members: the number of members that start on their own; 0 for a crowd of servers.
+    ///   - schedule: the start time of each member in ascending order, in nanoseconds since the start of the crowd.
+    ///   - matchers: a matcher for each instruction that expects a line by a regex.
     package init(
         _ program: MemberProgram, members: Int, connections: Connections, schedule: ((Int) -> Int64)? = nil,
         matchers: [Int: ([UInt8]) -> Bool] = [:]
@@ -62,30 +63,30 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     deinit { buffer.deallocate() }
 
-    /// Whether what a member receives may be what it waits for, now or later.
+    /// Returns whether bytes that a member receives may be what it waits for, now or later.
     func looksAhead(_ member: Int) -> Bool {
         let place = Int(members[member].instruction)
         guard place < looksAhead.count else { return false }
         return members[member].state != .done && members[member].state != .failed && looksAhead[place]
     }
 
-    /// Whether its script can't go on without the connection that it has.
+    /// Returns whether a member's script can't continue without its current connection.
     func needsConnection(_ member: Int) -> Bool {
         let place = Int(members[member].instruction)
         return place < needsConnectionAhead.count && needsConnectionAhead[place]
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     package func begin(at moment: Int64) { turns.begin(at: moment) }
 
-    /// With those whose connection has ended.
+    /// The number of members, including those whose connection has ended.
     package var memberCount: Int { members.count }
 
-    /// A connection came that is one too many.
+    /// Counts a connection that exceeded the number of members.
     package func refuse() { tally.snapshot.refused += 1 }
 
-    /// A connection came to a crowd of servers: the number of a new member of it.
+    /// Handles a connection to a crowd of servers, and returns the number of the new member.
     package func accept(at now: Int64) -> Int {
         let member = members.count
         members.append(CrowdMember())
@@ -93,7 +94,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         return member
     }
 
-    /// A connection came, and takes the place of a member whose connection has ended.
+    /// Handles a connection that takes the place of a member whose connection has ended.
     package func accept(_ member: Int, at now: Int64) {
         members[member] = CrowdMember()
         members[member].connection = .open
@@ -106,7 +107,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         run(member, at: now)
     }
 
-    /// Bytes, an end or an error can be read.
+    /// Handles that bytes, an end or an error can be read.
     package func readable(_ member: Int, at now: Int64) {
         guard members[member].connection != .none else { return }
         members[member].flags.insert(.readable)
@@ -127,14 +128,14 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         }
     }
 
-    /// The peer has sent its FIN, or an error has come, also of a member that does not read.
+    /// Handles the peer's FIN, or an error; called also for members that don't read.
     package func ended(_ member: Int, at now: Int64) {
-        // What it has not read comes before the end, and may be what it waits for.
+        // Unread bytes precede the end, and may be what the member waits for.
         guard members[member].connection == .open, !mayRead(member), !looksAhead(member) else { return }
         peerEnded(member, at: now)
     }
 
-    /// Does what is due; to be called at ``nextMoment`` or later.
+    /// Performs everything that is due. Must be called at ``nextMoment`` or later.
     package func advance(to now: Int64) {
         let turn = ready
         ready.removeAll(keepingCapacity: true)
@@ -149,13 +150,13 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         takeTurns(at: now)
     }
 
-    /// When ``advance(to:)`` has something to do; nil: only behind an event.
+    /// The next time at which ``advance(to:)`` has work to do; `nil` if there is none before the next event.
     package var nextMoment: Int64? {
         if !ready.isEmpty { return 0 }
         return [timers.min?.at, turns.nextMoment].compactMap(\.self).min()
     }
 
-    /// No member does anything more: connections are closed, each with a FIN.
+    /// Stops all members, and closes their connections with a FIN.
     package func stop(at now: Int64) {
         turns.stop()
         for member in members.indices where members[member].state != .done && members[member].state != .failed {
@@ -211,7 +212,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         case .expecting: fail(member, members[member].flags.contains(.atEnd) ? closedText : "it did not come in time")
         case .connecting: fail(member, "no answer in time")
         case .blocked:
-            // A member that does not read may well be why its peer does not.
+            // If a member doesn't read, that may be the reason why its peer doesn't either.
             if mayRead(member) { fail(member, "the peer takes nothing") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }
@@ -272,7 +273,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     var closedText: String { "closed by the peer" }
 
-    /// Its script goes no further: it could not do what it says.
+    /// Fails a member, whose script ends here.
     func fail(_ member: Int, _ reason: String) {
         let state = members[member].state
         guard state != .done, state != .failed else { return }
@@ -282,9 +283,9 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         drop(member) { $0.reset(member) }
     }
 
-    /// Its connection ends, and it is woken no more.
+    /// Ends a member's connection, and cancels its timers.
     ///
-    /// - Parameter isJudged: bytes that were received and not consumed count against the member.
+    /// - Parameter isJudged: whether received bytes that were not consumed count against the member.
     func drop(_ member: Int, isJudged: Bool = true, _ end: (Connections) -> Void) {
         let connection = members[member].connection
         if isJudged { judgeRest(member) }
@@ -300,11 +301,11 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         (members[member].taken, members[member].scanned, members[member].surplus) = (0, 0, 0)
     }
 
-    /// It goes on in the next turn.
+    /// Lets a member continue in the next turn.
     func postpone(_ member: Int) { ready.append(member) }
 
     func run(_ member: Int, at now: Int64) {
-        // Then others have their turn.
+        // A limited number of steps, so that other members get their turn.
         for _ in 0..<64 {
             guard members[member].state == .running else { return }
             guard step(member, at: now) else { return }
@@ -313,16 +314,17 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 }
 
-/// Bytes that a member received and no statement of its script consumed.
+/// Bytes that a member received and that no statement of its script consumed.
 ///
-/// They are judged when the connection ends, and when the crowd is asked for its last report. A connection that the script resets is exempt,
-/// as is one with `ignore rest`. A member that has not finished its script is judged by what the rest of it would do with the bytes: those
-/// that an `expect` would consume or may still wait for are not left over.
+/// They are judged when the connection ends, and when the crowd is asked for its final report. Connections that the
+/// script resets are exempt, and so are those with `ignore rest`. A member that has not finished its script is judged
+/// by what the rest of the script would do with the bytes: those that an `expect` would consume or may still wait for
+/// are not left over.
 extension CrowdCore {
-    /// The number of bytes kept of what no statement looks at, for the report.
+    /// The number of unconsumed bytes that are kept for the report.
     static var keptRest: Int { 64 }
 
-    /// Keeps bytes that no statement ahead can look at: the first few of them, and the number of all others.
+    /// Keeps bytes that no later statement can examine: the first few, and the number of all others.
     func keepRest(_ member: Int, _ received: UnsafeRawBufferPointer) {
         if members[member].flags.contains(.ignoresRest) { return }
         let room = max(0, Self.keptRest - (members[member].input.count - Int(members[member].taken)))
@@ -330,7 +332,8 @@ extension CrowdCore {
         members[member].surplus += max(0, received.count - room)
     }
 
-    /// Called when no later statement looks at the input: a hundred thousand members must not keep all of it.
+    /// Trims the input to the bytes kept for the report. Called when no later statement examines it, because a hundred
+    /// thousand members must not keep all of it.
     func trimRest(_ member: Int) {
         let rest = members[member].flags.contains(.ignoresRest) ? [] : members[member].rest
         members[member].surplus += max(0, rest.count - Self.keptRest)
@@ -358,7 +361,8 @@ extension CrowdCore {
         tally.snapshot.addRest(of: 1, rest)
     }
 
-    /// The members whose open connections have bytes left over at this moment, after everything in the kernel was received.
+    /// Counts the members whose open connections have bytes left over now, after receiving everything that is in the
+    /// kernel.
     func openRests(at now: Int64) -> (members: Int, example: CrowdSnapshot.Rest?) {
         for member in members.indices where members[member].connection == .open { readable(member, at: now) }
         var found: (members: Int, example: CrowdSnapshot.Rest?) = (0, nil)
@@ -370,7 +374,7 @@ extension CrowdCore {
         return found
     }
 
-    /// The bytes that the member's script leaves over if nothing more is received; `nil` if there are none.
+    /// Returns the bytes that the member's script leaves over if nothing more is received, or `nil` if there are none.
     private func unconsumed(by member: Int) -> CrowdSnapshot.Rest? {
         guard members[member].connection == .open, !members[member].flags.contains(.ignoresRest) else { return nil }
         let unread = mayRead(member) ? 0 : connections.unread(member)
@@ -388,7 +392,8 @@ extension CrowdCore {
 }
 
 extension MemberInput {
-    /// How many of the bytes the statements ahead would consume; `nil` if what is left doesn't matter, or may still be waited for.
+    /// Returns how many of the bytes the statements ahead would consume, or `nil` if the remainder doesn't matter or
+    /// may still be awaited.
     func taken(
         from rest: [UInt8], by program: MemberProgram, at instruction: Int, _ matchers: [Int: LineMatcher]
     ) -> Int? {
@@ -408,8 +413,8 @@ extension MemberInput {
                 }
                 place += 1
             case .jump(let target):
-                // What was received before a new request is no answer to it. Without requests the peer speaks by itself, and the next rounds
-                // take what it has said.
+                // Bytes received before a new request are no answer to it. Without requests the peer sends on its own,
+                // and the next rounds consume what it has sent.
                 let asks = program.instructions[target..<place].contains { if case .send = $0 { true } else { false } }
                 if asks || taken == rest.count || takenBefore == taken { return taken }
                 (takenBefore, place) = (taken, target)
@@ -420,14 +425,14 @@ extension MemberInput {
 }
 
 extension CrowdMember {
-    /// What was received and not consumed, as far as it was kept.
+    /// The received bytes that were not consumed, as far as they were kept.
     fileprivate var rest: [UInt8] { Array(input.dropFirst(Int(taken))) }
 }
 
 extension CrowdSnapshot {
     /// Bytes that no statement consumed.
     package struct Rest: Sendable, Equatable {
-        /// The first of them; fewer than `count` if there are many, or if the member does not read.
+        /// The first of these bytes; fewer than `count` if there are many, or if the member does not read.
         package var bytes: [UInt8]
         package var count: Int
 
@@ -441,11 +446,11 @@ extension CrowdSnapshot {
 }
 
 extension CrowdCore {
-    /// Does the instruction of a member, or a part of it. False: it waits for something.
+    /// Executes the instruction of a member, or a part of it. Returns `false` if the member must wait for something.
     func step(_ member: Int, at now: Int64) -> Bool {
         let place = Int(members[member].instruction)
         if members[member].flags.contains(.atEnd), members[member].connection == .open, !looksAhead(member) {
-            // It came with the last of what was waited for: the same as if it came now.
+            // The end arrived together with the last expected bytes; this is the same as if it arrived now.
             peerEnded(member, at: now)
             if members[member].state == .failed { return false }
         }
@@ -492,7 +497,7 @@ extension CrowdCore {
 
     private func pause(_ member: Int, for duration: Duration, at now: Int64) {
         members[member].state = .pausing
-        // Never shorter than it says, also where this thread is late.
+        // Never shorter than specified, even if this thread is late.
         setWake(member, at: later(max(members[member].due, now), by: duration))
     }
 
@@ -514,13 +519,13 @@ extension CrowdCore {
 
     private func sendEndlessly(_ member: Int, _ bytes: [UInt8], _ interval: Duration, at now: Int64) -> Bool {
         guard write(member, bytes, at: now) else { return false }
-        // By the schedule of the first one; where one was late, the missed ones are not sent in a burst.
+        // Keeps the schedule of the first send. If one is late, the missed ones are not sent in a burst.
         members[member].state = .pausing
         setWake(member, at: max(later(members[member].due, by: interval), now))
         return false
     }
 
-    /// Writes what is left of the bytes. False: it could not write all.
+    /// Writes the remaining bytes. Returns `false` if not all of them could be written.
     private func write(_ member: Int, _ bytes: [UInt8], at now: Int64) -> Bool {
         guard members[member].connection == .open else {
             fail(member, "it is not connected")
@@ -554,7 +559,7 @@ extension CrowdCore {
         !members[member].flags.contains(.stopsReading) && members[member].slowReading < 0
     }
 
-    /// Reads what the kernel has, as far as the member takes it. True: it may go on with its script.
+    /// Reads what the kernel has, up to the member's limit. Returns `true` if the member may continue with its script.
     @discardableResult
     func take(_ member: Int, at now: Int64) -> Bool {
         guard mayRead(member) else { return false }
@@ -599,26 +604,26 @@ extension CrowdCore {
         return goesOn && resume(member)
     }
 
-    /// An `expect` is looked at again.
+    /// Lets a member evaluate its `expect` again; returns `true`.
     private func resume(_ member: Int) -> Bool {
         members[member].state = .running
         return true
     }
 
-    /// The peer has sent its FIN.
+    /// Handles the peer's FIN.
     func peerEnded(_ member: Int, at now: Int64) {
         members[member].flags.insert(.atEnd)
         switch members[member].state {
         case .done, .failed: drop(member) { $0.close(member) }
         case .expecting: break
         case .waitingToStart, .running, .queued, .connecting, .blocked, .pausing:
-            // What has come may still be what the script waits for; without such a step nothing more can become of it.
+            // Received bytes may still be what the script waits for. Without such a step, they no longer matter.
             if looksAhead(member) { return }
             if needsConnection(member) { fail(member, closedText) } else { hangUp(member) }
         }
     }
 
-    /// Its connection has ended, and its script goes on without.
+    /// Closes a member's connection, and lets its script continue without one.
     private func hangUp(_ member: Int) {
         let wakes = members[member].wakes
         drop(member) { $0.close(member) }

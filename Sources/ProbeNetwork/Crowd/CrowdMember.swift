@@ -1,26 +1,26 @@
-/// One member of a crowd. There may be a hundred thousand, so it is small.
+/// One member of a crowd. It is small, because there may be a hundred thousand.
 struct CrowdMember {
     enum Connection: UInt8 {
         case none, connecting, open
     }
 
-    /// What it does at its instruction.
+    /// What a member is doing at its current instruction.
     enum State: UInt8 {
-        /// Its script has not begun.
+        /// The member's script has not begun.
         case waitingToStart
-        /// It goes on as soon as it is looked at.
+        /// The member continues as soon as it is run.
         case running
-        /// `connect`: for its turn.
+        /// `connect`: waiting for its turn.
         case queued
-        /// `connect`
+        /// `connect`: waiting for the connection.
         case connecting
-        /// `send`: until the kernel takes more.
+        /// `send`: waiting until the kernel accepts more bytes.
         case blocked
-        /// `wait`, and the pause behind a piece.
+        /// `wait`, or the pause after a piece.
         case pausing
-        /// `expect`
+        /// `expect`: waiting for received bytes.
         case expecting
-        /// Its script has ended.
+        /// The member's script has ended.
         case done
         case failed
     }
@@ -28,18 +28,18 @@ struct CrowdMember {
     struct Flags: OptionSet {
         let rawValue: UInt8
         static let everConnected = Flags(rawValue: 1)
-        /// The kernel may have bytes, or an end.
+        /// The kernel may have bytes or an end to read.
         static let readable = Flags(rawValue: 2)
         static let stopsReading = Flags(rawValue: 4)
-        /// The peer's FIN has come.
+        /// The peer's FIN has been received.
         static let atEnd = Flags(rawValue: 8)
-        /// It has come to the end of its script.
+        /// The member has reached the end of its script.
         static let wasDone = Flags(rawValue: 16)
-        /// It has been through a `repeat` once.
+        /// The member has completed the first round of a `repeat`.
         static let hasRepeated = Flags(rawValue: 32)
-        /// `ignore rest` on its connection.
+        /// `ignore rest` applies to the current connection.
         static let ignoresRest = Flags(rawValue: 64)
-        /// One of its connections ended with bytes that nothing had consumed.
+        /// One of the member's connections ended with bytes that no statement had consumed.
         static let hadRest = Flags(rawValue: 128)
     }
 
@@ -47,22 +47,22 @@ struct CrowdMember {
     var connection = Connection.none
     var flags: Flags = []
     var instruction: Int32 = 0
-    /// Of a send: the piece, and how much of it is written.
+    /// The current piece of a send, and the number of its bytes that are written.
     var piece: Int32 = 0
     var written: Int32 = 0
-    /// The `read N every D` that it keeps to; -1: none.
+    /// The instruction of the `read N every D` in force; -1 if there is none.
     var slowReading: Int32 = -1
-    /// Of ``input``: what was taken, and what was looked at in vain.
+    /// The numbers of bytes of ``input`` that were consumed, and that were examined without a match.
     var taken: Int32 = 0
     var scanned: Int32 = 0
-    /// When its step was due, in nanoseconds of CLOCK_MONOTONIC.
+    /// When the current step was due, in nanoseconds of CLOCK_MONOTONIC.
     var due: Int64 = 0
-    /// What wakes it: the end of a pause, or a deadline; `Int64.max`: nothing.
+    /// When the member wakes up, at the end of a pause or at a deadline; `Int64.max` for never.
     var wakes: Int64 = .max
-    /// Of slow reading: when it reads again.
+    /// When a member that reads slowly reads again; `Int64.max` for never.
     var reads: Int64 = .max
-    /// What was received and no `expect` has taken; only the first bytes where none is to come.
+    /// The received bytes that no `expect` has consumed; only the first ones if no `expect` follows.
     var input: [UInt8] = []
-    /// The number of bytes that followed, where only the first were kept.
+    /// The number of further bytes, if only the first ones were kept.
     var surplus = 0
 }

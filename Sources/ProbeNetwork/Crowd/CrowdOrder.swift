@@ -1,63 +1,69 @@
 package import ProbeBase
 
-/// What a worker of a crowd is told: one object of JSON, the first line of its stdin.
+/// The order for a worker of a crowd: one JSON object, on the first line of its stdin.
 package struct CrowdOrder: Sendable {
     package enum Role: Sendable {
         /// Members connect to this address.
         case clients(to: SocketEndpoint)
-        /// Members are the connections that come to this address, which several workers share (SO_REUSEPORT). Port 0: any free one.
+        /// Members are the connections to this address, which several workers share (SO_REUSEPORT). Port 0 means any
+        /// free port.
         case servers(at: SocketEndpoint)
-        /// What a crowd connects to where that is a server of the harness: connections from the crowd, whose bytes are dropped. It listens
-        /// on the server's own address, in its group of SO_REUSEPORT, in which `place` is this one's and `places` their number without the
-        /// server, which is first.
+        /// Members are a crowd's connections to a server of the harness, whose bytes are dropped.
+        ///
+        /// The worker listens on the server's own address, as a member of its SO_REUSEPORT group. `place` is the
+        /// worker's place in the group, and `places` is the number of workers, not counting the server, which is first.
         case sink(at: SocketEndpoint, place: Int, places: Int)
     }
 
     package var role: Role
-    /// The members of this worker are `first`, `first + step`, … below `count`, which is that of the crowd.
+    /// The members of this worker are `first`, `first + step`, … below `count`, the number of members of the whole
+    /// crowd.
     package var first: Int
     package var step: Int
     package var count: Int
-    /// Members of the whole crowd that start in a second; nil: as fast as they can.
+    /// The number of members of the whole crowd that start per second; `nil` for as fast as possible.
     package var rate: Double?
     package var program: MemberProgram
     package var receiveBuffer: Int?
     package var sources: SourceAddresses?
-    /// Where `sources` has no free port.
+    /// The addresses to use if `sources` has no free port.
     package var otherSources: SourceAddresses?
     package var tls: MemberTLS?
-    /// A file by which workers of `servers` share the number of their members; nil: there is one worker.
+    /// A file through which the workers of `servers` share their member count; `nil` if there is only one worker.
     package var countFile: String?
 
     package init(role: Role, first: Int, step: Int, count: Int, program: MemberProgram) {
         (self.role, self.first, self.step, self.count, self.program) = (role, first, step, count, program)
     }
 
-    /// How many members this worker has.
+    /// The number of members of this worker.
     package var members: Int { first < count ? (count - first + step - 1) / step : 0 }
 }
 
-/// The ends of a crowd's own: member `i` has address `first + i % addresses`, and of `ports` the one `i / addresses` after `offset`, in a circle.
+/// The source addresses and ports of a crowd.
+///
+/// Member `i` has the address `first + i % addresses`, and the port of `ports` at `offset + i / addresses`, wrapping
+/// around.
 package struct SourceAddresses: Sendable, Equatable {
-    /// As a number: 127.64.0.1 is 0x7f400001.
+    /// The first address as a number: 127.64.0.1 is 0x7f400001.
     package var first: UInt32
     package var addresses: Int
     package var ports: Range<Int>
-    /// Crowds that connect to one server begin at different ports.
+    /// The first port's offset in `ports`, so that crowds that connect to the same server begin at different ports.
     package var offset = 0
 
     package init(first: UInt32, addresses: Int, ports: Range<Int>) {
         (self.first, self.addresses, self.ports) = (first, addresses, ports)
     }
 
-    /// 127.0.0.1, the one address that every server takes for local.
+    /// Returns the source address 127.0.0.1, the only one that every server considers local.
     package static func localhost(offset: Int) -> SourceAddresses {
         var sources = SourceAddresses(first: 0x7f00_0001, addresses: 1, ports: ports)
         sources.offset = offset
         return sources
     }
 
-    /// `127.0.0.2`, `127.0.0.2 to 127.0.0.9`
+    /// Returns text such as `127.0.0.2` or `127.0.0.2 to 127.0.0.9`.
     package static func text(of addresses: ClosedRange<UInt32>) -> String {
         let first = "\(IPAddress(v4: addresses.lowerBound))"
         return addresses.count == 1 ? first : "\(first) to \(IPAddress(v4: addresses.upperBound))"
@@ -65,16 +71,18 @@ package struct SourceAddresses: Sendable, Equatable {
 
     package var text: String { Self.text(of: first...first + UInt32(addresses - 1)) }
 
-    /// Whether the member has an end that no other member has.
+    /// Returns whether the member has an address and port that no other member has.
     package func suffices(for member: Int) -> Bool { member / addresses < ports.count }
 
-    /// 127.64.0.0/10 belongs to crowds: the capture leaves its packets out, and a server of the harness knows crowds by it.
+    /// The network reserved for crowds, 127.64.0.0/10. The capture excludes its packets, and a server of the harness
+    /// recognizes crowds by it.
     package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
-    /// Below those that the system gives away by itself (ip_local_port_range begins at 32768).
+    /// The ports below those that the system assigns itself (ip_local_port_range begins at 32768).
     package static let ports = 10000..<32768
     private static let most = 4096
 
-    /// For a crowd on loopback; `seed` chooses where in the network it begins, so that crowds of one machine do not meet.
+    /// Creates the source addresses of a crowd on loopback. `seed` chooses the first address within the network, so
+    /// that crowds on the same machine don't collide.
     package init(members: Int, seed: UInt64) {
         addresses = max(1, min(Self.most, members / 16))
         let room = ~Self.network.mask - UInt32(Self.most) - 2
@@ -82,22 +90,26 @@ package struct SourceAddresses: Sendable, Equatable {
         ports = Self.ports
     }
 
-    /// - Parameter round: 0 for a member's first connection. Each later one has another port: the peer may still have the one before it.
+    /// Returns the address and port of a member's connection.
+    ///
+    /// - Parameter round: 0 for a member's first connection. Each later connection has a different port, because the
+    ///   peer may still have the previous one.
     package func endpoint(of member: Int, round: Int = 0) -> (address: UInt32, port: UInt16) {
         let place = offset + member / addresses + round * Self.stride
         return (first + UInt32(member % addresses), UInt16(ports.lowerBound + place % ports.count))
     }
 
-    /// A prime: further than the members of one address are apart.
+    /// The distance between the ports of successive rounds: a prime, larger than the distance between the ports of
+    /// members that share an address.
     private static let stride = 997
 }
 
-/// TLS of members that connect: as a client, or of members of `servers`: as a server.
+/// The TLS settings of members: members that connect are TLS clients, and members of `servers` are TLS servers.
 package struct MemberTLS: Sendable, Equatable {
-    /// SNI; nil: none.
+    /// The name to send as SNI; `nil` for none.
     package var serverName: String?
     package var alpn: [String] = []
-    /// Files of PEM: of servers.
+    /// The PEM files of a server's certificate and key.
     package var certificate: String?
     package var key: String?
 

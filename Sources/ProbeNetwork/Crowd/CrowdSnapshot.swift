@@ -1,38 +1,39 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// How a crowd stands at a moment; of one worker, or merged of several.
+/// The state of a crowd at one moment, from one worker or merged from several.
 package struct CrowdSnapshot: Sendable {
-    /// Members whose script has begun.
+    /// The number of members whose script has begun.
     package var started = 0
-    /// Was ever connected.
+    /// The number of members that have ever been connected.
     package var connected = 0
     package var alive = 0
     package var failed = 0
-    /// Has come to the end of its script.
+    /// The number of members that have reached the end of their script.
     package var done = 0
     package var received = 0
     package var sent = 0
-    /// Connections of a crowd of servers that came when it had all its members: reset.
+    /// The number of connections to a crowd of servers that were reset because the crowd already had all its members.
     package var refused = 0
-    /// Connections that were made from the order's other addresses, because the first ones had no free port.
+    /// The number of connections made from the order's alternative addresses, because the first ones had no free port.
     package var elsewhere = 0
-    /// The number of members that received bytes which their script did not consume: on connections that have ended, and in an answer to a
-    /// question about it also on those that are open.
+    /// The number of members that received bytes that their script did not consume.
+    ///
+    /// Counts connections that have ended. Open connections are included only if the snapshot was requested with them.
     package var withRest = 0
-    /// What one of them received.
+    /// An example of bytes that a member's script did not consume.
     package var rest: Rest?
-    /// Why members failed: the instruction, and how many; most first.
+    /// The reasons why members failed, with the instruction and the number of members, most frequent first.
     package var failures: [Failure] = []
-    /// Only where it was asked for.
+    /// The latencies of waits; empty unless requested.
     package var latencies: [MemberWait: LatencyRecord] = [:]
-    /// When the worker's process stood still since it was last asked.
+    /// The standstills of the worker's process since the previous snapshot.
     package var standstills = Standstills()
 
     package struct Failure: Sendable, Equatable {
-        /// A place in the program's instructions.
+        /// An index into the program's instructions.
         package var instruction: Int
-        /// `refused`, `timeout`, `closed by the peer`, `reset by the peer`, `the line was "x"`, …
+        /// The reason, such as `refused`, `closed by the peer`, `reset by the peer` or `the line was "x"`.
         package var reason: String
         package var count: Int
 
@@ -43,12 +44,12 @@ package struct CrowdSnapshot: Sendable {
 
     package init() {}
 
-    /// Why members failed that says nothing about who served them.
+    /// A reason for members' failures that says nothing about the server they connected to.
     package enum Obstacle: Equatable {
         case limitOfHarness
         case machine(MachineError)
 
-        /// - Parameter reason: of a failure.
+        /// - Parameter reason: the reason of a failure.
         init?(_ reason: String) {
             if MemberInput.isLimit(reason) {
                 self = .limitOfHarness
@@ -61,7 +62,7 @@ package struct CrowdSnapshot: Sendable {
             }
         }
 
-        /// The reason of a member all of whose ports are in use.
+        /// The failure reason of a member whose ports are all in use.
         package static let noPort = "no port of its own is free"
     }
 
@@ -129,7 +130,7 @@ extension CrowdSnapshot: JSONConvertible {
         return standstills
     }
 
-    /// By the names of the waits, in their order; not written where there is none.
+    /// Encoded by the names of the waits, in their order; omitted if there are none.
     private static let latencies = JSONCodec<[MemberWait: LatencyRecord]>("an object") { latencies in
         let records = MemberWait.allCases.compactMap { wait in latencies[wait].map { (wait.rawValue, $0.json) } }
         return .object(latencies.isEmpty ? [] : [("latencies", .object(records))])

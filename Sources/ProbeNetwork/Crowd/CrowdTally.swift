@@ -1,20 +1,20 @@
 package import ProbeBase
 
-/// What has become of the members, and how long their waits took.
+/// The outcomes of the members, and the durations of their waits.
 struct CrowdTally<Recorder: LatencyRecorder> {
     private struct Failure: Hashable {
         var instruction: Int
         var reason: String
     }
 
-    /// Kinds of failures that are told apart.
+    /// The number of different failures that are counted separately.
     private static var mostFailures: Int { 64 }
 
     var snapshot = CrowdSnapshot()
     private var failures: [Failure: Int] = [:]
     private var recorders: [MemberWait: Recorder] = [:]
     private var failedWaits: [MemberWait: Int] = [:]
-    /// To which no member will come any more.
+    /// The number of waits that no member will reach any more.
     private var lostWaits: [MemberWait: Int] = [:]
 
     mutating func record(_ wait: MemberWait, _ nanoseconds: Int64) {
@@ -28,22 +28,25 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     mutating func fail(at instruction: Int, _ reason: String) {
         snapshot.failed += 1
         var failure = Failure(instruction: instruction, reason: reason)
-        // An obstacle is never lost among other reasons: it makes the case an error.
+        // An obstacle is never folded into "another reason", because it makes the case an error.
         if failures[failure] == nil, failures.count >= Self.mostFailures, CrowdSnapshot.Obstacle(reason) == nil {
             failure.reason = "another reason"
         }
         failures[failure, default: 0] += 1
     }
 
-    /// What members wait for, or will.
+    /// The waits that members are in, or have yet to reach.
     struct Waits {
-        /// With the nanoseconds that each has taken so far: for the first time, and in later rounds of a `repeat`.
+        /// Waits in progress, with the nanoseconds that each has taken so far: `running` in a member's first round,
+        /// `repeated` in later rounds of a `repeat`.
         var running: [(wait: MemberWait, nanoseconds: Int64)] = []
         var repeated: [(wait: MemberWait, nanoseconds: Int64)] = []
         var open: [MemberWait: Int] = [:]
     }
 
-    /// - Parameter waits: of members at this moment; nil: latencies are not asked for.
+    /// Returns a snapshot of the tally.
+    ///
+    /// - Parameter waits: the current waits of members; `nil` if latencies are not requested.
     func snapshot(_ waits: Waits?) -> CrowdSnapshot {
         var result = snapshot
         result.failures = failures.map {
@@ -74,7 +77,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
 }
 
 extension MemberProgram.Instruction {
-    /// What is measured of it.
+    /// The kind of wait that is measured for the instruction; `nil` if it has none.
     package var wait: MemberWait? {
         switch self {
         case .connect: .connect
@@ -85,11 +88,11 @@ extension MemberProgram.Instruction {
 }
 
 extension CrowdCore {
-    /// How the crowd stands.
+    /// Returns the state of the crowd.
     ///
     /// - Parameters:
-    ///   - latencies: with the times of waits, those that go on with what they have taken so far.
-    ///   - rests: with the members whose open connections have bytes left over.
+    ///   - latencies: whether to include the durations of waits; waits in progress count with their time so far.
+    ///   - rests: whether to include the members whose open connections have bytes left over.
     package func snapshot(at now: Int64, latencies: Bool, rests: Bool = false) -> CrowdSnapshot {
         let open = rests ? openRests(at: now) : nil
         var snapshot = snapshot(at: now, latencies: latencies)
@@ -100,7 +103,7 @@ extension CrowdCore {
     private func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
         guard latencies else { return tally.snapshot(nil) }
         var waits = CrowdTally<Recorder>.Waits()
-        /// How many members in their first round are at each instruction.
+        /// The number of members at each instruction that are in their first round.
         var places = Array(repeating: 0, count: waitsAhead.count)
         for member in members where member.state != .failed && member.state != .done {
             let isRepeated = member.flags.contains(.hasRepeated)
@@ -126,16 +129,16 @@ extension CrowdCore {
         }
     }
 
-    /// A member's script goes no further: what it was to wait for is lost.
+    /// Records as lost the waits that a member's script has not reached when it ends early.
     ///
-    /// - Parameter isFailure: it failed at its instruction; else the crowd is stopped.
+    /// - Parameter isFailure: whether the member failed at its instruction; otherwise the crowd is stopped.
     func loseWaits(_ member: Int, isFailure: Bool, at now: Int64) {
         let place = Int(members[member].instruction)
         let isRepeated = members[member].flags.contains(.hasRepeated)
         var ahead = isRepeated ? [:] : waitsAhead[place]
         let isAtWait = runningWait(of: members[member]) != nil || (isFailure && members[member].state == .running)
         if isAtWait, place < program.instructions.count, let wait = program.instructions[place].wait {
-            // In a later round it says how long it took at least.
+            // In a later round, the time so far is recorded as a lower bound.
             if isFailure || !isRepeated { tally.failWait(wait) } else { tally.record(wait, now - members[member].due) }
             if !isRepeated { ahead[wait, default: 1] -= 1 }
         }

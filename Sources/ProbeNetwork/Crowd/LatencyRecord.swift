@@ -1,18 +1,20 @@
 package import ProbeBase
 
-/// How long waits of one kind took, from the moment at which each was due.
+/// The durations of waits of one kind, each measured from when the wait was due.
 ///
-/// The values are those of the buckets of HDR histograms, which the workers record into: three digits of each are right. Records of
-/// several workers add up.
+/// The values are those of HDR histogram buckets, which the workers record into; they have three significant digits.
+/// Records of several workers can be merged.
 package struct LatencyRecord: Sendable, Equatable {
-    /// By nanoseconds: how often. In a `repeat` behind its first round, with waits that still go on, by the time that they have taken so far.
+    /// The number of waits by duration in nanoseconds. In later rounds of a `repeat`, waits in progress are included,
+    /// with the time that they have taken so far.
     package private(set) var counts: [Int64: Int] = [:]
-    /// The same of waits that go on for the first time.
+    /// The number of first-round waits in progress, by the nanoseconds that they have taken so far.
     package private(set) var running: [Int64: Int] = [:]
-    /// Waits that failed: nobody knows how long they would have taken, so they count as longer than all others.
+    /// The number of waits that failed. How long they would have taken is unknown, so they count as longer than all
+    /// others.
     package var failed = 0
-    /// Waits to which members have not come yet, or never will: of those that have not begun, that do something before it, or that failed
-    /// there.
+    /// The number of waits that members have not reached yet, or never will: members that have not begun, are at an
+    /// earlier instruction, or failed there.
     package var open = 0
 
     package init() {}
@@ -25,10 +27,10 @@ package struct LatencyRecord: Sendable, Equatable {
         running[nanoseconds, default: 0] += count
     }
 
-    /// All waits that have begun, those that failed or go on with them.
+    /// The number of waits that have begun, including those that failed or are in progress.
     package var count: Int { counts.values.reduce(0, +) + running.values.reduce(failed, +) }
 
-    /// Those that go on for the first time, or have not begun.
+    /// The number of first-round waits that are in progress or have not begun.
     package var unended: Int { running.values.reduce(open, +) }
 
     package var isEmpty: Bool { count == 0 && open == 0 }
@@ -40,20 +42,23 @@ package struct LatencyRecord: Sendable, Equatable {
         open += other.open
     }
 
-    /// How far waits that have no end yet are counted.
+    /// How waits that have not ended are counted.
     private enum Unended {
-        /// Those that go on by their time so far.
+        /// Waits in progress count with their time so far.
         case soFar
-        /// As if each ended at this moment, and those to come took no time.
+        /// Waits in progress count as if they ended now, and waits that have not begun as if they took no time.
         case shortest
-        /// As if none ever ended.
+        /// Waits count as if they never ended.
         case endless
     }
 
-    /// The time that so many percent of the waits took at most. `Duration` of `Int64.max` nanoseconds: the wait failed; nil: there was none.
+    /// Returns the value at a percentile: the time that this percentage of the waits took at most.
+    ///
+    /// - Returns: `Int64.max` nanoseconds if the wait at the percentile failed; `nil` if there are no waits.
     package func value(at percentile: Double) -> Duration? { value(at: percentile, .soFar) }
 
-    /// What the same can still become: the least and the most. Waits of members that have not come to them are in it. nil: there is none.
+    /// Returns the range that the value at a percentile can still end up in, or `nil` if there are no waits. Waits that
+    /// members have not reached are included.
     package func bounds(at percentile: Double) -> ClosedRange<Duration>? {
         guard let least = value(at: percentile, .shortest), let most = value(at: percentile, .endless) else {
             return nil
@@ -67,7 +72,7 @@ package struct LatencyRecord: Sendable, Equatable {
         if unended == .shortest { values[0, default: 0] += open }
         let total = count + (unended == .soFar ? 0 : open)
         guard total > 0 else { return nil }
-        // A product such as 99.9 / 100 * 1000 may be a little more than the number that is meant.
+        // A product such as 99.9 / 100 * 1000 may be slightly more than the exact value.
         let rank = max(1, Int((percentile / 100 * Double(total) - 1e-6).rounded(.up)))
         var seen = 0
         for (value, count) in values.sorted(by: { $0.key < $1.key }) {
@@ -77,12 +82,12 @@ package struct LatencyRecord: Sendable, Equatable {
         return .nanoseconds(Int64.max)
     }
 
-    /// All waits that did not fail, in the order of their times; those that go on count by what they have taken so far.
+    /// The waits that did not fail, in ascending order of duration. Waits in progress count with their time so far.
     package var buckets: [(upTo: Int64, count: Int)] {
         counts.merging(running, uniquingKeysWith: +).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Those that a report shows.
+    /// The percentiles that reports show.
     package static let shown: [Double] = [50, 90, 99, 99.9, 100]
 
     package func percentiles() -> [(percentile: Double, time: Duration)] {
@@ -98,7 +103,7 @@ extension LatencyRecord: JSONConvertible {
             .required("failed", \.failed, .integer), .required("open", \.open, .integer),
         ])
 
-    /// Pairs of a time and a count, in the order of the times.
+    /// Pairs of a time and a count, ordered by time.
     private static let histogram = JSONCodec<[Int64: Int]>("an array") { counts in
         .array(counts.sorted { $0.key < $1.key }.map { .array([.integer(Int($0.key)), .integer($0.value)]) })
     } decode: { (value, _) throws(JSONContentError) in

@@ -1,25 +1,25 @@
 import ProbeBase
 
-/// Looks for what a member waits for in what it has received.
+/// Searches received bytes for what a member waits for.
 struct MemberInput {
     enum Result: Equatable {
-        /// So many bytes are taken.
+        /// The wait is satisfied, and consumes this number of bytes.
         case met(Int)
-        /// Not yet; the first bytes were looked at in vain.
+        /// The wait is not satisfied yet; the first `scanned` bytes need not be examined again.
         case pending(scanned: Int)
         case mismatch(String)
     }
 
-    /// Whether a regex of the language matches a line.
+    /// Returns whether a regex of the language matches a line.
     typealias LineMatcher = ([UInt8]) -> Bool
 
-    /// So many bytes without an end of the line, or without a delimiter, are not what is waited for.
+    /// The number of bytes without a line terminator or delimiter at which a wait fails.
     static let longest = 1 << 18
 
     private static let lateDelimiter = "the delimiter did not come within \(longest) bytes"
     private static let longLine = "no line ended within \(longest) bytes"
 
-    /// Whether a member failed for a limit of the harness, and not for what it was sent.
+    /// Returns whether a member failed because of a limit of the harness, and not because of the bytes it received.
     static func isLimit(_ reason: String) -> Bool { reason == lateDelimiter || reason == longLine }
 
     var terminator: [UInt8]
@@ -59,7 +59,7 @@ struct MemberInput {
         "\"\(Escaped.text(bytes))\(isCut ? "…" : "")\""
     }
 
-    /// The first place of a delimiter at or behind an offset.
+    /// Returns the first offset of a delimiter at or after `start`.
     private static func place(of delimiter: [UInt8], in bytes: Span<UInt8>, from start: Int) -> Int? {
         guard let last = delimiter.last, bytes.count >= delimiter.count else { return nil }
         let behind = delimiter.count - 1

@@ -1,34 +1,34 @@
 package import ProbeBase
 
-/// What each member of a crowd does, as a flat list of instructions; every value is computed.
+/// The script of a crowd's members, as a flat list of instructions in which every value is computed.
 package struct MemberProgram: Sendable {
     package enum Instruction: Sendable {
-        /// It fails when this much later it is not connected, with the handshake of TLS where the crowd has it.
+        /// Connects; fails unless connected within this time, including the TLS handshake if the crowd uses TLS.
         case connect(within: Duration)
-        /// Pieces that leave one by one, with this pause between them.
+        /// Sends the pieces one by one, with a pause between them.
         case send(pieces: [[UInt8]], pause: Duration)
-        /// The same bytes again and again, to the end of the crowd: one at once, and the next each time this has passed.
+        /// Sends the same bytes repeatedly until the crowd ends: first at once, then at this interval.
         case sendEndlessly([UInt8], every: Duration)
-        /// It fails when it has not come this much later.
+        /// Waits for received bytes; fails unless they arrive within this time.
         case expect(Wait, within: Duration)
         case wait(Duration)
         case close
         case reset
         case stopReading
-        /// From here on it reads no more than this.
+        /// Limits reading to this number of bytes per interval from here on.
         case read(count: Int, every: Duration)
-        /// Bytes that nothing consumes on this connection are accepted.
+        /// Accepts bytes on this connection that no statement consumes.
         case acceptRest
-        /// To an instruction before it: `repeat`.
+        /// Jumps back to an earlier instruction (`repeat`).
         case jump(to: Int)
     }
 
     package enum Wait: Sendable {
-        /// The next line, without its terminator, must be one that this accepts.
+        /// Waits for a line, which must pass the test without its terminator.
         case line(LineTest)
-        /// The next bytes, so many.
+        /// Waits for this number of bytes.
         case count(Int)
-        /// Up to and with the delimiter.
+        /// Waits for bytes up to and including the delimiter.
         case until([UInt8])
         case eof
     }
@@ -36,21 +36,23 @@ package struct MemberProgram: Sendable {
     package enum LineTest: Sendable {
         case any
         case equal([UInt8])
-        /// A regex of the language, as it stands between its slashes, with its flags.
+        /// A regex of the language, as written between its slashes, and its flags.
         case regex(String, flags: String)
     }
 
     package var instructions: [Instruction]
-    /// How lines end that members wait for.
+    /// The terminator of the lines that members wait for.
     package var terminator: [UInt8]
-    /// A send of which the peer takes nothing for so long fails, unless the member does not read either.
+    /// How long the peer may accept no bytes before a send fails; a member that doesn't read itself never fails for
+    /// this.
     package var patience: Duration
 
     package init(instructions: [Instruction], terminator: [UInt8], patience: Duration = .seconds(5)) {
         (self.instructions, self.terminator, self.patience) = (instructions, terminator, patience)
     }
 
-    /// For each instruction, and for the end, how many waits of each kind stand from there on: in a `repeat` to the end of its round.
+    /// For each instruction, and for the end, the number of waits of each kind from there on; in a `repeat`, to the end
+    /// of the round.
     var waitsAhead: [[MemberWait: Int]] {
         var result = Array(repeating: [MemberWait: Int](), count: instructions.count + 1)
         for (place, instruction) in instructions.enumerated().reversed() {
@@ -61,7 +63,7 @@ package struct MemberProgram: Sendable {
         return result
     }
 
-    /// For each instruction, whether it or one that can come behind it looks at what was received.
+    /// For each instruction, whether it or one that may follow it examines received bytes.
     var looksAhead: [Bool] {
         ahead { instruction in
             switch instruction {
@@ -72,7 +74,7 @@ package struct MemberProgram: Sendable {
         }
     }
 
-    /// For each instruction, whether it or one that can come behind it needs the connection that there is.
+    /// For each instruction, whether it or one that may follow it needs the current connection.
     var needsConnectionAhead: [Bool] {
         ahead { instruction in
             switch instruction {
@@ -83,7 +85,9 @@ package struct MemberProgram: Sendable {
         }
     }
 
-    /// - Parameter decide: nil: what comes behind the instruction decides.
+    /// Returns, for each instruction, the decision of the first instruction from there on that decides.
+    ///
+    /// - Parameter decide: a function that returns `nil` to leave the decision to the instructions that follow.
     private func ahead(_ decide: (Instruction) -> Bool?) -> [Bool] {
         var result = Array(repeating: false, count: instructions.count)
         var changed = true

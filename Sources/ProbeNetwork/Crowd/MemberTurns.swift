@@ -1,19 +1,20 @@
-/// Whose turn it is to begin, and to connect: in the order in which members asked, and not too many at once.
+/// Decides which members may begin and connect: in the order of their requests, and not too many at once.
 struct MemberTurns {
-    /// When member `n` is to begin, from the beginning of the crowd; nil: as soon as it can.
+    /// Returns the start time of member `n`, in nanoseconds since the start of the crowd; `nil` for as soon as
+    /// possible.
     private let schedule: ((Int) -> Int64)?
-    /// How many members begin by themselves.
+    /// The number of members that start on their own.
     private let starting: Int
     private var nextStart = 0
     private var begun: Int64?
-    /// Members that wait for their turn to connect; taken from `queueStart`.
+    /// The members waiting for their turn to connect; the next one is at `queueStart`.
     private var queue: [Int] = []
     private var queueStart = 0
-    /// How many connect at this moment.
+    /// The number of members that are currently connecting.
     var connecting = 0
     private var isTaking = false
 
-    /// More than that at once only fills the queue of who listens.
+    /// The limit of simultaneous connection attempts. More would only fill the listener's backlog.
     private static let mostConnecting = 256
 
     init(starting: Int, schedule: ((Int) -> Int64)?) {
@@ -22,7 +23,7 @@ struct MemberTurns {
 
     mutating func begin(at moment: Int64) { begun = moment }
 
-    /// No member begins any more.
+    /// Prevents further members from beginning.
     mutating func stop() {
         nextStart = starting
         queue = []
@@ -32,7 +33,10 @@ struct MemberTurns {
     private var isFull: Bool { connecting >= Self.mostConnecting }
     private var hasQueue: Bool { queueStart < queue.count }
 
-    /// - Parameter isFirst: it has not been connected before; others are behind those that wait, and behind those that have not begun.
+    /// Returns whether a member may connect now.
+    ///
+    /// - Parameter isFirst: whether the member has not been connected before. Reconnecting members come after those
+    ///   that are waiting, and after those that have not begun.
     func mayConnect(isFirst: Bool) -> Bool {
         if isFull { return false }
         return isFirst || isTaking || !(hasQueue || (schedule == nil && begun != nil && nextStart < starting))
@@ -40,7 +44,7 @@ struct MemberTurns {
 
     mutating func wait(_ member: Int) { queue.append(member) }
 
-    /// The next member that begins now, and when it was due.
+    /// Returns the next member that begins now and when it was due, or `nil` if there is none.
     mutating func nextToStart(at now: Int64) -> (member: Int, due: Int64)? {
         guard let begun, begun <= now, nextStart < starting else { return nil }
         let due = schedule.map { begun + $0(nextStart) } ?? now
@@ -49,9 +53,7 @@ struct MemberTurns {
         return (nextStart, due)
     }
 
-    /// Gives each member its turn that waits for one, as long as there is room.
-    ///
-    /// - Parameter connect: tells whether the member still wants it.
+    /// Returns the next waiting member whose turn it is to connect, or `nil` if none is waiting or there is no room.
     mutating func nextToConnect() -> Int? {
         guard hasQueue, !isFull else {
             isTaking = false
@@ -63,7 +65,7 @@ struct MemberTurns {
         return queue[queueStart]
     }
 
-    /// When a turn comes; 0: at once; nil: only behind an event.
+    /// The time of the next turn: 0 for at once, or `nil` if there is none before the next event.
     var nextMoment: Int64? {
         if hasQueue, !isFull { return 0 }
         guard let begun, nextStart < starting else { return nil }

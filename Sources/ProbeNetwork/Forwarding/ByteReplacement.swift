@@ -1,22 +1,22 @@
-/// Replaces bytes in a stream that comes in pieces.
+/// Replaces bytes in a stream that arrives in pieces.
 ///
-/// The end of what has come may be the beginning of what is looked for: it waits for what follows, or for the end of the stream.
+/// The end of a piece may be the beginning of a match; it is kept until more bytes arrive, or the stream ends.
 struct ByteReplacement {
     let wanted: [UInt8]
     let replacement: [UInt8]
-    /// What may be the beginning of `wanted`.
+    /// Received bytes that may be the beginning of `wanted`.
     private(set) var waiting: [UInt8] = []
-    /// The number of the step that asked for it.
+    /// The number of the step that requested the replacement.
     let id: Int
-    /// How often it has replaced.
+    /// The number of replacements made.
     private(set) var count = 0
 
-    /// - Parameter wanted: not empty.
+    /// - Parameter wanted: the bytes to replace; must not be empty.
     init(_ wanted: [UInt8], with replacement: [UInt8], by id: Int = 0) {
         (self.wanted, self.replacement, self.id) = (wanted, replacement, id)
     }
 
-    /// - Returns: what can go on now.
+    /// Processes the next bytes of the stream, and returns the bytes that can be forwarded now.
     mutating func pass(_ bytes: [UInt8]) -> [UInt8] {
         let input = waiting.isEmpty ? bytes : waiting + bytes
         waiting = []
@@ -41,7 +41,7 @@ struct ByteReplacement {
         return output
     }
 
-    /// The stream has ended: what waits is not what is looked for.
+    /// Ends the stream, and returns the bytes that were kept: they can no longer become a match.
     mutating func finish() -> [UInt8] {
         defer { waiting = [] }
         return waiting

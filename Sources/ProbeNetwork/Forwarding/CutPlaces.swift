@@ -1,10 +1,10 @@
 import ProbeBase
 
-/// Where a direction is cut, from the beginning of its style on.
+/// The offsets at which a direction is cut, counted from the beginning of its style.
 struct CutPlaces {
     private let cut: Cut<Resolved>?
     private var generator: SplitMix64
-    /// The next place of a random cut, and those behind it that are known.
+    /// The next offset of a random cut, and the later ones that are known.
     private var places: [Int] = []
     private var lastPlace = 0
     private var index = 0
@@ -21,7 +21,7 @@ struct CutPlaces {
 
     private static func distance(_ generator: inout SplitMix64) -> Int { 1 + Int(generator.next() % 64) }
 
-    /// How many bytes the piece has that begins at a place; nil: no cut comes.
+    /// Returns the length of the piece that begins at `position`, or `nil` if no cut follows.
     func lengthOfPiece(at position: Int) -> Int? {
         switch cut {
         case .inPieces(let size)?: size
@@ -31,7 +31,7 @@ struct CutPlaces {
         }
     }
 
-    /// A piece ends at a place: whether it is one of its own.
+    /// Handles the end of a piece at `position`, and returns whether there is a cut.
     mutating func endPiece(at position: Int) -> Bool {
         switch cut {
         case .inPieces?: return true
@@ -48,7 +48,7 @@ struct CutPlaces {
         }
     }
 
-    /// The piece that went on last has not left: it begins here again.
+    /// Goes back to `position`, because the last piece was not sent.
     mutating func goBack(to position: Int) {
         switch cut {
         case .at(let offsets)?:

@@ -2,26 +2,26 @@ import ProbeBase
 
 /// What a step has done to one direction of a proxied connection so far. Pure.
 package struct ForwardEffect: Sendable, Equatable {
-    /// Bytes that went on under it.
+    /// The number of bytes that were forwarded while the step was in force.
     package var passed = 0
-    /// An end went on under it, or by it.
+    /// Whether an end was forwarded while the step was in force, or because of it.
     package var hasEnded = false
-    /// It kept bytes or an end back.
+    /// Whether the step kept back bytes or an end.
     package var hasKept = false
-    /// Bytes that it dropped.
+    /// The number of bytes that the step dropped.
     package var dropped = 0
-    /// What it replaced, in occurrences.
+    /// The number of occurrences that the step replaced.
     package var replaced = 0
-    /// Cuts with bytes on both sides.
+    /// The number of cuts with bytes on both sides.
     package var cuts = 0
-    /// Bytes waited because of its pace.
+    /// Whether bytes had to wait because of the step's pace.
     package var hasPaced = false
-    /// What was kept back went on, bytes that nobody sent were inserted, or the connection was ended: it did what it says at once.
+    /// Whether the step took effect at once: it released what was kept back, inserted bytes, or ended the connection.
     package var hasActed = false
 
     package init() {}
 
-    /// The effects of one step on two directions.
+    /// Returns the combined effects of one step on two directions.
     package func joined(with other: ForwardEffect) -> ForwardEffect {
         var sum = self
         sum.passed += other.passed
@@ -35,14 +35,14 @@ package struct ForwardEffect: Sendable, Equatable {
         return sum
     }
 
-    /// A wait for the pace that is shorter is one of the machine.
+    /// The shortest wait that counts as caused by the pace; the machine itself may cause shorter ones.
     static let shortestWait = Duration.microseconds(100)
 }
 
 extension ForwardStyle<Resolved> {
-    /// What happened instead of each part of a style that had no effect.
+    /// Returns, for each part of a style that had no effect, what happened instead.
     ///
-    /// - Parameter destination: `to its client`.
+    /// - Parameter destination: text such as `to its client`.
     package func shortfalls(_ effect: ForwardEffect, _ destination: String) -> [String] {
         var missing: [String] = []
         let hasPassed = effect.passed > 0 || effect.hasEnded
@@ -61,7 +61,7 @@ extension ForwardStyle<Resolved> {
         case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
         case .every?, .rate?, nil: break
         }
-        // What is late or joined waits before it goes on: that is an effect too.
+        // Bytes that are delayed or joined wait before they are forwarded, which is an effect, too.
         if !hasPassed, !effect.hasKept { missing.append("no byte and no end was to go on \(destination)") }
         return missing
     }

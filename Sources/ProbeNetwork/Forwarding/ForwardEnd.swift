@@ -1,11 +1,11 @@
-/// How the bytes of a direction have ended.
+/// How a direction has ended.
 package enum ForwardEnd: Sendable, Equatable {
-    /// The peer's FIN, passed on.
+    /// The peer's FIN, forwarded.
     case fin
-    /// The peer's RST, passed on.
+    /// The peer's RST, forwarded.
     case reset
-    /// Asked for: a FIN; what comes back is still passed on.
+    /// A FIN requested by a step; bytes in the other direction are still forwarded.
     case halfClose
-    /// Asked for: a FIN, and nothing comes back.
+    /// A FIN requested by a step; nothing is forwarded in the other direction any more.
     case close
 }

@@ -1,22 +1,23 @@
 package import ProbeBase
 
-/// One direction of a proxied connection: what has come and has not gone on, and when it may. Pure: it opens and reads nothing, and time
-/// is an argument.
+/// One direction of a proxied connection: the bytes that were received and not yet forwarded, and when they may be.
+///
+/// Pure: it performs no I/O, and time is an argument.
 package struct ForwardQueue {
     package enum Gate: Sendable, Equatable {
         case open
-        /// Nothing goes on, the end neither.
+        /// Nothing is forwarded, not even the end.
         case held
-        /// What comes is dropped; the end goes on.
+        /// Received bytes are dropped; the end is forwarded.
         case discarding
     }
 
-    /// What is to be done next.
+    /// What to do next.
     package enum Action: Sendable, Equatable {
-        /// - Parameter isApart: as a segment of its own.
+        /// Writes bytes; with `isApart`, as a separate segment.
         case write([UInt8], isApart: Bool)
         case end(ForwardEnd)
-        /// Nothing before this moment, unless something else comes.
+        /// Does nothing until this time, unless something else arrives.
         case wait(until: MonotonicTime)
         case idle
     }
@@ -29,33 +30,33 @@ package struct ForwardQueue {
     package private(set) var gate = Gate.open
     package private(set) var style = ForwardStyle<Resolved>()
     private var delay: Duration { style.delay ?? .zero }
-    /// How long nothing has to come before what is joined goes on.
+    /// The quiet period after which joined bytes are forwarded.
     private static let joinPause = Duration.milliseconds(5)
-    /// So many bytes go on, and then it holds.
+    /// The number of bytes to forward before the direction holds; `nil` for no limit.
     private var allowance: Int?
     private var chunks: [Chunk] = []
     private var first = 0
-    /// Bytes that have come and have not gone on.
+    /// The number of bytes that were received and not yet forwarded.
     package private(set) var waiting = 0
-    /// Goes on before all that waits, also while it holds.
+    /// Bytes that go before all waiting bytes, even while the direction holds.
     private var inserted: [UInt8] = []
     private var replacements: [ByteReplacement] = []
     private var end: (ForwardEnd, arrived: MonotonicTime)?
-    /// The end has gone on: nothing goes on behind it.
+    /// Whether the end has been forwarded; nothing is forwarded after it.
     package private(set) var hasEnded = false
-    /// Bytes that went on since the style began.
+    /// The number of bytes forwarded since the style began.
     private var position = 0
     private var cuts: CutPlaces
-    /// A cut was made at the end of what went on last: it is one once more goes on.
+    /// Whether the last forwarded piece ended at a cut. The cut counts once more bytes are forwarded.
     private var hasOpenCut = false
-    /// Before this moment the pace lets nothing go on.
+    /// The earliest time at which the pace allows the next piece.
     private var earliest: MonotonicTime?
     private var lastArrival: MonotonicTime?
 
-    /// What steps have done, by their numbers.
+    /// The effects of steps, by the steps' numbers.
     private var effects: [Int: ForwardEffect] = [:]
-    /// The steps that are in force, by their numbers: of the style, of what is held or dropped, of what is inserted and of the end that was
-    /// asked for. 0: none whose effect matters.
+    /// The numbers of the steps in force: for the style, for holding or discarding, for insertions and for the
+    /// requested end. 0 if there is no step whose effect matters.
     private var styleID = 0
     private var gateID = 0
     private var insertIDs: [Int] = []
@@ -63,7 +64,7 @@ package struct ForwardQueue {
 
     package init() { cuts = CutPlaces(nil) }
 
-    /// What a step has done so far.
+    /// Returns what a step has done so far.
     package func effect(of id: Int) -> ForwardEffect {
         var effect = effects[id] ?? ForwardEffect()
         for replacement in replacements where replacement.id == id { effect.replaced += replacement.count }
@@ -74,24 +75,24 @@ package struct ForwardQueue {
         if id > 0 { change(&effects[id, default: ForwardEffect()]) }
     }
 
-    /// A step has done what it says, at once.
+    /// Records that a step has taken effect at once.
     package mutating func noteActed(_ id: Int) { note(id) { $0.hasActed = true } }
 
-    /// What comes may go on at once, as it is: there is nothing to be kept in order.
+    /// Whether received bytes may be forwarded at once and unchanged, because nothing else must precede them.
     package var isTransparent: Bool {
         gate == .open && allowance == nil && style.isPlain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
             && end == nil && !hasEnded && styleID == 0
     }
 
-    /// Something is on its way: it waits for its time or for the receiver, and no step holds it.
+    /// Whether something is waiting for its time or for the receiver, and no step holds it.
     package var isMoving: Bool { !hasEnded && (!inserted.isEmpty || gate != .held && (waiting > 0 || end != nil)) }
 
-    /// Its sender has reset it, and nothing keeps that back.
+    /// Whether the sender has reset the direction, and nothing keeps the reset back.
     package var isCutOff: Bool {
         end?.0 == .reset && gate == .open && allowance == nil && style.isPlain && !hasEnded
     }
 
-    // MARK: What comes
+    // MARK: Input
 
     package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {
         if hasEnded || end != nil { return }
@@ -102,7 +103,7 @@ package struct ForwardQueue {
         add(bytes, at: time)
     }
 
-    /// What went on last has not left, and waits again before all else.
+    /// Returns bytes that were forwarded last, but not sent, to the front of the queue.
     package mutating func putBack(_ bytes: [UInt8]) {
         if bytes.isEmpty || hasEnded { return }
         chunks.removeFirst(first)
@@ -122,7 +123,7 @@ package struct ForwardQueue {
         noteIfKept()
     }
 
-    /// What waits is kept back: by a step, or by a style that lets it go on late.
+    /// Records whether waiting bytes are kept back, by a step or by a style that delays them.
     private mutating func noteIfKept() {
         guard waiting > 0 || end != nil, !hasEnded else { return }
         if gate == .held { note(gateID) { $0.hasKept = true } }
@@ -131,7 +132,8 @@ package struct ForwardQueue {
         }
     }
 
-    /// The peer's end, or the one that is asked for. The first one counts; a reset of the peer overtakes a FIN that waits.
+    /// Appends the peer's end, or a requested one. The first one counts, except that the peer's reset overtakes a
+    /// waiting FIN.
     package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
         if hasEnded { return }
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
@@ -140,7 +142,7 @@ package struct ForwardQueue {
         noteIfKept()
     }
 
-    /// Nothing follows: what may have been the beginning of what is replaced is not.
+    /// Ends pending matches of replacements, because no more bytes follow.
     private mutating func flushReplacements(at time: MonotonicTime) {
         for index in replacements.indices {
             var rest = replacements[index].finish()
@@ -149,9 +151,11 @@ package struct ForwardQueue {
         }
     }
 
-    // MARK: What steps say
+    // MARK: Steps
 
-    /// - Parameter count: so many bytes, and then it holds; nil: all.
+    /// Forwards bytes in a style from here on.
+    ///
+    /// - Parameter count: the number of bytes to forward before holding; `nil` for all.
     package mutating func forward(_ style: ForwardStyle<Resolved>, count: Int? = nil, by id: Int = 0) {
         (styleID, gateID) = (id, id)
         hasOpenCut = false
@@ -171,7 +175,7 @@ package struct ForwardQueue {
         noteIfKept()
     }
 
-    /// What was held goes on, in the style that there was.
+    /// Forwards held bytes, in the style that was in force before.
     package mutating func release(by id: Int = 0) {
         if gate == .held, waiting > 0 || end != nil, !hasEnded { noteActed(id) }
         gate = .open
@@ -187,13 +191,13 @@ package struct ForwardQueue {
         allowance = nil
     }
 
-    /// What waits is dropped.
+    /// Drops all waiting bytes.
     package mutating func drop() {
         (chunks, first, waiting, inserted, insertIDs) = ([], 0, 0, [], [])
         for index in replacements.indices { _ = replacements[index].finish() }
     }
 
-    /// From here on, also of what waits.
+    /// Replaces bytes from here on, including those that are waiting.
     package mutating func replace(
         _ wanted: [UInt8], with replacement: [UInt8], at time: MonotonicTime, by id: Int = 0
     ) {
@@ -208,7 +212,7 @@ package struct ForwardQueue {
         insertIDs.append(id)
     }
 
-    /// Ends the direction on purpose: behind what goes on, without what is held.
+    /// Ends the direction as requested by a step: after bytes that are being forwarded, and without held bytes.
     package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime, by id: Int = 0) {
         if gate != .open || allowance != nil {
             let (rest, ids) = (inserted, insertIDs)
@@ -225,16 +229,16 @@ package struct ForwardQueue {
         endID = id
     }
 
-    /// Nothing goes on any more: the connection that it goes to is gone.
+    /// Drops everything and ends the direction, because the receiving connection is gone.
     package mutating func abandon() {
         drop()
         end = nil
         hasEnded = true
     }
 
-    // MARK: What goes on
+    // MARK: Output
 
-    /// Asked whenever all that went on before has left.
+    /// Returns what to do next. Called whenever everything forwarded before has been sent.
     package mutating func next(at now: MonotonicTime) -> Action {
         if hasEnded { return .idle }
         if !inserted.isEmpty {
@@ -262,7 +266,8 @@ package struct ForwardQueue {
     }
 
     private mutating func notePassed(_ count: Int, isApart: Bool) {
-        // Pieces of a size are cut from what there is; a place in the stream is a cut once more goes on after it.
+        // Pieces of a fixed size are cut from what is waiting. An offset in the stream is a cut once more bytes are
+        // forwarded.
         let isCut: Bool
         if case .inPieces? = style.cut { isCut = waiting > 0 } else { isCut = hasOpenCut }
         hasOpenCut = isApart
@@ -283,7 +288,7 @@ package struct ForwardQueue {
         return .end(end)
     }
 
-    /// The moment from which on the next piece may go on; nil: now.
+    /// Returns the time from which on the next piece may be forwarded.
     private func due(at now: MonotonicTime) -> MonotonicTime? {
         var due = chunks[first].arrived + delay
         if let earliest { due = max(due, earliest) }
@@ -294,15 +299,15 @@ package struct ForwardQueue {
         return due
     }
 
-    /// More does not wait for more.
+    /// The number of waiting bytes at which joining stops waiting for more.
     private static let mostJoined = 1 << 20
-    /// Of a peer that never pauses.
+    /// The longest time that bytes are joined, if the peer never pauses.
     private static let longestJoin = Duration.milliseconds(100)
 
     private func nextCount(at now: MonotonicTime) -> Int {
         var count = chunks[first].bytes.count
         if style.isJoined || style.cut != nil {
-            // A cut is a place in the stream: what came in several reads goes on in one piece.
+            // A cut is an offset in the stream: bytes from several reads are forwarded in one piece.
             count = chunks[first...].prefix { $0.arrived + delay <= now }.reduce(0) { $0 + $1.bytes.count }
         }
         if let length = cuts.lengthOfPiece(at: position) { count = min(count, length) }

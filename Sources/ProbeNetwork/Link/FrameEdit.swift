@@ -1,6 +1,8 @@
 import ProbeBase
 
-/// Changes of a frame, and frames that a link makes. Each result has the checksums that fit, where it is not said otherwise. Pure.
+/// Functions that modify frames, or create the frames that a link sends itself.
+///
+/// Results have correct checksums unless stated otherwise. Pure.
 enum FrameEdit {
     // MARK: Checksums (RFC 1071)
 
@@ -25,7 +27,7 @@ enum FrameEdit {
         put(Int(value & 0xffff), at: place + 2, in: &frame)
     }
 
-    /// Computes the checksum of a transport's header: of TCP and ICMPv6 with the pseudo header of IP.
+    /// Writes the checksum of a TCP or ICMPv6 header, which covers the pseudo-header of IP.
     private static func seal(
         _ frame: inout [UInt8], transport: Range<Int>, checksum: Int, addresses: Range<Int>, next: UInt8
     ) {
@@ -48,7 +50,7 @@ enum FrameEdit {
 
     // MARK: Faults of a packet
 
-    /// - Returns: nil for what is no segment.
+    /// Returns the frame with a wrong TCP checksum, or `nil` if it is not a TCP segment.
     static func withBrokenChecksum(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp else { return nil }
         var frame = frame
@@ -56,7 +58,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// The last payload byte becomes another one.
+    /// Returns the frame with its last payload byte changed, or `nil` if it has no payload.
     static func altered(_ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.payloadLength > 0 else { return nil }
         var frame = frame
@@ -65,12 +67,13 @@ enum FrameEdit {
         return frame
     }
 
-    /// Without what is behind so many bytes of the IP packet.
+    /// Returns the frame cut off after the first `size` bytes of its IP packet, or `nil` if the packet is not longer.
     static func truncated(_ frame: [UInt8], _ view: LinkFrame, to size: Int) -> [UInt8]? {
         guard view.version != 0, size < view.length else { return nil }
         return Array(frame.prefix(LinkFrame.ip + size))
     }
 
+    /// Returns the frame with its window field lowered to `window`, or `nil` if the window is not larger.
     static func withWindow(_ frame: [UInt8], _ view: LinkFrame, _ window: UInt16) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.window > window else { return nil }
         var frame = frame
@@ -79,7 +82,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// SYN or SYN-ACK with NOPs where the option was.
+    /// Returns the SYN or SYN-ACK with NOPs in place of the option, or `nil` if it does not have the option.
     static func without(_ option: StrippedOption, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -93,6 +96,7 @@ enum FrameEdit {
         return frame
     }
 
+    /// Returns the SYN or SYN-ACK with its MSS lowered to `size`, or `nil` if it does not announce a larger one.
     static func withMSS(atMost size: Int, _ frame: [UInt8], _ view: LinkFrame) -> [UInt8]? {
         guard let tcp = view.tcp, tcp.hasSYN else { return nil }
         var frame = frame
@@ -109,7 +113,7 @@ enum FrameEdit {
         return frame
     }
 
-    /// The pieces of an IPv4 packet that a narrower hop makes (RFC 791, 3.2).
+    /// Returns the fragments that a hop with a smaller MTU makes of an IPv4 packet (RFC 791, 3.2).
     static func fragments(_ frame: [UInt8], _ view: LinkFrame, mtu: Int) -> [[UInt8]] {
         let header = Int(frame[LinkFrame.ip] & 15) * 4
         let room = (mtu - header) / 8 * 8
@@ -128,11 +132,11 @@ enum FrameEdit {
         }
     }
 
-    // MARK: Frames of the link
+    // MARK: Frames that the link creates
 
-    /// A segment in the direction of `model`, a frame of the same connection.
+    /// Returns a segment in the direction of `model`, which is a frame of the same connection.
     ///
-    /// - Parameter options: of the TCP header; a multiple of four bytes.
+    /// - Parameter options: the TCP options; their length is a multiple of four bytes.
     static func segment(
         like model: [UInt8], _ view: LinkFrame, flags: UInt8, sequence: UInt32, acknowledgment: UInt32,
         window: UInt16, options: [UInt8] = [], payload: [UInt8] = []
@@ -164,8 +168,10 @@ enum FrameEdit {
         }
     }
 
-    /// The ICMP message to the sender of `frame`: host or address unreachable, or too large for a hop of `mtu` bytes (RFC 792, RFC 1191,
-    /// RFC 4443). It comes from the address that could not be reached.
+    /// Returns the ICMP error message for the sender of `frame`.
+    ///
+    /// It reports that the host or address is unreachable or, if `mtu` is given, that the packet is too large for a hop
+    /// with that MTU (RFC 792, RFC 1191, RFC 4443). Its source address is the destination of `frame`.
     static func unreachable(_ frame: [UInt8], _ view: LinkFrame, mtu: Int? = nil) -> [UInt8]? {
         switch view.version {
         case 4:
@@ -181,7 +187,7 @@ enum FrameEdit {
             put(Int(~sum(answer[start...]) & 0xffff), at: start + 2, in: &answer)
             return answer
         case 6:
-            // As much of the packet as fits the smallest MTU.
+            // As much of the packet as fits into the smallest MTU.
             let quoted = frame[LinkFrame.ip..<min(frame.count, LinkFrame.ip + 1280 - 48)]
             var answer = Array(frame[..<LinkFrame.ip])
             answer += [0x60, 0, 0, 0, 0, 0, 58, 64]

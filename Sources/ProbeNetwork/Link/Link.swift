@@ -4,10 +4,13 @@ import Glibc
 package import ProbeSystem
 import Synchronization
 
-/// Two networks, and the wire between them: each has an interface whose other end is read and written here. A thread passes the frames on, as
-/// ``LinkCore`` decides.
+/// Two networks and the wire between them.
 ///
-/// It is held by descriptors of this process only: nothing of it is left when the process has ended, however it ended.
+/// Each network has an interface whose other end is read and written here. A thread forwards the frames as ``LinkCore``
+/// decides.
+///
+/// Only descriptors of this process keep the link alive, so that nothing of it is left once the process has ended,
+/// however it ended.
 package final class Link: Sendable {
     private struct State {
         var core = LinkCore()
@@ -15,10 +18,10 @@ package final class Link: Sendable {
         var lastFence: UInt64 = 0
         var lost = 0
         var isClosed = false
-        /// A case has it.
+        /// Whether a case is using the link.
         var isUsed = false
         var watch = StandstillWatch()
-        /// What is told about an MTU is kept by the kernel for minutes.
+        /// Whether an MTU was set: the kernel caches the path MTU that it learns for minutes.
         var hasNarrowHop = false
     }
 
@@ -29,7 +32,7 @@ package final class Link: Sendable {
         var done: @Sendable (Bool) -> Void
     }
 
-    /// An EtherType for local experiments (IEEE 802): no end sends it but for a fence.
+    /// The EtherType for local experiments (IEEE 802). The ends send it for fences only.
     private static let markerType: [UInt8] = [0x88, 0xb5]
 
     package let left: LinkEnd
@@ -41,7 +44,7 @@ package final class Link: Sendable {
     private let timer: Int32
     private let epoll: Int32
 
-    /// - Parameter number: no other link has it at the same time; 0 to 255.
+    /// - Parameter number: a number from 0 to 255 that no other link has at the same time.
     init(_ number: Int, middle: NetworkNamespace) throws(SystemError) {
         self.number = number
         left = try LinkEnd(.left, of: number, middle: middle)
@@ -63,13 +66,13 @@ package final class Link: Sendable {
 
     deinit { for raw in [wake, timer, epoll] where raw >= 0 { Glibc.close(raw) } }
 
-    // MARK: What it is told
+    // MARK: Commands
 
-    /// Puts a fault or a state on the link: it is in force when this returns.
+    /// Applies a fault or a state to the link. It is in force when this returns.
     ///
     /// - Parameters:
     ///   - id: a number that no other command of the link has.
-    ///   - from: the side whose packets are meant; nil: both.
+    ///   - from: the side whose packets are affected; `nil` for both.
     package func apply(_ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?) throws(LinkError) {
         try state.withLock { (state) throws(LinkError) in
             if case .mtu = command { state.hasNarrowHop = true }
@@ -79,18 +82,19 @@ package final class Link: Sendable {
         signal()
     }
 
-    /// What has passed, from one record on.
+    /// Returns the records from `index` on of the packets that have passed.
     package func records(from index: Int) -> [LinkRecord] {
         state.withLock { state in
             index < state.core.records.count ? Array(state.core.records[index...]) : []
         }
     }
 
-    /// The commands that did not do what they say, and what passed instead.
+    /// The commands that did not have the requested effect, and what passed instead.
     package var shortfalls: [LinkShortfall] { state.withLock { $0.core.shortfalls } }
+    /// Whether the log had no room for all records.
     package var overflowed: Bool { state.withLock { $0.core.overflowed } }
 
-    /// Packets that got lost without a fault: the harness was too slow for them.
+    /// The number of packets that were lost without a fault, because the harness was too slow.
     package var lostByHarness: Int {
         let dropped = sockets.left.dropped + sockets.right.dropped
         return state.withLock { state in
@@ -99,12 +103,12 @@ package final class Link: Sendable {
         }
     }
 
-    /// When its thread stood still while a case has had the link.
+    /// The standstills of the link's thread while a case was using the link.
     package var standstills: Standstills { state.withLock { $0.watch.standstills } }
 
-    /// Calls back, on any thread, when the link has read all that its ends had sent before this call.
+    /// Calls `done`, on any thread, once the link has read everything that its ends sent before this call.
     ///
-    /// - Parameter done: whether it has, within the time.
+    /// - Parameter done: a callback that receives whether this happened within `timeout`.
     package func fence(timeout: Duration, _ done: @escaping @Sendable (Bool) -> Void) {
         let number = state.withLock { state in
             state.lastFence += 1
@@ -112,7 +116,7 @@ package final class Link: Sendable {
                 Fence(number: state.lastFence, isMissing: [.left, .right], deadline: .now + timeout, done: done))
             return state.lastFence
         }
-        // To and from the one address that both ends have.
+        // Source and destination are the same: both ends have this address.
         let address: [UInt8] = [2, 0, 0, 0, 0, 1]
         let count = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         let frame = address + address + Self.markerType + count + [UInt8](repeating: 0, count: 38)
@@ -126,7 +130,7 @@ package final class Link: Sendable {
         _ = write(wake, &one, 8)
     }
 
-    // MARK: Its thread
+    // MARK: The link's thread
 
     private func serve() {
         probe_timer_slack()
@@ -158,7 +162,7 @@ package final class Link: Sendable {
     }
 
     private func read(_ socket: FrameSocket, _ side: LinkSide, _ buffer: inout FrameBuffer) {
-        // Both directions have their turn.
+        // A limited number of rounds, so that each direction gets its turn.
         for _ in 0..<4 {
             let count = buffer.read(socket)
             if count == 0 { return }
@@ -193,7 +197,8 @@ package final class Link: Sendable {
 
     /// Does what is due, and arms the timer.
     ///
-    /// - Returns: when the thread is to wake up again, nil if no case has the link; and whether the link was closed.
+    /// - Returns: when the thread must wake up again, or `nil` if no case is using the link; and whether the link was
+    ///   closed.
     private func attend() -> (due: MonotonicTime?, isClosed: Bool) {
         let (late, due, isClosed): ([Fence], MonotonicTime?, Bool) = state.withLock { state in
             let now = MonotonicTime.now
@@ -212,27 +217,29 @@ package final class Link: Sendable {
         return (due, isClosed)
     }
 
-    /// Under the lock: what a step makes and what the ends have sent leave in one order.
+    /// Sends the outgoing frames.
+    ///
+    /// Called with the lock held, so that frames created by a step and frames sent by the ends leave in a single order.
     private func send(_ state: inout State) {
         guard state.core.hasOutgoing else { return }
         for frame in state.core.takeOutgoing() {
             let socket = frame.to == .left ? sockets.left : sockets.right
-            // One that was cut short has less than its header says; the kernel takes it all the same.
+            // A truncated frame is shorter than its header says; the kernel accepts it anyway.
             if !socket.send(frame.bytes) { state.lost += 1 }
         }
     }
 
-    // MARK: The end
+    // MARK: Reuse and closing
 
-    /// A case has it from here on.
+    /// Marks the link as used by a case.
     func begin() {
         state.withLock { $0.isUsed = true }
         signal()
     }
 
-    /// Forgets all, for another case.
+    /// Resets the link for another case.
     ///
-    /// - Returns: false where something of the last case is still there, so that the link is of no further use.
+    /// - Returns: `false` if something of the last case remains, so that the link can't be reused.
     func recycle() -> Bool {
         let isOfUse = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
         guard isOfUse, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
@@ -240,7 +247,7 @@ package final class Link: Sendable {
         return true
     }
 
-    /// Ends its thread. The networks are gone when the last reference to it is.
+    /// Ends the link's thread. The networks are removed with the last reference to the link.
     func close() {
         state.withLock { $0.isClosed = true }
         signal()

@@ -1,15 +1,17 @@
 package import ProbeBase
 
-/// A link as it decides: frames go in, with a time, and frames come out, now or when ``nextDeadline`` has come. It makes no system call. The log
-/// has what left and what arrived.
+/// The decisions of a link.
+///
+/// Frames go in, with a time, and come out at once or when ``nextDeadline`` has passed. The core makes no system calls.
+/// Its log records what left its sender and what arrived.
 package struct LinkCore: Sendable {
-    /// A frame that goes to an end.
+    /// A frame to be sent to an end.
     package struct Outgoing: Sendable, Equatable {
         package var to: LinkSide
         package var bytes: [UInt8]
     }
 
-    /// What waits for its time.
+    /// A frame or a reset that is waiting until it is due.
     struct Waiting {
         var due: MonotonicTime
         var from: LinkSide
@@ -18,17 +20,17 @@ package struct LinkCore: Sendable {
 
     enum Content {
         case frame(Passing)
-        /// An RST behind the packet before it.
+        /// An RST that follows the packet queued before it.
         case reset(LinkStreamKey, id: Int, member: Int)
     }
 
-    /// A frame on its way.
+    /// A frame in transit.
     struct Passing {
         var bytes: [UInt8]
         var faults: [Int]
-        /// As it left its sender.
+        /// The frame as its sender sent it.
         let original: [UInt8]
-        /// It is not what left, or comes later.
+        /// Whether the frame arrives changed or later than it was sent.
         var isChanged = false
         var isSound = true
         var isDuplicate = false
@@ -44,16 +46,16 @@ package struct LinkCore: Sendable {
     static let swapPatience = Duration.milliseconds(200)
     private static let keptBytes = 64 << 20
 
-    /// Frames that go to the ends now; taken by ``takeOutgoing()``.
+    /// The frames to send now; taken by ``takeOutgoing()``.
     private var outgoing: [Outgoing] = []
     package private(set) var records: [LinkRecord] = []
     private var kept = 0
-    /// The log had no room for all.
+    /// Whether the log had no room for all records.
     package private(set) var overflowed = false
     var streams: [LinkStreamKey: LinkStream] = [:]
     var rules: [LinkRule] = []
     var shapes = LinkPair(LinkShape(), LinkShape())
-    /// Packets that are held, in the order in which they came.
+    /// The packets that are held, in order of arrival.
     var held: [(from: LinkSide, passing: Passing)] = []
     var swapped: [LinkSide: (passing: Passing, member: Int, until: MonotonicTime)] = [:]
     private(set) var waiting: [Waiting] = []
@@ -66,7 +68,7 @@ package struct LinkCore: Sendable {
 
     // MARK: Results
 
-    /// The frames that go out now.
+    /// Removes and returns the frames to send now.
     package mutating func takeOutgoing() -> [Outgoing] {
         defer { outgoing.removeAll(keepingCapacity: true) }
         return outgoing
@@ -74,7 +76,7 @@ package struct LinkCore: Sendable {
 
     package var hasOutgoing: Bool { !outgoing.isEmpty }
 
-    /// The commands that did not do what they say, and what passed instead.
+    /// The commands that did not have the requested effect, and what passed instead.
     package var shortfalls: [LinkShortfall] {
         effects.filter { !$0.value.isMet }.sorted { $0.key < $1.key }
             .map { LinkShortfall($0.key, $0.value, tallies) }
@@ -82,33 +84,36 @@ package struct LinkCore: Sendable {
 
     package var unmet: [Int] { shortfalls.map(\.id) }
 
-    /// How many packets a fault has met; nil for one that was never put on.
+    /// Returns the number of packets that a fault has acted on, or `nil` if the fault was never applied.
     package func met(_ id: Int) -> Int? { effects[id]?.count }
 
-    /// When something that waits is due.
+    /// The earliest time at which a waiting packet is due; `nil` if none is waiting.
     package var nextDeadline: MonotonicTime? {
         let first = firstWaiting < waiting.count ? waiting[firstWaiting].due : nil
         return ([first] + swapped.values.map { Optional($0.until) }).compactMap(\.self).min()
     }
 
-    /// A command is in force from here on.
+    /// Records that a command is in force from now on.
     mutating func begin(_ id: Int, _ command: LinkCommand<Resolved>, from side: LinkSide?) {
         effects[id] = LinkEffect(command, from: side, tallies)
     }
 
-    /// A command was replaced or healed in a direction.
+    /// Records that a command was replaced or healed in a direction.
     mutating func end(_ id: Int?, on side: LinkSide) {
         guard let id, effects[id]?.until[side] == .some(nil) else { return }
         effects[id]?.until[side] = tallies[side]
     }
 
-    /// - Parameter member: which one of the packets that are meant it is; 0: there are no numbers.
+    /// Counts packets that a command acted on.
+    ///
+    /// - Parameter member: the ordinal of the packet within the command's selection; 0 if the selection has no
+    ///   ordinals.
     mutating func note(_ id: Int, _ count: Int = 1, member: Int = 0) {
         effects[id]?.count += count
         if member > 0 { effects[id]?.add(member: member) }
     }
 
-    /// A packet that waited to be swapped went on as it came.
+    /// Discounts a packet that waited to be swapped, but was forwarded in its original order.
     mutating func noteUnswapped(_ passing: Passing, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
@@ -120,7 +125,7 @@ package struct LinkCore: Sendable {
 
     // MARK: Packets
 
-    /// Takes a frame that an end has sent.
+    /// Handles a frame that an end has sent.
     ///
     /// - Parameter wall: the wall clock at `now`, in nanoseconds.
     package mutating func receive(_ frame: [UInt8], from side: LinkSide, now: MonotonicTime, wall: UInt64) {
@@ -136,7 +141,8 @@ package struct LinkCore: Sendable {
                 .send(frame, tcp, acknowledgedByPeer: peer)
             if tcp.hasRST { noteReset(own, other) }
         }
-        // What the kernel sends for itself is none of the case's packets: it is not counted, and meets no fault.
+        // Packets that the kernel sends on its own don't belong to the case: they are neither counted nor subject to
+        // faults.
         if view.isTraffic {
             for kind in PacketKind.allCases where LinkRule.isNew(view.tcp, standing, kind) == true {
                 tallies[side][kind] += 1
@@ -155,7 +161,7 @@ package struct LinkCore: Sendable {
         perform(rule.action, passing, view, key, member, from: side, now: now, wall: wall)
     }
 
-    /// The fault that a packet meets. Each rule counts each packet, and the first one that can act on it does.
+    /// Returns the rule that acts on a packet. Every rule counts the packet, and the first one that can act on it does.
     private mutating func choose(
         _ view: LinkFrame, _ standing: LinkStream.Standing, _ key: LinkStreamKey?, from side: LinkSide
     ) -> (LinkRule, member: Int)? {
@@ -180,7 +186,7 @@ package struct LinkCore: Sendable {
 
     mutating func wait(_ content: Content, from side: LinkSide, until due: MonotonicTime) {
         var (low, high) = (firstWaiting, waiting.count)
-        // Behind what is due at the same time.
+        // After whatever is due at the same time.
         while low < high {
             let middle = (low + high) / 2
             if waiting[middle].due <= due { low = middle + 1 } else { high = middle }
@@ -188,7 +194,7 @@ package struct LinkCore: Sendable {
         waiting.insert(Waiting(due: due, from: side, content: content), at: low)
     }
 
-    /// Passes on what is due.
+    /// Forwards the packets that are due.
     package mutating func tick(now: MonotonicTime, wall: UInt64) {
         while firstWaiting < waiting.count, waiting[firstWaiting].due <= now {
             let next = waiting[firstWaiting]
@@ -210,7 +216,7 @@ package struct LinkCore: Sendable {
         }
     }
 
-    /// What waits in a direction goes on at once.
+    /// Forwards at once whatever is waiting in a direction.
     mutating func passOnWaiting(from side: LinkSide, wall: UInt64) {
         let all = waiting[firstWaiting...]
         (waiting, firstWaiting) = (all.filter { $0.from != side }, 0)
@@ -222,9 +228,9 @@ package struct LinkCore: Sendable {
         }
     }
 
-    // MARK: The way out
+    // MARK: Output
 
-    /// A packet arrives.
+    /// Delivers a packet to its receiver.
     mutating func emit(_ passing: Passing, from side: LinkSide, wall: UInt64) {
         let view = LinkFrame(passing.bytes)
         if let tcp = view.tcp, passing.isSound, !passing.isDuplicate {
@@ -241,13 +247,13 @@ package struct LinkCore: Sendable {
         }
     }
 
-    /// Neither side goes on.
+    /// Marks both directions of a connection as reset.
     mutating func noteReset(_ one: LinkStreamKey, _ other: LinkStreamKey) {
         streams[one]?.isReset = true
         streams[other]?.isReset = true
     }
 
-    /// A message of the link to the sender of a packet.
+    /// Sends a message created by the link to the sender of a packet; does nothing if `frame` is `nil`.
     mutating func answer(_ frame: [UInt8]?, to side: LinkSide, _ faults: [Int], _ wall: UInt64) {
         guard let frame else { return }
         emit(Passing(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)
@@ -267,13 +273,13 @@ package struct LinkCore: Sendable {
     }
 }
 
-/// What a link is told.
+/// The commands of a link.
 extension LinkCore {
-    /// Puts a fault or a state on the link; it is in force when this returns.
+    /// Applies a fault or a state to the link. It is in force when this returns.
     ///
     /// - Parameters:
     ///   - id: a number that no other command of the link has.
-    ///   - from: the side whose packets are meant; nil: those of both.
+    ///   - from: the side whose packets are affected; `nil` for both.
     package mutating func apply(
         _ command: LinkCommand<Resolved>, id: Int, from side: LinkSide?, now: MonotonicTime, wall: UInt64
     ) throws(LinkError) {
@@ -300,7 +306,7 @@ extension LinkCore {
     }
 
     private mutating func shape(_ command: LinkCommand<Resolved>, _ id: Int, from side: LinkSide, _ wall: UInt64) {
-        // Each direction loses and delays other packets than its counterpart.
+        // The two directions lose and delay different packets.
         func generator(_ seed: UInt64) -> SplitMix64 { SplitMix64(seed: seed &* 2 &+ (side == .left ? 0 : 1)) }
         switch command {
         case .shutWindow: shape(.window(0), id, from: side, wall)
@@ -344,13 +350,13 @@ extension LinkCore {
         }
     }
 
-    /// Ends every fault and state of a direction; what waits or is held goes on, in order.
+    /// Ends every fault and state of a direction, and forwards waiting and held packets in order.
     private mutating func heal(_ side: LinkSide, _ id: Int, _ wall: UInt64) {
         let isInForce = shapes[side].isInForce || rules.contains { $0.from == side || $0.from == nil }
         if isInForce || held.contains(where: { $0.from == side }) { note(id) }
         for known in effects.keys where known != id && effects[known]?.from != side.opposite { end(known, on: side) }
         shapes[side] = LinkShape()
-        // A fault of both directions stays in force for the other one.
+        // A fault that applies to both directions stays in force for the other one.
         rules = rules.compactMap { rule in
             if rule.from == side { return nil }
             guard rule.from == nil else { return rule }
@@ -380,9 +386,9 @@ extension LinkCore {
         return freed.count
     }
 
-    // MARK: Segments of the link
+    // MARK: Segments that the link creates
 
-    /// The connections of a direction that are there: neither side has reset them.
+    /// Returns the connections of a direction that are open, in the order in which they were first seen.
     private func live(from side: LinkSide) -> [LinkStreamKey] {
         streams.filter { $0.value.side == side && $0.value.initial != nil && !hasEnded($0.value) }.map(\.key).sorted {
             (streams[$0]?.order ?? 0) < (streams[$1]?.order ?? 0)
@@ -397,14 +403,16 @@ extension LinkCore {
         for key in live(from: side) { reset(key, from: side, id, wall, isOutside: isOutside) }
     }
 
-    /// An RST towards the receiver of a direction, with exactly the number that it expects (RFC 5961, 3.2).
+    /// Sends an RST to the receiver of a direction, with exactly the sequence number that it expects (RFC 5961, 3.2).
+    ///
+    /// - Parameter isOutside: whether to use a sequence number outside of the receiver's window instead.
     mutating func reset(
         _ key: LinkStreamKey, from side: LinkSide, _ id: Int, _ wall: UInt64, isOutside: Bool = false, member: Int = 0
     ) {
         guard let stream = streams[key] else { return }
         let receiver = streams[stream.peer]
         let expected = stream.expected(acknowledged: receiver?.acknowledged)
-        // Half of the sequence space away: no window reaches there.
+        // Half of the sequence space away, which is beyond any window.
         let sequence = isOutside ? expected &+ 0x8000_0000 : expected
         let frame = FrameEdit.segment(
             like: stream.model, stream.modelView, flags: LinkFrame.rst | LinkFrame.ack, sequence: sequence,
@@ -437,9 +445,9 @@ extension LinkCore {
     }
 }
 
-/// What becomes of a packet between its sender and its receiver.
+/// The path of a packet from its sender to its receiver.
 extension LinkCore {
-    /// Whether a fault can befall a packet: one without payload has no byte to be altered.
+    /// Returns whether an action applies to a packet: without payload, for example, there is no byte to alter.
     func isPossible(_ action: LinkRule.Action, _ view: LinkFrame) -> Bool {
         switch action {
         case .fault(.alter): (view.tcp?.payloadLength ?? 0) > 0
@@ -473,7 +481,7 @@ extension LinkCore {
         case .fault(.swap):
             log(passing.original, side, .left, wall, passing.faults)
             passing.isChanged = true
-            // Of two in a row the first goes on before the second waits.
+            // If two packets in a row must be swapped, the first one goes out before the second one starts to wait.
             if let earlier = swapped.removeValue(forKey: side) {
                 noteUnswapped(earlier.passing, earlier.member)
                 emit(earlier.passing, from: side, wall: wall)
@@ -503,7 +511,7 @@ extension LinkCore {
             let id = passing.faults.removeLast()
             send(passing, view, from: side, now: now, wall: wall)
             guard let key else { return }
-            // Behind the packet, wherever the state of the link lets it wait.
+            // After the packet, even if the state of the link makes it wait.
             let last = waiting[firstWaiting...].last { $0.from == side }?.due
             if let last {
                 wait(.reset(key, id: id, member: member), from: side, until: last)
@@ -513,7 +521,7 @@ extension LinkCore {
         }
     }
 
-    /// What the state of the link does to the headers of every packet of a direction.
+    /// Applies the state of the link to the headers of a packet.
     mutating func shapeHeader(_ passing: inout Passing, _ view: LinkFrame, from side: LinkSide) {
         guard let tcp = view.tcp, shapes[side].changesHeaders else { return }
         let shape = shapes[side]
@@ -529,7 +537,7 @@ extension LinkCore {
         }
         if let (id, size) = shape.clamp {
             let changed = FrameEdit.withMSS(atMost: size, passing.bytes, view)
-            // Met also by an end that needs no clamp: it copes with the path.
+            // An end that already stays below the clamp counts as well: it copes with the path.
             let isUnder = tcp.payloadLength > 0 || LinkFrame.hasMSS(tcp, in: passing.bytes)
             if changed == nil, isUnder { note(id) }
             apply(id, changed, &self, &passing)
@@ -538,35 +546,35 @@ extension LinkCore {
             let key = LinkStreamKey(passing.bytes, view, tcp)
             let isScaled = !tcp.hasSYN && isScaled(key, passing.bytes, view, tcp)
             let shift = isScaled ? streams[key]?.scale ?? 0 : 0
-            // The smallest window that the scale can say is larger than 1 byte.
+            // The smallest window that a scaled field can express is larger than 1 byte.
             let raw = size == 0 ? 0 : max(1, min(65_535, size >> Int(shift)))
             apply(id, FrameEdit.withWindow(passing.bytes, view, UInt16(raw)), &self, &passing)
         }
     }
 
-    /// Windows are scaled where both sides have said so (RFC 7323, 2.2), and the option has arrived.
+    /// Returns whether windows are scaled: both sides sent the option (RFC 7323, 2.2), and it was not stripped.
     private func isScaled(_ key: LinkStreamKey, _ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP) -> Bool {
         let other = LinkStreamKey(frame, view, tcp, isReversed: true)
         let isStripped = LinkSide.allCases.contains { shapes[$0].stripped.contains { $0.option == .wscale } }
         return streams[key]?.scale != nil && streams[other]?.scale != nil && !isStripped
     }
 
-    /// Passes a packet on through the state of the link.
+    /// Forwards a packet, subject to the state of the link.
     ///
-    /// - Parameter isLogged: the log has it as it left.
+    /// - Parameter isLogged: whether the log already has the packet as it left its sender.
     mutating func send(
         _ passing: Passing, _ view: LinkFrame, from side: LinkSide, now: MonotonicTime, wall: UInt64,
         isLogged: Bool = false
     ) {
         var passing = passing
-        // What a fault has cut short is no whole packet any more.
+        // A packet that a fault has truncated is no longer a whole packet.
         let view = passing.isChanged ? LinkFrame(passing.bytes) : view
         func drop(_ id: Int, _ core: inout LinkCore) {
             core.note(id)
             if isLogged { return }
             core.log(passing.original, side, .left, wall, passing.faults + [id])
         }
-        // Met also by packets that fit: their sender copes with the path.
+        // Data packets that fit count as well: their sender copes with the path.
         if let id = shapes[side].mtu?.id, (view.tcp?.payloadLength ?? 0) > 0 { note(id) }
         if let (id, size, isSilent) = shapes[side].mtu, view.version != 0, view.length > size {
             if view.mayFragment {
@@ -601,7 +609,7 @@ extension LinkCore {
             if !delay.mayReorder, let last = shapes[side].lastDue { due = max(due, last) }
             shapes[side].lastDue = due
         }
-        // What has been waiting goes first.
+        // Packets that are already waiting go first.
         let isBehind = shapes[side].rate != nil && waiting[firstWaiting...].contains { $0.from == side }
         guard due > now || isBehind else {
             if passing.isChanged, !isLogged { log(passing.original, side, .left, wall, passing.faults) }

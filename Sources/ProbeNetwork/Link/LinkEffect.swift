@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// First transmissions that a direction of a link has carried, by kind. Pure.
+/// The number of first transmissions that a direction of a link has carried, by kind. Pure.
 struct LinkTally: Sendable, Equatable {
     private var counts = [Int](repeating: 0, count: PacketKind.allCases.count)
 
@@ -10,23 +10,25 @@ struct LinkTally: Sendable, Equatable {
     }
 }
 
-/// What a command of a link has done since it was given, and what passed meanwhile. Pure.
+/// The effect of a link command since it was given, and what has passed in the meantime. Pure.
 struct LinkEffect: Sendable {
-    /// Why a packet that a selection means was left as it was.
+    /// Why a packet that matches a selection was left unchanged.
     enum Obstacle: Sendable {
-        /// The fault can't happen to such a packet.
+        /// The fault is not possible for such a packet.
         case impossible
+        /// Another fault acted on the packet.
         case takenByAnother
-        /// No packet followed with which it could have been swapped.
+        /// No packet followed with which this one could have been swapped.
         case notFollowed
     }
 
     let command: LinkCommand<Resolved>
-    /// nil: both directions.
+    /// The side whose packets are affected; `nil` for both.
     let from: LinkSide?
-    /// Packets that it dropped, changed, delayed or made; of a state that is met by traffic: packets that passed under it.
+    /// The number of packets that the command dropped, changed, delayed or created. For a state that takes effect on
+    /// any traffic, the number of packets that passed under it.
     var count = 0
-    /// The ordinals of a finite selection that were met, in rising order and without gaps that could be closed.
+    /// The ordinals of a finite selection that were met, in ascending order; adjacent ranges are merged.
     private(set) var members: [ClosedRange<Int>] = []
     var obstacle: Obstacle?
     /// What each direction had carried when the command was given.
@@ -73,7 +75,7 @@ struct LinkEffect: Sendable {
 
     var isMet: Bool { command.selection?.ordinals == nil ? count > 0 : missing.isEmpty }
 
-    /// How many packets of a kind passed while it was in force.
+    /// Returns the number of packets of a kind that passed while the command was in force.
     func passed(_ kind: PacketKind, _ now: LinkPair<LinkTally>) -> Int {
         (from.map { [$0] } ?? LinkSide.allCases).reduce(0) { sum, side in
             sum + (until[side] ?? now[side])[kind] - before[side][kind]
@@ -81,11 +83,11 @@ struct LinkEffect: Sendable {
     }
 }
 
-/// A command of a link that did not do what it says, and what passed instead.
+/// A link command that did not have the requested effect, and what passed instead.
 package struct LinkShortfall: Sendable, Equatable {
     /// The number of the command.
     package let id: Int
-    /// The ordinals of its selection that were not met, if others were.
+    /// The ordinals of its selection that were not met; empty if none was met.
     package let missing: [ClosedRange<Int>]
     /// What passed instead; `%` stands for the direction.
     private let reason: String
@@ -96,10 +98,12 @@ package struct LinkShortfall: Sendable, Equatable {
         reason = Self.reason(effect, now)
     }
 
-    /// - Parameter direction: `from S to C`.
+    /// Returns what passed instead.
+    ///
+    /// - Parameter direction: text such as `from S to C`.
     package func reason(_ direction: String) -> String { reason.replacing("%", with: direction, maxReplacements: 1) }
 
-    /// `for data 4, 6 to 9`; empty if nothing was met.
+    /// The missing ordinals, such as `4, 6 to 9`; empty if nothing was met.
     package var missingText: String {
         missing.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
             .joined(separator: ", ")

@@ -1,15 +1,15 @@
 package import ProbeSystem
 import CShims
 
-/// One end of a link: its network, and its addresses there.
+/// One end of a link: its network, and its addresses in that network.
 package struct LinkEnd: Sendable {
     package let namespace: NetworkNamespace
     package let ipv4: SocketAddress
     package let ipv6: SocketAddress
-    /// Sends markers that pass the link like the packets of the end.
+    /// The socket that sends fence markers, which cross the link like the end's packets.
     let marker: FrameSocket
 
-    /// Makes the network, and a pair of interfaces between it and the one in the middle.
+    /// Creates the network, and a pair of interfaces that connects it to the network in the middle.
     init(_ side: LinkSide, of number: Int, middle: NetworkNamespace) throws(SystemError) {
         let namespace = try NetworkNamespace()
         let host = side == .left ? 1 : 2
@@ -28,6 +28,6 @@ package struct LinkEnd: Sendable {
         (self.namespace, self.ipv4, self.ipv6) = (namespace, ipv4, ipv6)
     }
 
-    /// The other end's name in the network in the middle.
+    /// Returns the name of the interface's other end, in the network in the middle.
     static func interface(_ side: LinkSide, of number: Int) -> String { "l\(number)\(side == .left ? "a" : "b")" }
 }

@@ -1,8 +1,10 @@
 import ProbeBase
 
-/// Where the headers of a frame are: Ethernet, IPv4 or IPv6, TCP. Never traps on any input; what is no TCP segment as a whole has no ``tcp``.
+/// The positions of the headers of a frame: Ethernet, IPv4 or IPv6, and TCP.
+///
+/// Never traps on any input. ``tcp`` is `nil` unless the frame has a whole TCP segment.
 package struct LinkFrame: Sendable, Equatable {
-    /// A TCP segment in a frame; offsets are from the frame's beginning.
+    /// A TCP segment in a frame; offsets are relative to the start of the frame.
     package struct TCP: Sendable, Equatable {
         var start: Int
         var payload: Int
@@ -20,7 +22,7 @@ package struct LinkFrame: Sendable, Equatable {
         var hasFIN: Bool { flags & LinkFrame.fin != 0 }
         var hasRST: Bool { flags & LinkFrame.rst != 0 }
         var hasACK: Bool { flags & LinkFrame.ack != 0 }
-        /// How far it moves the sequence: SYN and FIN count as bytes.
+        /// The sequence space that the segment occupies; SYN and FIN count as one byte each.
         var span: UInt32 { UInt32(payloadLength) &+ (hasSYN ? 1 : 0) &+ (hasFIN ? 1 : 0) }
     }
 
@@ -29,18 +31,18 @@ package struct LinkFrame: Sendable, Equatable {
     static let rst: UInt8 = 4
     static let push: UInt8 = 8
     static let ack: UInt8 = 16
-    /// Of the header of Ethernet.
+    /// The offset of the IP header: the length of the Ethernet header.
     static let ip = 14
 
-    /// 4 or 6; 0 for what is no IP packet.
+    /// The IP version, 4 or 6; 0 if the frame is not an IP packet.
     private(set) var version: UInt8 = 0
-    /// The length of the IP packet, by its header.
+    /// The length of the IP packet according to its header.
     private(set) var length = 0
-    /// IPv4 without DF: it may be cut into fragments.
+    /// Whether the packet may be fragmented: IPv4 without DF.
     private(set) var mayFragment = false
     private(set) var tcp: TCP?
-    /// An IP packet that a program or its connection sends: not ARP, nor what the kernel tells about its neighbours and groups (IGMP, MLD and
-    /// neighbour discovery).
+    /// Whether the frame is an IP packet sent by a program or its connection, as opposed to ARP, or what the kernel
+    /// sends about neighbours and groups (IGMP, MLD and neighbour discovery).
     private(set) var isTraffic = false
 
     init(_ frame: [UInt8]) {
@@ -60,7 +62,7 @@ package struct LinkFrame: Sendable, Equatable {
             version = 4
             mayFragment = bytes[Self.ip + 6] & 0x40 == 0
             isTraffic = bytes[Self.ip + 9] != Self.igmp
-            // A fragment is no segment.
+            // A fragment is not a whole segment.
             guard bytes[Self.ip + 9] == 6, short(Self.ip + 6) & 0x3fff == 0 else { return }
             start = Self.ip + header
         case (0x86dd, 6):
@@ -84,7 +86,10 @@ package struct LinkFrame: Sendable, Equatable {
 
     private static let igmp: UInt8 = 2
 
-    /// MLD has options of each hop before it (RFC 3810, 5); neighbour discovery has the types 133 to 137 of ICMPv6 (RFC 4861, 4).
+    /// Returns whether an IPv6 packet is traffic of a program.
+    ///
+    /// MLD messages are preceded by a hop-by-hop options header (RFC 3810, 5); neighbour discovery uses the ICMPv6
+    /// types 133 to 137 (RFC 4861, 4).
     private static func isTraffic(next: UInt8, type: UInt8) -> Bool {
         switch next {
         case 0: false
@@ -93,17 +98,17 @@ package struct LinkFrame: Sendable, Equatable {
         }
     }
 
-    /// Whether a SYN or SYN-ACK announces the largest segment that its sender takes.
+    /// Returns whether the segment is a SYN or SYN-ACK with the MSS option.
     static func hasMSS(_ tcp: TCP, in bytes: [UInt8]) -> Bool {
         tcp.hasSYN && options(of: tcp, in: bytes).contains { $0.kind == StrippedOption.mss.number }
     }
 
-    /// Where the addresses of the IP header are: source, then destination.
+    /// The range of the addresses in the IP header: source, then destination.
     var addresses: Range<Int> {
         version == 4 ? Self.ip + 12..<Self.ip + 20 : Self.ip + 8..<Self.ip + 40
     }
 
-    /// The options of a TCP header: kind, and where it is with its kind and length bytes.
+    /// Returns the options of a TCP header: the kind of each, and its range including the kind and length bytes.
     static func options(of tcp: TCP, in bytes: [UInt8]) -> [(kind: UInt8, place: Range<Int>)] {
         var found: [(kind: UInt8, place: Range<Int>)] = []
         var at = tcp.start + 20
@@ -125,7 +130,7 @@ package struct LinkFrame: Sendable, Equatable {
 }
 
 extension StrippedOption {
-    /// The number of the option in the header.
+    /// The option's kind in the TCP header.
     var number: UInt8 {
         switch self {
         case .mss: 2

@@ -1,18 +1,19 @@
 import ProbeSystem
 import Synchronization
 
-/// The links of a run. Making one takes some milliseconds, so that it serves one case after another.
+/// The links of a run. Creating a link takes some milliseconds, so cases reuse it one after another.
 package final class LinkPool: Sendable {
     private struct State {
         var middle: NetworkNamespace?
         var idle: [Link] = []
         var used: Set<Int> = []
-        /// Numbers go round: what is left of a link that was given up may have its own for a while.
+        /// The last number that was assigned. Numbers are assigned in rotation, because what remains of a discarded
+        /// link may occupy its number for a while.
         var last = -1
         var numbers: [ObjectIdentifier: Int] = [:]
     }
 
-    /// The third part of an address is the link's number.
+    /// The maximum number of links: a link's number is the third octet of its IPv4 addresses.
     private static let most = 256
 
     private let state = Mutex(State())
@@ -21,7 +22,7 @@ package final class LinkPool: Sendable {
 
     deinit { for link in state.withLock({ $0.idle }) { link.close() } }
 
-    /// A link without faults, on which nothing has passed.
+    /// Returns a link without faults that no packet has passed.
     package func take() throws(LinkError) -> Link {
         let link = try idleOrNew()
         link.begin()

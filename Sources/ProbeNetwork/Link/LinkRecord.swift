@@ -1,25 +1,26 @@
-/// A packet that passed over a link, or was to: what the capture of the link is made of. One that a fault changed or made late has two: as it
-/// left, and as it arrived.
+/// A packet that passed over a link, or was dropped there; the link's capture is made from these records.
+///
+/// A packet that a fault changed or delayed has two records: one as it left, and one as it arrived.
 package struct LinkRecord: Sendable, Equatable {
     package enum View: Sendable {
-        /// As its sender sent it: it was dropped, or arrived later or changed.
+        /// The packet as its sender sent it; it was dropped, or arrived later or changed.
         case left
-        /// As it came to its receiver.
+        /// The packet as it arrived at its receiver.
         case arrived
-        /// It left and arrived at once, unchanged.
+        /// The packet left and arrived at once, unchanged.
         case both
     }
 
-    /// Of the wall clock, in nanoseconds since 1970.
+    /// The wall-clock time, in nanoseconds since 1970.
     package var time: UInt64
     package var from: LinkSide
     package var view: View
-    /// The whole frame of Ethernet.
+    /// The whole Ethernet frame.
     package var bytes: [UInt8]
-    /// The numbers of the faults that it met.
+    /// The numbers of the faults that acted on the packet.
     package var faults: [Int] = []
-    /// No end has sent it.
+    /// Whether the link created the packet; no end sent it.
     package var isMadeByLink = false
-    /// A further copy of a packet, which the link made.
+    /// Whether the packet is an additional copy that the link made.
     package var isDuplicate = false
 }

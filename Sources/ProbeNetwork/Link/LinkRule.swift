@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A fault of packets on a link: which ones it means, and how far they were counted. Pure.
+/// A fault for selected packets on a link, and how many packets it has counted. Pure.
 struct LinkRule {
     enum Action: Equatable {
         case fault(PacketFault)
@@ -9,7 +9,7 @@ struct LinkRule {
         case resetBehind
     }
 
-    /// A packet whose copy is meant.
+    /// A packet whose retransmission is selected.
     private struct Target {
         var stream: LinkStreamKey
         var sequence: UInt32
@@ -17,14 +17,14 @@ struct LinkRule {
     }
 
     let id: Int
-    /// nil: of both directions.
+    /// The side whose packets are affected; `nil` for both.
     let from: LinkSide?
     let selection: PacketSelection<Resolved>
     let action: Action
-    /// First transmissions since it is in force.
+    /// The number of first transmissions since the rule came into force.
     private var count = 0
     private var targets: [Target] = []
-    /// No packet can be meant any more.
+    /// Whether the rule can't select any further packet.
     private(set) var isUsedUp = false
 
     init(id: Int, from: LinkSide?, _ selection: PacketSelection<Resolved>, _ action: Action) {
@@ -34,9 +34,10 @@ struct LinkRule {
         self.action = action
     }
 
-    /// Counts a packet. Each rule counts each packet, also one that another rule takes.
+    /// Counts a packet. Every rule counts every packet, including those that another rule acts on.
     ///
-    /// - Returns: which one of those that are meant it is, 0 if all are; `nil`: it is not meant.
+    /// - Returns: the packet's ordinal in the selection, or 0 if the selection has no ordinals; `nil` if it is not
+    ///   selected.
     mutating func counts(
         _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ stream: LinkStreamKey?, from side: LinkSide
     ) -> Int? {
@@ -57,7 +58,7 @@ struct LinkRule {
         return targets.first { $0.stream == stream && LinkStream.covers(tcp, $0.sequence) }?.ordinal
     }
 
-    /// It has taken a packet that it counted.
+    /// Records that the rule has acted on a packet that it counted.
     mutating func take(_ tcp: LinkFrame.TCP?, _ stream: LinkStreamKey?) {
         guard let ordinals = selection.ordinals else { return }
         if selection.isAgain {
@@ -72,12 +73,12 @@ struct LinkRule {
         }
     }
 
-    /// The number by which a copy is known.
+    /// Returns the sequence number by which a retransmission is recognized.
     private static func first(_ tcp: LinkFrame.TCP, _ kind: PacketKind) -> UInt32 {
         kind == .fin ? tcp.sequence &+ tcp.span &- 1 : tcp.sequence
     }
 
-    /// Whether a packet of the kind is a first transmission; nil for one of another kind.
+    /// Returns whether a packet of the kind is a first transmission, or `nil` if it is of another kind.
     static func isNew(
         _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: PacketKind
     ) -> Bool? {

@@ -20,7 +20,7 @@ struct LinkPair<Value: Sendable>: Sendable {
     }
 }
 
-/// Why a link can't be made, or can't do what it is told.
+/// The reason why a link can't be created, or can't carry out a command.
 package struct LinkError: Error, Sendable, Equatable {
     package let text: String
 

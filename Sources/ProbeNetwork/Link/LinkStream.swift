@@ -1,11 +1,11 @@
 import ProbeBase
 
-/// What the two ends of one TCP connection are, by the addresses and ports of one direction.
+/// Identifies one direction of a TCP connection by its addresses and ports.
 struct LinkStreamKey: Hashable {
     private var words: (UInt64, UInt64, UInt64, UInt64)
     private var ports: UInt32
 
-    /// - Parameter isReversed: of the other direction.
+    /// - Parameter isReversed: whether to create the key of the opposite direction.
     init(_ frame: [UInt8], _ view: LinkFrame, _ tcp: LinkFrame.TCP, isReversed: Bool = false) {
         let addresses = view.addresses
         let half = addresses.count / 2
@@ -33,49 +33,51 @@ struct LinkStreamKey: Hashable {
     }
 }
 
-/// One direction of a connection on a link, as the link has seen it. Sequence numbers are compared by their signed difference (RFC 9293,
-/// 3.4).
+/// One direction of a connection, as a link has seen it.
+///
+/// Sequence numbers are compared by their signed difference (RFC 9293, 3.4).
 struct LinkStream {
-    /// Behind the last byte that was sent.
+    /// The sequence number after the last byte that was sent.
     private(set) var next: UInt32
-    /// Of the SYN; nil where it was not seen.
+    /// The sequence number of the SYN; `nil` if it was not seen.
     private(set) var initial: UInt32?
     private(set) var hasFIN = false
-    /// What the sender has acknowledged of the other direction.
+    /// The last acknowledgment number that the sender sent for the other direction.
     private(set) var acknowledged: UInt32?
-    /// As its header said last.
+    /// The window field of the last segment, before scaling.
     private(set) var window: UInt16 = 0
-    /// By how much the window is shifted; nil where it is not known.
+    /// The window scale, as a shift count; `nil` if it is not known.
     private(set) var scale: UInt8?
-    /// The value and the echo of its last timestamps (RFC 7323); nil without.
+    /// The value and the echo of the last timestamps option (RFC 7323); `nil` if there was none.
     private(set) var timestamps: (value: UInt32, echo: UInt32)?
-    /// What the receiver has got without a gap.
+    /// The sequence number up to which the receiver has received everything without a gap.
     private(set) var delivered: UInt32?
-    /// Behind a gap: what came before its turn.
+    /// The ranges that arrived out of order, after a gap.
     private var beyond: [(start: UInt32, end: UInt32)] = []
-    /// A frame of this direction: its addresses and ports.
+    /// A frame of this direction, which provides addresses and ports.
     let model: [UInt8]
     let modelView: LinkFrame
 
-    /// How a segment stands to what was sent before.
+    /// How a segment relates to what was sent before.
     struct Standing {
-        /// It brings payload that was not sent before.
+        /// Whether it has payload that was not sent before.
         var bringsData = false
-        /// It repeats payload.
+        /// Whether it only repeats payload.
         var repeatsData = false
         var isNewSYN = false
         var isNewFIN = false
-        /// A probe whether the peer is there: with the sequence number before the next one, and without news (RFC 9293, 3.8.4).
+        /// Whether it is a keep-alive probe: its sequence number is one less than the next one, and it brings nothing
+        /// new (RFC 9293, 3.8.4).
         var isKeepAlive = false
     }
 
-    /// Who sends.
+    /// The sender's side.
     let side: LinkSide
-    /// The other direction.
+    /// The key of the other direction.
     let peer: LinkStreamKey
-    /// In which order connections were seen.
+    /// The position of this direction in the order in which directions were first seen.
     let order: Int
-    /// One of the two has reset the connection, or the link has.
+    /// Whether one of the peers, or the link, has reset the connection.
     var isReset = false
 
     init(
@@ -85,22 +87,22 @@ struct LinkStream {
         self.side = side
         self.peer = peer
         self.order = order
-        // A whole segment may be kept for long: its payload is not needed.
+        // The frame may be kept for a long time, and its payload is not needed.
         model = Array(frame[..<tcp.payload])
         modelView = view
     }
 
     static func isBefore(_ one: UInt32, _ other: UInt32) -> Bool { Int32(bitPattern: one &- other) < 0 }
 
-    /// Takes a segment as it left its sender.
+    /// Processes a segment as its sender sent it.
     ///
-    /// - Parameter peer: what the other side has acknowledged of this direction.
+    /// - Parameter peer: the acknowledgment number that the other side last sent for this direction.
     mutating func send(_ frame: [UInt8], _ tcp: LinkFrame.TCP, acknowledgedByPeer peer: UInt32?) -> Standing {
         var standing = Standing()
         if tcp.hasSYN {
             standing.isNewSYN = initial != tcp.sequence
             if standing.isNewSYN {
-                // Another connection with the same addresses.
+                // A new connection with the same addresses and ports.
                 (initial, next, hasFIN, delivered, beyond) = (tcp.sequence, tcp.sequence, false, nil, [])
                 isReset = false
                 (acknowledged, scale, timestamps) = (nil, nil, nil)
@@ -131,7 +133,8 @@ struct LinkStream {
         func word(_ at: Int) -> UInt32 {
             UInt32(frame[at]) << 24 | UInt32(frame[at + 1]) << 16 | UInt32(frame[at + 2]) << 8 | UInt32(frame[at + 3])
         }
-        // Nearly every segment has nothing but timestamps behind two NOPs (RFC 7323, appendix A): a list of its options is not made.
+        // Nearly every segment has only two NOPs and timestamps (RFC 7323, appendix A). This case needs no list of
+        // options.
         let first = tcp.start + 20
         if tcp.payload == first { return }
         if tcp.payload == first + 12, word(first) == 0x0101_080a {
@@ -148,7 +151,7 @@ struct LinkStream {
         }
     }
 
-    /// Takes a sound segment that came to its receiver.
+    /// Processes an intact segment that has arrived at its receiver.
     mutating func deliver(_ tcp: LinkFrame.TCP) {
         if tcp.hasRST { return }
         if tcp.hasSYN { delivered = tcp.sequence }
@@ -166,16 +169,16 @@ struct LinkStream {
         delivered = known
     }
 
-    /// The number that its receiver expects next.
+    /// Returns the sequence number that the receiver expects next.
     ///
-    /// - Parameter acknowledged: what the receiver has acknowledged last.
+    /// - Parameter acknowledged: the last acknowledgment number that the receiver sent.
     func expected(acknowledged: UInt32?) -> UInt32 {
         guard let delivered else { return acknowledged ?? next }
         guard let acknowledged, Self.isBefore(delivered, acknowledged) else { return delivered }
         return acknowledged
     }
 
-    /// Whether a segment repeats the byte, SYN or FIN with that number.
+    /// Returns whether a segment contains the byte, SYN or FIN with the given sequence number.
     static func covers(_ tcp: LinkFrame.TCP, _ sequence: UInt32) -> Bool {
         !isBefore(sequence, tcp.sequence) && isBefore(sequence, tcp.sequence &+ max(tcp.span, 1))
     }

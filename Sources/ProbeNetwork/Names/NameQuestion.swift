@@ -1,31 +1,31 @@
 import ProbeBase
 
-/// A question that a resolver is asked (RFC 1035, 4). Reads any bytes, and never traps.
+/// A question to a resolver (RFC 1035, 4). Decoding never traps on any input.
 struct NameQuestion: Equatable {
-    /// Of the header: what the answer repeats.
+    /// The ID from the header, which the answer repeats.
     var id: UInt16
     var operation: UInt8
-    /// The asker wants a resolver to look further (RD); repeated in the answer, as is CD (RFC 4035, 3.2.2).
+    /// The RD flag: whether recursion is desired. The answer repeats it, as it does CD (RFC 4035, 3.2.2).
     var isRecursive: Bool
     var isUnchecked: Bool
-    /// The section as it was asked, with the letters as they were: name, type and class.
+    /// The bytes of the question section, in the original letter case: name, type and class.
     var section: [UInt8]
     var type: UInt16
-    /// The name in words: `dual.test`; `.` for the root. A dot within a label has a backslash before it.
+    /// The name as text, such as `dual.test`; `.` for the root. A dot within a label is preceded by a backslash.
     var name: String
-    /// Where the name's last label begins, in the section; nil for the root.
+    /// The offset of the name's last label in the section; `nil` for the root.
     var lastLabel: Int?
-    /// The largest answer that the asker takes by UDP (RFC 6891); nil without an OPT record.
+    /// The largest answer that the client accepts by UDP (RFC 6891); `nil` without an OPT record.
     var largest: Int?
 
-    /// Names are compared without regard to case (RFC 4343).
+    /// The name in lower case: names are compared without regard to case (RFC 4343).
     var key: String { name.lowercased() }
 
     enum Outcome: Equatable {
         case question(NameQuestion)
-        /// It is answered with this code and nothing else.
+        /// The message is answered with this code and nothing else.
         case refused(NameResponseCode, Header)
-        /// It is no question: an answer, or too short for a header.
+        /// The message is not a question: it is an answer, or too short for a header.
         case nothing
     }
 
@@ -40,7 +40,7 @@ struct NameQuestion: Equatable {
     private static let longestName = 255
     private static let internet: UInt16 = 1
 
-    /// Reads a message.
+    /// Decodes a message.
     static func read(_ message: Span<UInt8>) -> Outcome {
         guard let id = message.big16(at: 0), let flags = message.big16(at: 2), message.count >= headerLength,
             flags & 0x8000 == 0
@@ -72,7 +72,7 @@ struct NameQuestion: Equatable {
         var end = 0
         var lastLabel: Int?
 
-        /// Without compression: nothing stands before the first name that it could refer to.
+        /// Decodes an uncompressed name: nothing precedes the first name that a pointer could refer to.
         init?(_ message: Span<UInt8>, at start: Int) {
             var place = start
             while true {
@@ -94,7 +94,7 @@ struct NameQuestion: Equatable {
         }
     }
 
-    /// Behind a name of any record; it may end in a reference to another one.
+    /// Returns the offset after the name of any record; the name may end in a compression pointer.
     private static func end(ofName message: Span<UInt8>, at start: Int) -> Int? {
         var place = start
         while let length = message.byte(at: place) {
@@ -115,7 +115,7 @@ struct NameQuestion: Equatable {
         case size(UInt16)
     }
 
-    /// The OPT record among those behind the question.
+    /// Finds the OPT record among the records after the question.
     private static func extensions(_ message: Span<UInt8>, from start: Int) -> Extensions {
         var found = Extensions.none
         var place = start
@@ -137,7 +137,7 @@ struct NameQuestion: Equatable {
     }
 }
 
-/// The codes of answers (RFC 1035, 4.1.1; RFC 6891, 9).
+/// The response codes of answers (RFC 1035, 4.1.1; RFC 6891, 9).
 enum NameResponseCode: UInt16 {
     case noError = 0
     case formatError = 1

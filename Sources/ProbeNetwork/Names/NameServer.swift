@@ -1,20 +1,20 @@
 import ProbeBase
 package import ProbeSystem
 
-/// Takes the questions of one network's programs, by UDP and by TCP, and sends the answers when they are due.
+/// Receives the questions of one network's programs, by UDP and by TCP, and sends the answers when they are due.
 ///
 /// Confined to its reactor's thread.
 package final class NameServer {
-    /// A connection of somebody who asks.
+    /// A resolver client that is connected by TCP.
     private final class Asker {
         let connection: Connection
-        /// How many answers it has yet to get.
+        /// The number of answers that have not been sent to it yet.
         var due = 0
 
         init(_ connection: Connection) { self.connection = connection }
     }
 
-    /// Says what becomes of a message; nil: it is dropped.
+    /// Returns the reply to a message, or `nil` to drop the message.
     package typealias Receive = (_ message: [UInt8], NameCarrier) -> NameReply?
 
     private let reactor: Reactor
@@ -25,22 +25,23 @@ package final class NameServer {
     private var connections: [ObjectIdentifier: Asker] = [:]
     private var timers: [Int: TimerQueue.ID] = [:]
     private var lastTimer = 0
-    /// More than a program may ever need. Further ones are not accepted before one of them ends.
+    /// The limit of open connections, more than any program should need. Further ones are not accepted until one ends.
     private static let mostConnections = 64
-    /// The number of answers that may wait for their time. A datagram beyond that is dropped, as by an overloaded resolver.
+    /// The number of answers that may be waiting until they are due. Further datagrams are dropped, as by an overloaded
+    /// resolver.
     private static let mostDue = 16_384
-    /// The number of answers of one connection that may wait for their time, and of those that its asker has not read. Beyond that, the
-    /// connection is not read, so that further questions wait in the kernel.
+    /// The number of answers of one connection that may be waiting until they are due, and that its client may not have
+    /// read. Beyond that, the connection is not read, so that further questions wait in the kernel.
     private static let mostOfConnection = (due: 1024, unsent: 64)
-    /// Called once, for the first question that is dropped or has to wait because there are too many.
+    /// Called once, for the first question that is dropped or must wait because there are too many.
     private let overloaded: (_ what: String) -> Void
     private var wasOverloaded = false
 
-    /// Listens at the resolver's address of a network.
+    /// Starts to listen at a network's resolver address.
     ///
     /// - Parameters:
-    ///   - sent: called with each answer, as it leaves.
-    ///   - overloaded: called once with a clause, when a question is dropped or has to wait because there are too many.
+    ///   - sent: called with each answer when it is sent.
+    ///   - overloaded: called once with a clause, when a question is dropped or must wait because there are too many.
     package init(
         in network: NetworkNamespace, reactor: Reactor, receive: @escaping Receive,
         sent: @escaping (NameReply) -> Void, overloaded: @escaping (_ what: String) -> Void
@@ -59,7 +60,7 @@ package final class NameServer {
         }
     }
 
-    /// Takes no more questions, and sends no more answers.
+    /// Stops receiving questions and sending answers.
     package func end() {
         reactor.unregister(socket.descriptor)
         listener?.stopWatching(on: reactor)
@@ -76,7 +77,7 @@ package final class NameServer {
     // MARK: UDP
 
     private func takeDatagrams() {
-        // Others are served between: at most so many at a time.
+        // A limited number at a time, so that other descriptors are served in between.
         for _ in 0..<64 {
             guard let (message, asker) = socket.receive() else { return }
             if timers.count >= Self.mostDue {
@@ -93,11 +94,11 @@ package final class NameServer {
         wasOverloaded = true
     }
 
-    // MARK: TCP (RFC 7766): each message has its length before it
+    // MARK: TCP (RFC 7766): each message is preceded by its length
 
     private func accept() {
         while connections.count < Self.mostConnections {
-            // What can't be accepted, its asker asks for again.
+            // If a connection can't be accepted, its client tries again.
             guard let accepted = try? listener?.accept(),
                 let connection = try? Connection(accepted: accepted, reactor: reactor)
             else { return }
@@ -125,7 +126,7 @@ package final class NameServer {
                 asker.due -= 1
                 guard asker.connection.isOpen else { return false }
                 let count = reply.bytes.count
-                // The connection's change is what serves the asker again.
+                // The connection's change handler serves the client again.
                 asker.connection.send(
                     SendOperation(
                         pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes],
@@ -137,12 +138,12 @@ package final class NameServer {
         release(asker)
     }
 
-    /// Whether an asker gets no further answer before it has read, or been sent, some of those before.
+    /// Returns whether a client must read, or be sent, some of its earlier answers before it gets further ones.
     private func mustWait(_ asker: Asker) -> Bool {
         asker.due >= Self.mostOfConnection.due || asker.connection.unfinishedSends >= Self.mostOfConnection.unsent
     }
 
-    /// Stops reading a connection whose asker does not read, so that its questions wait in the kernel.
+    /// Stops reading a connection whose client does not read, so that its questions wait in the kernel.
     private func bound(_ connection: Connection, isFull: Bool) {
         guard connection.isOpen, connection.readEnd == nil else { return }
         if isFull, connection.reading == .atOnce {
@@ -152,7 +153,7 @@ package final class NameServer {
         }
     }
 
-    /// Closes the connection of an asker that asks no more and has its answers.
+    /// Closes the connection of a client that sends no more questions and has received all its answers.
     private func release(_ asker: Asker) {
         let connection = asker.connection
         let hasAll = asker.due == 0 && connection.isIdle

@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// What a name of a host stands for, until another meaning is given to it.
+/// The meaning of a host name, which applies until the name is given another one.
 package enum NameMeaning: Sendable, Equatable {
-    /// In this order.
+    /// The addresses, in the order in which they are returned.
     case addresses([IPAddress], NameDelays)
     case noSuchName
     case failure
@@ -10,7 +10,7 @@ package enum NameMeaning: Sendable, Equatable {
 }
 
 extension NameMeaning {
-    /// The types of records that it gives, or gives late; empty: it holds for each question.
+    /// The record types that the meaning provides or delays; empty if it applies to every question.
     fileprivate var types: [NameType] {
         guard case .addresses(let addresses, let delays) = self else { return [] }
         let delayed: [NameType] = (delays.ipv4 > .zero ? [.a] : []) + (delays.ipv6 > .zero ? [.aaaa] : [])
@@ -20,11 +20,11 @@ extension NameMeaning {
     }
 }
 
-/// When the answer with addresses is due, and for how long it may be kept.
+/// The delays of answers with addresses, and how long the answers may be cached.
 package struct NameDelays: Sendable, Equatable {
     package var ipv4: Duration
     package var ipv6: Duration
-    /// In seconds.
+    /// The time to live in seconds.
     package var timeToLive: UInt32
 
     package init(ipv4: Duration = .zero, ipv6: Duration = .zero, timeToLive: UInt32 = 0) {
@@ -32,33 +32,33 @@ package struct NameDelays: Sendable, Equatable {
     }
 }
 
-/// How a question comes, and its answer goes.
+/// The transport of a question and its answer.
 package enum NameCarrier: Sendable {
     case udp, tcp
 }
 
-/// What becomes of a question.
+/// The reply to a question.
 package struct NameReply: Sendable, Equatable {
-    /// `dual.test AAAA`
+    /// The question as text, such as `dual.test AAAA`.
     package var question: String
-    /// `fd77::1`, or why there is none; nil: it is never answered.
+    /// The answer as text, such as `fd77::1`, or why there is no address; `nil` if the question is never answered.
     package var text: String?
     package var bytes: [UInt8]
-    /// When it is to be sent.
+    /// When to send the reply.
     package var due: MonotonicTime
 }
 
-/// The names of a resolver, and what it answers. Pure: time is an argument.
+/// The names of a resolver, and its answers. Pure: time is an argument.
 package struct NameZone: Sendable {
     private struct Entry {
         var id: Int
         var meaning: NameMeaning
     }
 
-    /// The questions that a statement has met, and the types of those that it is there for.
+    /// The questions received for a meaning, and the record types that must be requested for it to take effect.
     private struct Questions {
         var counts: [UInt16: Int] = [:]
-        /// Empty: any.
+        /// The required types; if empty, any question suffices.
         var wanted: [NameType]
 
         var isMet: Bool {
@@ -67,12 +67,12 @@ package struct NameZone: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
-    /// By the numbers of what was said.
+    /// The questions by the number of the meaning.
     private var questions: [Int: Questions] = [:]
 
     package init() {}
 
-    /// From here on the name stands for this, and for nothing that was said of it before.
+    /// Sets the meaning of a name, replacing any earlier one.
     ///
     /// - Parameter id: a number that no other meaning of the zone has.
     package mutating func set(_ name: String, to meaning: NameMeaning, id: Int) {
@@ -80,10 +80,12 @@ package struct NameZone: Sendable {
         questions[id] = Questions(wanted: meaning.types)
     }
 
-    /// The meanings that were not asked for, by their numbers: each type of record that one gives counts.
+    /// The numbers of the meanings that were not queried completely: every record type that a meaning provides must
+    /// have been requested.
     package var unmet: [Int] { questions.filter { !$0.value.isMet }.keys.sorted() }
 
-    /// What was asked instead of what a meaning is there for; `nil` if that was asked.
+    /// Returns what was requested instead of the record types that a meaning provides, or `nil` if all of them were
+    /// requested.
     package func shortfall(of id: Int) -> String? {
         guard let found = questions[id], !found.isMet else { return nil }
         if found.counts.isEmpty { return "nobody asked for the name" }
@@ -94,9 +96,9 @@ package struct NameZone: Sendable {
         return "programs asked for its record \(list(found.counts.keys.sorted())), and never for \(list(missing))"
     }
 
-    /// Takes a message of an asker.
+    /// Handles a message from a client.
     ///
-    /// - Returns: what becomes of it; nil: it is no question, and is dropped.
+    /// - Returns: the reply; `nil` if the message is not a question and must be dropped.
     package mutating func receive(
         _ message: Span<UInt8>, by carrier: NameCarrier, at now: MonotonicTime
     ) -> NameReply? {

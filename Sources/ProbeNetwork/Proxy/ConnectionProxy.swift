@@ -1,44 +1,44 @@
 import ProbeBase
 package import ProbeSystem
 
-/// Takes connections and makes one onwards for each.
+/// Accepts connections, and opens an onward connection for each.
 ///
 /// Confined to its reactor's thread.
 package final class ConnectionProxy {
-    /// What is to be known before the connection onwards is made: its own address, and where it goes.
+    /// A callback that receives the local address and the target of an onward connection before it is opened.
     package typealias WillConnect = (_ local: SocketAddress, _ target: SocketAddress) -> Void
 
     private let reactor: Reactor
     private let target: () throws(SystemError) -> SocketAddress
     private var listener: Listener?
     package let address: SocketAddress
-    /// Whether what passes is kept for expectations.
+    /// Whether forwarded bytes are kept for expectations.
     private let watches: Bool
-    /// In the order in which they came; none where they are forgotten.
+    /// The connections in order of arrival; empty if finished connections are forgotten.
     package private(set) var connections: [ProxiedConnection] = []
-    /// Those that are not over, where others are forgotten.
+    /// The unfinished connections by number, if finished connections are forgotten.
     private var open: [Int: ProxiedConnection] = [:]
     private let forgets: Bool
     private var accepted = 0
-    /// The most connections that are open at a time, where others are forgotten.
+    /// The limit of simultaneously open connections, if finished connections are forgotten.
     private var capacity = Int.max
-    /// As many are open as may be, and somebody else takes further ones.
+    /// Whether the limit is reached and another process accepts further connections.
     private var isFull = false
 
     package var willConnect: WillConnect = { _, _ in }
-    /// Of a new connection, before a byte of it is read.
+    /// Called with each new connection before any of its bytes are read.
     package var onConnection: (ProxiedConnection) -> Void = { _ in }
-    /// A connection could not be taken or made.
+    /// Called when a connection could not be accepted or opened.
     package var onFailure: (SystemError) -> Void = { _ in }
-    /// Of a connection that is over.
+    /// Called with each connection that is over.
     package var onOver: (ProxiedConnection) -> Void = { _ in }
-    /// As many are open as may be: returns whether somebody else takes further ones until one of them is over.
+    /// Called when the limit is reached; returns whether another process accepts further connections until one is over.
     private var onFull: () -> Bool = { false }
 
     /// - Parameters:
-    ///   - listener: on which nobody waits yet.
-    ///   - forgets: whether connections that are over are kept no longer.
-    ///   - target: where a connection that comes now goes to.
+    ///   - listener: a listener that is not being watched yet.
+    ///   - forgets: whether connections are forgotten once they are over.
+    ///   - target: a function that returns the target for a connection that arrives now.
     package init(
         _ listener: consuming Listener, reactor: Reactor, watches: Bool, forgets: Bool = false,
         to target: @escaping () throws(SystemError) -> SocketAddress
@@ -49,40 +49,40 @@ package final class ConnectionProxy {
         try self.listener?.watch(on: reactor) { [weak self] in self?.acceptAll() }
     }
 
-    /// How many connections there have been.
+    /// The number of connections accepted so far.
     package var count: Int { accepted }
 
-    /// How many of those that are forgotten when they are over are not over.
+    /// The number of unfinished connections, if finished connections are forgotten.
     package var openCount: Int { open.count }
 
-    /// Keeps no more than so many open, where somebody else takes what comes then.
+    /// Limits the number of open connections, as long as another process accepts the ones beyond it.
     package func limit(to capacity: Int, onFull: @escaping () -> Bool) {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
-    /// Nobody else takes connections any more.
+    /// Resumes accepting, because no other process accepts connections any more.
     package func takeAgain() {
         guard isFull else { return }
         isFull = false
         watchAgain()
     }
 
-    /// The socket, for another process that takes its connections, too.
+    /// Duplicates the listening socket for another process that also accepts its connections.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
-    /// Whether bytes or ends are on their way through one of its connections.
+    /// Whether bytes or ends are in flight through one of its connections.
     package var isForwarding: Bool { connections.contains(where: \.isForwarding) }
 
-    /// Accepts the connections that are waiting now, without waiting for the reactor to announce them.
+    /// Accepts the connections that are pending now, without waiting for the reactor to report them.
     package func acceptWaiting() { acceptAll() }
 
-    /// Takes no more.
+    /// Stops accepting connections.
     package func stopListening() {
         listener?.stopWatching(on: reactor)
         listener = nil
     }
 
-    /// Takes no more, and ends all that there are.
+    /// Stops accepting connections, and aborts all open ones.
     package func end() {
         stopListening()
         for connection in connections { connection.abort() }
@@ -91,7 +91,7 @@ package final class ConnectionProxy {
     }
 
     private func acceptAll() {
-        // Others are served between: at most so many at a time.
+        // A limited number at a time, so that other descriptors are served in between.
         for _ in 0..<64 {
             if open.count >= capacity, !isFull, onFull() {
                 isFull = true
@@ -109,7 +109,7 @@ package final class ConnectionProxy {
         }
     }
 
-    /// What can't be taken now waits: the reactor would say at once again that it is there.
+    /// Pauses accepting after a failure; otherwise the reactor would report the pending connection again at once.
     private func pause() {
         listener?.stopWatching(on: reactor)
         reactor.schedule(at: .now + Self.pauseBehindFailure) { [weak self] in self?.watchAgain() }

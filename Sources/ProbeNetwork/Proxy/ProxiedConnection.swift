@@ -1,62 +1,62 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// A connection that came to a proxy, the one that it made onwards, and what goes between them.
+/// A connection to a proxy, its onward connection, and what is forwarded between them.
 ///
-/// Confined to its reactor's thread. ``onChange`` is called there after each change that somebody may wait for.
+/// Confined to its reactor's thread. ``onChange`` is called there after each change that may end a wait.
 package final class ProxiedConnection {
-    /// More unread bytes of a side than this are left to its kernel while they go on; what is held is kept up to
-    /// ``Connection/receiveLimit``.
+    /// The number of bytes that are buffered for a direction while it forwards; any more are left unread in the kernel.
+    /// A direction that holds buffers up to ``Connection/receiveLimit``.
     private static let mostUnderWay = 256 << 10
 
     package let client: Connection
-    /// The connection onwards.
+    /// The onward connection.
     package let server: Connection
     package let number: Int
     private let reactor: Reactor
-    /// By where the bytes go.
+    /// The queues by the side that the bytes go to.
     var queues: [ConversationSide: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
     private var timers: [ConversationSide: TimerQueue.ID] = [:]
-    /// What a side's kernel is taking.
+    /// The send in progress to each side.
     private var operations: [ConversationSide: SendOperation] = [:]
-    /// The ends that a side's peer has sent, and that are noted.
+    /// The sides whose end has been noted.
     private var noted: Set<ConversationSide> = []
     enum Fault { case reset, vanish }
-    /// Of sides that are not connected yet.
+    /// The faults to apply to sides that are not connected yet.
     var faultsToCome: [ConversationSide: (fault: Fault, id: Int)] = [:]
-    /// A fault of a connection to come could not be carried out.
+    /// Called when a fault for a connection that was not yet established could not be applied.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
     private var mustPumpAgain = false
 
-    /// What has come from each side and no expectation has passed; nil: nobody looks.
+    /// The bytes received from each side that no expectation has consumed; `nil` if they are not watched.
     package var watched: [ConversationSide: ReceiveBuffer]?
-    /// Sides of which more was to be watched than is kept, with nobody to look at it.
+    /// The sides from which more bytes were received than are kept for expectations.
     package private(set) var overflowed: Set<ConversationSide> = []
-    /// What has come from each side since its beginning, the first mebibyte; nil: nobody asks.
+    /// The first mebibyte received from each side; `nil` if it is not recorded.
     package var recorded: [ConversationSide: [UInt8]]?
-    /// Of a longer record the beginning is kept.
+    /// The maximum length of a record; only the beginning of longer ones is kept.
     private static let longestRecord = 1 << 20
 
-    /// Why the connection onwards could not be made; nil where it is or can be yet.
+    /// Why the onward connection failed; `nil` if it is open, or still being opened.
     package private(set) var failure: SystemError?
-    /// Which peer ended it first, and how; nil where none has.
+    /// Which peer ended the connection first, and how; `nil` if neither has.
     package private(set) var firstEnd: (side: ConversationSide, end: ForwardEnd)?
     private let changes = ChangeHandler()
     package var onChange: () -> Void {
         get { changes.handler }
         set { changes.handler = newValue }
     }
-    /// Called with what comes from a side, before it goes on.
+    /// Called with bytes received from a side, before they are forwarded.
     package var onBytes: ((ConversationSide, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
-    /// Called with the end of a side.
+    /// Called when a side has ended its direction.
     package var onEnd: ((ConversationSide, ForwardEnd, MonotonicTime) -> Void)?
     /// Called once, when both connections are closed.
     package var onOver: () -> Void = {}
-    /// Called with each piece that has to leave as a segment of its own.
+    /// Called with each piece that must be sent as a separate segment.
     package var willCut: (Connection, SendOperation) -> Void = { _, _ in }
 
-    /// - Parameter watches: whether what passes is kept for expectations.
+    /// - Parameter watches: whether forwarded bytes are kept for expectations.
     package init(client: Connection, server: Connection, number: Int, reactor: Reactor, watches: Bool) {
         (self.client, self.server, self.number, self.reactor) = (client, server, number, reactor)
         if watches { watched = [.client: ReceiveBuffer(), .server: ReceiveBuffer()] }
@@ -68,10 +68,10 @@ package final class ProxiedConnection {
 
     package subscript(side: ConversationSide) -> Connection { side == .client ? client : server }
 
-    /// Both connections are closed.
+    /// Whether both connections are closed.
     package var isOver: Bool { client.raw < 0 && server.raw < 0 }
 
-    /// Looks at what both connections have come to by now: one onwards may have failed at once.
+    /// Examines the state of both connections; the onward connection may have failed at once.
     package func begin() { changed() }
 
     private func carryOutFaultsToCome() {
@@ -88,7 +88,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Ends both, without a word of what was not passed on.
+    /// Aborts both connections, and discards what was not forwarded.
     package func abort() {
         for side in ConversationSide.allCases {
             self[side].onChange = {}
@@ -102,9 +102,9 @@ package final class ProxiedConnection {
         (watched, recorded, onBytes, onEnd) = (nil, nil, nil, nil)
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// Bytes of a side, as soon as they are read.
+    /// Handles bytes of a side as soon as they are read.
     fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: ConversationSide, at time: MonotonicTime) {
         onBytes?(side, bytes, time)
         watch(bytes, from: side, at: time)
@@ -133,7 +133,7 @@ package final class ProxiedConnection {
         changed()
     }
 
-    /// What the kernel has not been given yet waits again: a step changes how it goes on.
+    /// Returns bytes that the kernel has not accepted yet to the queue, because a step changes how they are forwarded.
     func takeBack(_ side: ConversationSide) {
         guard operations[side] != nil else { return }
         let rest = SendShortcut(of: self[side]).takeBack()
@@ -141,7 +141,7 @@ package final class ProxiedConnection {
         queues[side]?.putBack(rest)
     }
 
-    /// Looks at the ends, and passes on what may go.
+    /// Examines the ends of both sides, and forwards what may be forwarded.
     func changed() {
         if isPumping {
             mustPumpAgain = true
@@ -168,7 +168,7 @@ package final class ProxiedConnection {
         if noted.contains(side) { return }
         if side == .server, case .connectFailed(let error) = server.phase {
             failure = error
-            // Who was promised a connection is told that there is none.
+            // The client was promised a connection; the RST tells it that there is none.
             noted.insert(side)
             queues[.client]?.abandon()
             client.abort()
@@ -190,7 +190,7 @@ package final class ProxiedConnection {
         }
     }
 
-    // MARK: What goes on
+    // MARK: Forwarding
 
     private func pump(to side: ConversationSide) {
         let leg = self[side]
@@ -224,14 +224,14 @@ package final class ProxiedConnection {
                 return
             }
         }
-        // An RST does not wait for a receiver that takes nothing.
+        // An RST does not wait for a receiver that does not read.
         if !leg.isIdle, queues[side]?.isCutOff ?? false {
             queues[side]?.abandon()
             carryOut(.reset, to: side)
         }
     }
 
-    /// A side takes nothing any more, though its peer's FIN was all that was read: the other side is told by an RST.
+    /// Handles a failed send to a side from which only a FIN was read: an RST reports the loss to the other side.
     private func noteLoss(of side: ConversationSide) {
         guard case .eof? = self[side].readEnd else { return }
         onEnd?(side, .reset, .now)
@@ -249,7 +249,7 @@ package final class ProxiedConnection {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:
-            // One that has been reset meanwhile needs no FIN.
+            // A connection that has been reset in the meantime needs no FIN.
             do throws(SystemError) { try leg.halfClose() } catch { leg.abort() }
         case .reset: leg.abort()
         case .close:
@@ -267,7 +267,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// A side that sends faster than the other one takes it is read no more for a while.
+    /// Pauses reading from a side that sends faster than the other side receives.
     private func bound(_ side: ConversationSide) {
         let leg = self[side]
         guard leg.phase == .open, leg.readEnd == nil else { return }
@@ -282,7 +282,7 @@ package final class ProxiedConnection {
         }
     }
 
-    /// Both directions have ended: the sockets are closed.
+    /// Closes the sockets once both directions have ended.
     private func closeIfOver() {
         for side in ConversationSide.allCases {
             let leg = self[side]
@@ -297,7 +297,7 @@ package final class ProxiedConnection {
     }
 }
 
-/// Hands what a side's connection reads to the other side, as it is read.
+/// Passes bytes that a side's connection reads to the other side as soon as they are read.
 private final class ForwardLayer: ConnectionLayer {
     private weak var connection: ProxiedConnection?
     private let side: ConversationSide
@@ -316,7 +316,7 @@ private final class ForwardLayer: ConnectionLayer {
     var awaitsAnswer: Bool { false }
 }
 
-/// What the steps of a script do to a proxied connection.
+/// The operations of a script's steps on a proxied connection.
 extension ProxiedConnection {
     package func forward(_ style: ForwardStyle<Resolved>, count: Int?, to side: ConversationSide, by id: Int = 0) {
         takeBack(side)
@@ -335,7 +335,9 @@ extension ProxiedConnection {
         update(side) { $0.discard(by: id) }
     }
 
-    /// - Parameter wanted: not empty.
+    /// Replaces bytes that go to a side.
+    ///
+    /// - Parameter wanted: the bytes to replace; must not be empty.
     package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: ConversationSide, by id: Int) {
         update(side) { $0.replace(wanted, with: replacement, at: .now, by: id) }
     }
@@ -344,10 +346,10 @@ extension ProxiedConnection {
         update(side) { $0.insert(bytes, by: id) }
     }
 
-    /// A FIN towards a side, behind what is on its way there and without what is held.
+    /// Sends a FIN to a side, after the bytes that are being forwarded there; held bytes are dropped.
     package func end(_ end: ForwardEnd, to side: ConversationSide, by id: Int) {
         if end == .close, queues[side]?.hasEnded ?? false {
-            // Its FIN has been sent: it is only closed.
+            // The FIN has already been sent, so the side is only closed.
             if self[side].isOpen {
                 queues[side]?.noteActed(id)
                 carryOut(.close, to: side)
@@ -358,12 +360,12 @@ extension ProxiedConnection {
         update(side) { $0.finish(end, at: .now, by: id) }
     }
 
-    /// What a step has done to what goes to a side.
+    /// Returns what a step has done to the bytes that go to a side.
     package func effect(of id: Int, to side: ConversationSide) -> ForwardEffect {
         queues[side]?.effect(of: id) ?? ForwardEffect()
     }
 
-    /// An RST towards a side, as soon as it is connected; what waits is dropped.
+    /// Sends an RST to a side as soon as it is connected, and drops waiting bytes.
     package func reset(_ side: ConversationSide, by id: Int) {
         if self[side].phase == .connecting {
             faultsToCome[side] = (.reset, id)
@@ -375,7 +377,7 @@ extension ProxiedConnection {
         changed()
     }
 
-    /// A side's connection is gone without a word.
+    /// Removes a side's connection without sending a FIN or an RST.
     package func vanish(_ side: ConversationSide, by id: Int) throws(SystemError) {
         if self[side].phase == .connecting { faultsToCome[side] = (.vanish, id) }
         guard self[side].isOpen else { return }
@@ -387,10 +389,10 @@ extension ProxiedConnection {
 
     // MARK: States
 
-    /// Bytes that came from the other side and have not gone on to this one.
+    /// Returns the number of bytes received from the other side that have not been forwarded to this one.
     package func waiting(to side: ConversationSide) -> Int { (queues[side]?.waiting ?? 0) + self[side].untaken }
 
-    /// Whether bytes or an end are on their way, in a kernel or here, and no step holds them.
+    /// Whether bytes or an end are in flight, in a kernel or in a queue, and no step holds them.
     package var isForwarding: Bool {
         ConversationSide.allCases.contains { side in
             let leg = self[side]

@@ -15,7 +15,7 @@ struct ExpectationFields {
     }
 
     private(set) var all: [Field] = []
-    /// Without the `#` and without blanks at its ends; nil if the line has no comment.
+    /// The comment without the `#` and without blanks at its ends; `nil` if the line has none.
     private(set) var comment: String?
     private(set) var problem: ExpectationsFile.Problem?
 
@@ -25,7 +25,9 @@ struct ExpectationFields {
     private var index: Int
     private let end: Int
 
-    /// - Parameter line: counted from 1.
+    /// Reads a line.
+    ///
+    /// - Parameter line: the line's number, counted from 1.
     init(_ source: SourceFile, line: Int) {
         let range = source.range(ofLine: line)
         bytes = source.bytes
@@ -42,7 +44,7 @@ struct ExpectationFields {
         }
     }
 
-    /// Returns the next byte that is no blank, without consuming it; nil at the end of the line.
+    /// Returns the next byte that is not a blank, without consuming it; `nil` at the end of the line.
     private mutating func skipBlanks() -> UInt8? {
         while index < end, isBlank(bytes[index]) { index += 1 }
         return index < end ? bytes[index] : nil
@@ -81,6 +83,8 @@ struct ExpectationFields {
         add(text, isQuoted: true, from: start)
     }
 
+    /// Reads an escape.
+    ///
     /// - Parameter word: the offset of the word's opening quote.
     private mutating func readEscape(in word: Int) -> UInt8? {
         let start = index
@@ -123,7 +127,7 @@ struct ExpectationFields {
 }
 
 extension String {
-    /// Without blanks at its ends.
+    /// The text without blanks at its ends.
     fileprivate var trimmed: String {
         var scalars = unicodeScalars[...]
         while let first = scalars.first, first == " " || first == "\t" { scalars.removeFirst() }
@@ -134,7 +138,7 @@ extension String {
 
 /// Writes a word so that ``ExpectationFields`` reads the same word.
 enum ExpectationWord {
-    /// Without quotes where that is possible.
+    /// Returns the word, without quotes if possible.
     static func quoted(_ word: String) -> String {
         let isPlain =
             word.unicodeScalars.first.map { !"'\"#".unicodeScalars.contains($0) } ?? false

@@ -2,14 +2,14 @@ import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
-/// An expectations file: the expected verdicts of cases, a line each, and comments.
+/// An expectations file: the expected verdicts of cases, one a line, and comments.
 ///
 ///     # Known failures of the transports that are not ours.
 ///
 ///     asyncio  close/eof-mid-line  failed  # delivers the rest as a line
 ///
-/// A line is a subject, a case's id and a verdict, separated by blanks, and optionally a comment. `failed?` is a verdict
-/// that comes at times: then the case may pass too. Every text can be read; the mistakes in it are in ``problems``.
+/// A line consists of a subject, a case's id and a verdict, separated by blanks, and optionally a comment. `failed?` is
+/// an occasional verdict: the case may also pass. Every text can be read; its errors are in ``problems``.
 package struct ExpectationsFile: Sendable {
     /// A line with an expectation.
     package struct Line: Sendable {
@@ -18,17 +18,17 @@ package struct ExpectationsFile: Sendable {
         package var above: [String]
     }
 
-    /// A mistake in a line.
+    /// An error in a line.
     package struct Problem: Sendable {
         package var span: SourceSpan
-        /// What is wrong, in one line.
+        /// A description of the error, in one line.
         package var text: String
         package var hint: String?
     }
 
-    /// Written in the place of the subject for a case that has no subject.
+    /// The word that replaces the subject for a case that has none.
     static let noSubject = "-"
-    /// The most problems that are listed: a file with more is probably no expectations file.
+    /// The maximum number of problems listed: a file with more is probably not an expectations file.
     private static let problemLimit = 20
 
     package let source: SourceFile
@@ -38,10 +38,12 @@ package struct ExpectationsFile: Sendable {
     /// Comment lines and empty lines below the last expectation.
     package private(set) var footer: [String] = []
     package private(set) var problems: [Problem] = []
-    /// How many further problems are not listed.
+    /// The number of further problems that are not listed.
     private var problemsLeft = 0
 
-    /// - Parameter path: as the user wrote it.
+    /// Reads a file.
+    ///
+    /// - Parameter path: the path as the user wrote it.
     package init(path: String, bytes: [UInt8]) {
         source = SourceFile(path: path, bytes: bytes)
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
@@ -86,8 +88,8 @@ package struct ExpectationsFile: Sendable {
         }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more lines are wrong\n" : "")
     }
 
-    /// Divides the comments above the first expectation: those below the last empty line belong to that expectation,
-    /// the others are the header.
+    /// Splits the comments above the first expectation: those below the last empty line belong to that expectation, the
+    /// others are the header.
     private static func split(_ comments: [String]) -> (header: [String], above: [String]) {
         guard let gap = comments.lastIndex(of: "") else { return (comments, []) }
         return (Array(comments[...gap]), Array(comments[(gap + 1)...]))
@@ -95,7 +97,7 @@ package struct ExpectationsFile: Sendable {
 
     // MARK: A line
 
-    /// The line without blanks at its end.
+    /// Returns the line without blanks at its end.
     private func text(ofLine number: Int) -> String {
         var bytes = source.bytes[source.range(ofLine: number)]
         while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D { bytes.removeLast() }

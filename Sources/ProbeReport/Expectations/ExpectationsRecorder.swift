@@ -6,6 +6,8 @@ package struct ExpectationsRecorder: Recorder {
     private let old: ExpectationsFile?
     private let filteredAway: Set<String>
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
     ///   - planned: every case of the run, for each subject.
     ///   - old: the existing file, whose comments are kept.

@@ -5,9 +5,9 @@ import ProbeScenario
 /// The text of an expectations file after a run: a line for each result that did not pass, sorted by subject and then
 /// by id, in columns, with the comments of the previous file.
 ///
-/// A line stays as it was if it is still right, or if the run has no result for it: its subject was not in the run, or
-/// its case was excluded by a filter, skipped or not run. A line whose case no longer exists is removed. Comments on
-/// lines of their own are never removed.
+/// A line remains unchanged if it is still correct, or if the run has no result for it: its subject was not in the run,
+/// or its case was excluded by a filter, skipped or not run. A line whose case no longer exists is removed. Comments on
+/// separate lines are never removed.
 struct ExpectationsText {
     /// The first lines of a new file.
     private static let newHeader = [
@@ -29,6 +29,8 @@ struct ExpectationsText {
         var above: [String] = []
     }
 
+    /// Creates the text.
+    ///
     /// - Parameters:
     ///   - old: the previous file.
     ///   - isFilteredAway: whether `--filter` or `--tag` excluded the case with this id from the run.
@@ -45,7 +47,7 @@ struct ExpectationsText {
             lines[key] = Line(key: key, verdict: verdict)
         }
         let subjects = Set(matrix.subjects)
-        // Comments above a line that is removed move to the next line that stays.
+        // Comments above a line that is removed are moved to the next line that is kept.
         var carried: [String] = []
         for line in old?.lines ?? [] {
             let expected = line.expected
@@ -96,7 +98,7 @@ struct ExpectationsText {
         return ExpectationsText.joined(all + footer)
     }
 
-    /// With at most one empty line in a row, and none at the end.
+    /// Returns the lines with at most one empty line in a row, and none at the end.
     private static func joined(_ lines: [String]) -> String {
         var kept: [String] = []
         for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }

@@ -4,10 +4,10 @@ import ProbeScenario
 /// Lines of expectations files that match nothing in the run. They are reported because nothing else would show that
 /// they are stale.
 package enum StaleExpectations {
-    /// The most lines of one file that are named; the others are counted.
+    /// The maximum number of lines of one file that are listed; the others are counted.
     private static let limit = 10
 
-    /// One sentence for each line. Cases that a filter excluded are not reported.
+    /// Returns one sentence for each stale line. Cases that a filter excluded are not reported.
     ///
     /// - Parameters:
     ///   - planned: every case of the run, for each subject.

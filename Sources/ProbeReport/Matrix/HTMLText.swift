@@ -1,14 +1,16 @@
 import ProbeBase
 import ProbeEvents
 
-/// Markup in which text from outside stays text, within elements and within attribute values.
+/// Markup in which text from outside remains text, within elements and within attribute values.
 ///
-/// Written here rather than with a template library: the maintained one for Swift, swift-mustache, imports Foundation,
-/// which `tcpprobe run` does not load.
+/// It doesn't use a template library, because the maintained one for Swift, swift-mustache, imports Foundation, which
+/// `tcpprobe run` does not load.
 package struct HTMLText: Sendable {
-    /// Well-formed markup, or a part of it while it grows.
+    /// Well-formed markup, or a part of it while it is being built.
     package private(set) var markup: String
 
+    /// Creates markup from a literal.
+    ///
     /// - Parameter markup: a literal of this package, without any text from outside.
     package init(markup: StaticString) { self.markup = "\(markup)" }
 
@@ -16,18 +18,18 @@ package struct HTMLText: Sendable {
 
     package static let empty = HTMLText(safe: "")
 
-    /// A text from outside. Control characters and invisible ones are shown as escapes of the script language; then the
-    /// characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
+    /// Returns a text from outside as markup. Control characters and invisible ones are shown as escapes of the script
+    /// language; then the characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
     package static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
-    /// A text of several lines in which control characters are escaped already.
+    /// Returns a text of several lines in which control characters have been escaped already.
     package static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { escaped(Escaped.text(String($0))) }.joined(separator: "\n"))
     }
 
-    /// An element. The values of its attributes are texts from outside.
+    /// Returns an element. The values of its attributes are texts from outside.
     package static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: HTMLText...
     ) -> HTMLText {
@@ -36,7 +38,7 @@ package struct HTMLText: Sendable {
         return HTMLText(safe: markup + "</\(name)>")
     }
 
-    /// An element that has no end tag: `<input …>`
+    /// Returns an element that has no end tag, such as `<input …>`.
     package static func void(_ name: StaticString, _ attributes: HTMLAttributes = [:]) -> HTMLText {
         HTMLText(safe: open(name, attributes))
     }
@@ -55,14 +57,14 @@ package struct HTMLText: Sendable {
 
     // MARK: Large documents
 
-    /// Adds markup, a literal of this package.
+    /// Appends markup, a literal of this package.
     package mutating func append(_ markup: StaticString) {
         self.markup += markup.withUTF8Buffer { String(decoding: $0, as: UTF8.self) }
     }
 
     package mutating func append(number: Int) { markup += String(number) }
 
-    /// Adds a text from outside, for content or for the value of an attribute.
+    /// Appends a text from outside, for content or for the value of an attribute.
     package mutating func append(text: String) { markup += HTMLText.escaped(Escaped.text(text)) }
 
     package mutating func append(_ other: HTMLText) { markup += other.markup }

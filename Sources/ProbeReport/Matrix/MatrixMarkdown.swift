@@ -7,7 +7,7 @@ import ProbeScenario
 struct MatrixMarkdown {
     let matrix: ResultMatrix
     let summary: RunSummary
-    /// The folder that the file is written to; see ``RelativePath``.
+    /// The folder of the file; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -96,8 +96,8 @@ struct MatrixMarkdown {
 
 /// Text that Markdown renders literally.
 enum MarkdownText {
-    /// Escapes every character that has a meaning in Markdown, in a table or in HTML: punctuation with a backslash
-    /// (CommonMark, section 2.4), `<`, `>` and `&` as entities. The text must have no line breaks
+    /// Returns the text with every character escaped that has a meaning in Markdown, in a table or in HTML: punctuation
+    /// with a backslash (CommonMark, section 2.4), `<`, `>` and `&` as entities. The text must not contain line breaks
     /// (``Escaped/text(_:)-(String)``).
     static func escaped(_ text: String) -> String {
         var result = ""

@@ -5,12 +5,13 @@ import ProbeScenario
 /// The matrix as one HTML page without other files: scores first, then the table; each cell links to the details of its
 /// result.
 ///
-/// The page has no script (``PageFrame``). Details open and close, and rows are filtered, by style rules (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
+/// The page has no script (``PageFrame``). Details are opened and closed, and rows are filtered, by style rules
+/// (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
 struct MatrixPage {
     let matrix: ResultMatrix
     let summary: RunSummary
     let options: ReportOptions
-    /// The folder that the file is written to; see ``RelativePath``.
+    /// The folder of the file; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -74,7 +75,7 @@ struct MatrixPage {
         return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
     }
 
-    /// The width is an attribute of an SVG element, so that a host that forbids styles shows it too.
+    /// Returns a bar. Its width is an attribute of an SVG element, so that a host that forbids styles shows it too.
     private func bar(_ passed: Int, _ judged: Int, _ level: Scenario.Level) -> HTMLText {
         let share = judged == 0 ? 0 : Double(passed) * 100 / Double(judged)
         return .element(

@@ -5,7 +5,7 @@ package struct MatrixRecorder: Recorder {
     package enum Format: Sendable, CaseIterable {
         case html, markdown, json
 
-        /// Chosen by the path's extension; nil for an unknown one.
+        /// Chooses the format by the path's extension; `nil` for an unknown one.
         package init?(path: String) {
             let name = path.lowercased()
             if name.hasSuffix(".html") || name.hasSuffix(".htm") {
@@ -20,7 +20,7 @@ package struct MatrixRecorder: Recorder {
         }
     }
 
-    /// The most lines of a failure's timeline.
+    /// The maximum number of lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let format: Format
@@ -28,8 +28,10 @@ package struct MatrixRecorder: Recorder {
     private let options: ReportOptions
     private var matrix: ResultMatrix
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - path: where the file is written; links to captures are relative to it.
+    ///   - path: the path of the file; links to captures are relative to it.
     ///   - planned: every case of the run, for each subject.
     package init(_ format: Format, path: String, planned: [PlannedCase], options: ReportOptions) {
         self.format = format

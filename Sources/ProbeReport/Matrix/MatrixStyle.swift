@@ -1,4 +1,4 @@
-/// The style sheet of the matrix's page, for wide and narrow screens, and print; it comes behind ``PageStyle``.
+/// The style sheet of the matrix's page, for wide and narrow screens, and print; it follows ``PageStyle``.
 enum MatrixStyle {
     static let rules = HTMLText(
         markup: """

@@ -2,27 +2,27 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix on a console: a row for each group with passed of judged cases, and below it a row for each case that a
-/// subject did not pass. A case that is only unsupported has no row: the group's counts, the score and a `--matrix`
-/// file include it.
+/// The matrix on a console: a row for each group with its passed and judged cases, and below it a row for each case
+/// that a subject did not pass. A case that is only unsupported has no row: it is included in the group's counts, the
+/// score and a `--matrix` file.
 ///
-/// If the cases of one script would take more than three rows, one row counts them. Subjects that do not fit beside
+/// If the cases of one script would take more than three rows, one row counts them. Subjects that do not fit next to
 /// each other follow in further tables.
 struct MatrixText {
     /// The title above the fractions.
     private static let head = "passed/judged"
-    /// The most rows for the cases of one script.
+    /// The maximum number of rows for the cases of one script.
     private static let rowsOfScript = 3
-    /// The most rows of one table.
+    /// The maximum number of rows of one table.
     private static let rowLimit = 150
-    /// The most columns of a subject's name.
+    /// The maximum number of columns of a subject's name.
     private static let widestSubject = 18
     private static let narrowestSubject = 8
     private static let narrowestLabel = 12
 
     let matrix: ResultMatrix
     let paint: Paint
-    /// The width of the terminal, in columns; nil if lines are not limited.
+    /// The width of the terminal, in columns; `nil` if lines are not limited.
     let width: Int?
 
     private struct Line {
@@ -31,7 +31,7 @@ struct MatrixText {
         var cells: [(role: Paint.Role?, text: String)]
     }
 
-    /// Tables, each with an empty line before it; empty if there are not several subjects.
+    /// The tables, each with an empty line before it; empty if there are not several subjects.
     var text: String {
         if matrix.subjectCount < 2 { return "" }
         let lines = lines
@@ -109,7 +109,7 @@ struct MatrixText {
         return Line(label: label, isGroup: false, cells: row.cells.map(MatrixText.cell))
     }
 
-    /// One line for several cases of one script.
+    /// Returns one line for several cases of one script.
     private func together(_ rows: [Int]) -> Line {
         let first = matrix.rows[rows[0]]
         let name = first.name.firstIndex(of: "[").map { String(first.name[..<$0]) } ?? first.name
@@ -118,7 +118,7 @@ struct MatrixText {
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
     }
 
-    /// The rows of a group, grouped by script, in their order.
+    /// Returns the rows of a group, grouped by script, in their order.
     private func scripts(_ rows: [Int]) -> [[Int]] {
         var scripts: [[Int]] = []
         for row in rows {
@@ -142,7 +142,7 @@ struct MatrixText {
 
     // MARK: Cells
 
-    /// `11/12`; if no case was judged, how many of the others there are.
+    /// Returns a fraction such as `11/12`; if no case was judged, the number of other cases.
     private func fraction(_ score: Score) -> (role: Paint.Role?, text: String) {
         if score.allJudged > 0 {
             let isGood = score.allPassed == score.allJudged
@@ -153,7 +153,7 @@ struct MatrixText {
         return (.faint, score.notRun > 0 ? "not run" : "")
     }
 
-    /// In capitals if it fails the run.
+    /// Returns a cell's text, in capitals if the result fails the run.
     private static func cell(_ cell: ResultMatrix.Cell?) -> (role: Paint.Role?, text: String) {
         guard let cell else { return (nil, "") }
         guard let verdict = cell.verdict else { return (.faint, "not run") }

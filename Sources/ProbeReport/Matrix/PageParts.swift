@@ -26,15 +26,15 @@ struct CellLook {
     }
 }
 
-/// The id of an element on the page: of a case, or of a subject's result of it. It is the same in each run, so that
-/// links stay valid, and it is unique.
+/// The id of an element on the page: of a case, or of a subject's result of the case. It is unique, and the same in
+/// each run, so that links stay valid.
 enum PageAnchor {
     static func of(_ id: String) -> String { encoded(id) }
 
     static func of(_ id: String, _ subject: String?) -> String { "\(encoded(id)):\(encoded(subject ?? ""))" }
 
-    /// Bytes that a fragment can't contain (RFC 3986, section 3.5), and some at which tools end a link, are written as
-    /// `~` and two digits.
+    /// Returns the text with an escape, `~` and two digits, for each byte that a fragment can't contain (RFC 3986,
+    /// section 3.5) and for some at which tools end a link.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789abcdef")
         var result = ""
@@ -52,15 +52,15 @@ enum PageAnchor {
     }
 }
 
-/// Text of `because`: `owner/name#12` becomes a link to the issue, other text stays text.
+/// The text of `because`: `owner/name#12` becomes a link to the issue, other text remains text.
 enum IssueLink {
     static func html(_ text: String) -> HTMLText {
         guard let address = address(text) else { return .text(text) }
         return .element("a", ["href": address, "rel": "noreferrer"], .text(text))
     }
 
-    /// Nil unless the text is two names around one slash, then a `#` and a number. Names have letters, digits, `-`, `_`
-    /// and `.`.
+    /// Returns the issue's address; `nil` unless the text is two names separated by a slash, then a `#` and a number.
+    /// Names consist of letters, digits, `-`, `_` and `.`.
     static func address(_ text: String) -> String? {
         let halves = text.split(separator: "#", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[1].isEmpty, halves[1].utf8.allSatisfy({ (48...57).contains($0) }) else {
@@ -80,7 +80,7 @@ enum IssueLink {
     }
 }
 
-/// Diagnostics and timelines on the page: the console's lines, the important ones with a class of their own.
+/// Diagnostics and timelines on the page: the console's lines, with separate classes for the important ones.
 enum FailureMarkup {
     static func diagnostic(_ text: String) -> HTMLText {
         lines(text) { line in

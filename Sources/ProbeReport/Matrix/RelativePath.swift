@@ -2,12 +2,12 @@ import Glibc
 
 /// Links from one file to another that stay valid if both move together.
 enum RelativePath {
-    /// The components of the absolute folder of a file, without `.` and `..`. Symbolic links are not resolved.
+    /// Returns the components of the absolute folder of a file, without `.` and `..`. Symbolic links are not resolved.
     static func folder(of path: String) -> [String] { Array(parts(path).dropLast()) }
 
-    /// A link from a page in `folder` to the file at `path`, for an `href` or for Markdown. Each byte that is no
-    /// letter, digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it can't have another
-    /// meaning.
+    /// Returns a link from a page in `folder` to the file at `path`, for an `href` or for Markdown. Each byte that is
+    /// not a letter, digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it can't have
+    /// another meaning.
     static func link(from folder: [String], to path: String) -> String {
         let target = parts(path)
         let same = zip(folder, target).prefix { $0 == $1 }.count

@@ -17,7 +17,7 @@ struct ResultMatrix: Sendable {
         var because: [String]
         var level: Scenario.Level
         var tags: [String]
-        /// One cell for each subject of the matrix; nil if the case was not run with that subject.
+        /// One cell for each subject of the matrix; `nil` if the case was not run with that subject.
         var cells: [Cell?]
 
         /// The id without its group.
@@ -26,22 +26,22 @@ struct ResultMatrix: Sendable {
 
     /// The result of a case with one subject.
     struct Cell: Sendable {
-        /// Nil if it was not run.
+        /// The verdict; `nil` if the case was not run.
         var verdict: Verdict?
         var disposition = Disposition.fine
-        /// The case ended because the run was interrupted, so its verdict says nothing about the subject.
+        /// Whether the case ended because the run was interrupted, so that its verdict says nothing about the subject.
         var isInterrupted = false
-        /// How often the case was run, and how often it came to `verdict`.
+        /// The number of rounds of the case, and the number of those that ended with `verdict`.
         var rounds = 0
         var roundsWithVerdict = 0
-        /// Of the round that is shown, in nanoseconds.
+        /// The duration of the round that is shown, in nanoseconds.
         var duration: Int64 = 0
         /// The reason in one line; empty for a case that passed.
         var summary = ""
         /// The diagnostic and its timeline; empty if there is none, or if the matrix keeps none.
         var diagnostic = ""
         var timeline = ""
-        /// Nil and empty if the matrix keeps no diagnostics.
+        /// The path of the capture; `nil` if the matrix keeps no diagnostics.
         var capturePath: String?
         var rerun = ""
     }
@@ -52,26 +52,28 @@ struct ResultMatrix: Sendable {
         var rows: [Int]
     }
 
-    /// The most bytes of all diagnostics together. A run with many thousand failures would otherwise take too much
-    /// memory.
+    /// The maximum size of all diagnostics together, in bytes. A run with many thousand failures would otherwise take
+    /// too much memory.
     private static let diagnosticLimit = 32 << 20
 
     private let options: ReportOptions
-    /// How many lines of a timeline are kept with a diagnostic; nil if neither is kept.
+    /// The number of lines of a timeline that are kept with a diagnostic; `nil` if neither is kept.
     private let timelineLimit: Int?
     private var diagnosticBytes = 0
     private var subjectIndices: [String?: Int] = [:]
     private var rowIndices: [String: Int] = [:]
 
-    /// In the order of the plan. Nil, the last one, stands for cases without a subject.
+    /// The subjects, in the order of the plan. The last one, `nil`, represents cases without a subject.
     private(set) var subjects: [String?] = []
-    /// In the order of the plan.
+    /// The rows, in the order of the plan.
     private(set) var rows: [Row] = []
 
+    /// Creates a matrix without results.
+    ///
     /// - Parameters:
     ///   - planned: every case of the run, for each subject. Results of other cases are added as they arrive.
-    ///   - timelineLimit: how many lines of a timeline are kept with a diagnostic; nil if neither is kept, nor the
-    ///     capture's path and the command to run the case again.
+    ///   - timelineLimit: the number of lines of a timeline that are kept with a diagnostic; `nil` if neither is kept,
+    ///     nor the capture's path and the command to run the case again.
     init(planned: [PlannedCase], options: ReportOptions, timelineLimit: Int?) {
         self.options = options
         self.timelineLimit = timelineLimit
@@ -96,7 +98,7 @@ struct ResultMatrix: Sendable {
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""
         (cell.diagnostic, cell.timeline) = detail(of: result)
-        // In a long run these texts would be most of the memory, so they are kept only for a matrix that shows them.
+        // In a long run these texts would take most of the memory, so they are kept only for a matrix that shows them.
         if timelineLimit != nil { (cell.capturePath, cell.rerun) = (result.capturePath, result.rerun) }
         rows[place.row].cells[place.subject] = cell
     }
@@ -136,7 +138,7 @@ struct ResultMatrix: Sendable {
         return score
     }
 
-    /// The subject's name, escaped.
+    /// Returns the subject's name, escaped.
     func name(ofSubject subject: Int) -> String {
         subjects[subject].map { Escaped.text($0) } ?? "(no subject)"
     }
@@ -150,7 +152,7 @@ struct ResultMatrix: Sendable {
         for index in rows.indices { rows[index].cells.append(nil) }
     }
 
-    /// The place of a case in the matrix, which is added if it is missing.
+    /// Returns the place of a case in the matrix; the case is added if it is missing.
     @discardableResult
     private mutating func touch(_ item: PlannedCase) -> (row: Int, subject: Int) {
         addSubject(item.subject)
@@ -168,7 +170,7 @@ struct ResultMatrix: Sendable {
         return (index, subject)
     }
 
-    /// The part of the id before its last slash. Slashes in the label `[x=…]` do not count.
+    /// Returns the part of the id before its last slash. Slashes in the label `[x=…]` do not count.
     private static func group(of id: String) -> String {
         var end = id.startIndex
         var index = id.startIndex
@@ -180,7 +182,7 @@ struct ResultMatrix: Sendable {
         return String(id[..<end])
     }
 
-    /// Whether a text is the label of one variable: `x=…]`.
+    /// Returns whether a text is the label of one variable: `x=…]`.
     private static func isLabel(_ text: Substring) -> Bool {
         let name = text.prefix { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return !name.isEmpty && text[name.endIndex...].hasPrefix("=") && text.hasSuffix("]")

@@ -15,7 +15,9 @@ package struct Score: Sendable, Equatable {
 
     package init() {}
 
-    /// - Parameter verdict: nil if the case was not run.
+    /// Counts a case.
+    ///
+    /// - Parameter verdict: the verdict; `nil` if the case was not run.
     package mutating func count(_ verdict: Verdict?, level: Scenario.Level) {
         switch verdict {
         case nil: notRun += 1
@@ -28,9 +30,9 @@ package struct Score: Sendable, Equatable {
         }
     }
 
-    /// Of all levels.
+    /// The number of cases passed, over all levels.
     package var allPassed: Int { passed.values.reduce(0, +) }
-    /// Of all levels.
+    /// The number of cases judged, over all levels.
     package var allJudged: Int { judged.values.reduce(0, +) }
 
     /// The levels that have judged cases; `must` if there are none.
@@ -39,14 +41,15 @@ package struct Score: Sendable, Equatable {
         return levels.isEmpty ? [.must] : levels
     }
 
-    /// `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`: levels and counts that are zero are left out.
+    /// The score as text, such as `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`; levels and counts that
+    /// are zero are omitted.
     package var text: String {
         func part(_ level: Scenario.Level) -> String {
             "\(passed[level] ?? 0) of \(judged[level] ?? 0) \(level.rawValue)"
         }
         var parts = levels.filter { $0 != .may }.map(part)
         if unsupported > 0 { parts.append("\(unsupported) unsupported") }
-        // `may` comes last: for these cases both behaviours are right, so a high count is no merit.
+        // `may` is last: both behaviours are right in these cases, so a high count is not a merit.
         if levels.contains(.may) { parts.append(part(.may)) }
         if skipped > 0 { parts.append("\(skipped) skipped") }
         if notRun > 0 { parts.append("\(notRun) not run") }

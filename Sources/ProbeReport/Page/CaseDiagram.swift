@@ -2,18 +2,18 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The sequence diagram of a case, from its timeline. Pure.
+/// The sequence diagram of a case, built from its timeline, without side effects.
 struct CaseDiagram {
-    /// The most rows; of more entries, those that ``TimelineSelection`` prefers.
+    /// The maximum number of rows; of more entries, those that ``TimelineSelection`` prefers are drawn.
     private static let mostRows = 600
-    /// Columns of a payload.
+    /// The maximum number of columns of a payload.
     private static let payloadWidth = 30
-    /// A segment with fewer bytes was not cut by the size of the largest segment (RFC 9293, 3.7.1).
+    /// The smallest possible MSS: a segment with fewer bytes was not cut by it (RFC 9293, 3.7.1).
     private static let smallestMSS = 536
 
     private let result: CaseResult
     private var diagram: SequenceDiagram
-    /// Segments after which their sender's bytes go on in the next one, by their indices in the timeline.
+    /// The segments after which their sender's bytes continue in the next one, by their indices in the timeline.
     private var cuts: Set<Int> = []
 
     init(_ result: CaseResult) {
@@ -31,12 +31,12 @@ struct CaseDiagram {
         }
     }
 
-    /// The diagram; nil if there is nothing to draw.
+    /// The diagram; `nil` if there is nothing to draw.
     var value: SequenceDiagram? { diagram.rows.isEmpty ? nil : diagram }
 
     // MARK: What is known before
 
-    /// Parties of packets first, the client at the left; then those of events.
+    /// Adds the lifelines: the parties of packets first, with the client at the left, then those of events.
     private mutating func placeLifelines() {
         for entry in result.timeline {
             guard case .packet(let packet) = entry.kind, let segment = packet.segment else { continue }
@@ -51,7 +51,8 @@ struct CaseDiagram {
         }
     }
 
-    /// Of the bytes that a party sent with one step, each small segment but the last one ends at a cut.
+    /// Finds the cuts: of the bytes that a party sent with one step, each small segment except the last one ends at a
+    /// cut.
     private mutating func findCuts() {
         var sends: [String: Int] = [:]
         var last: [Flow: (index: Int, send: Int, end: Int64)] = [:]
@@ -106,7 +107,7 @@ struct CaseDiagram {
         }
     }
 
-    /// In the column where the numbers of steps are (``SequenceLayout/placeColumns``).
+    /// Returns a text that is aligned in the column for the numbers of steps (``SequenceLayout/placeColumns``).
     private func place(_ text: String) -> String { Columns.right(text, to: SequenceLayout.placeColumns) }
 
     private func line(_ span: SourceSpan) -> String {
@@ -119,7 +120,7 @@ struct CaseDiagram {
 
     private mutating func append(_ packet: TimelinePacket, at time: Int64, isCut: Bool) {
         guard let segment = packet.segment else {
-            // A packet of which only the line is known has its faults in it.
+            // A packet of which only the line is known contains its faults in that line.
             return diagram.append(.note(packet.text), at: time, tone: packet.faults.isEmpty ? .faint : .fault)
         }
         let words = SegmentWords(segment, payloadWidth: Self.payloadWidth)
@@ -130,14 +131,15 @@ struct CaseDiagram {
         diagram.append(.arrow(arrow), at: time, tone: packet.faults.isEmpty ? words.tone : .fault)
     }
 
-    /// Whether a packet does not reach its receiver's TCP after a fault: `crlf.scn:11 link S -> T drop data 3`.
+    /// Returns whether a packet does not reach its receiver's TCP after a fault such as
+    /// `crlf.scn:11 link S -> T drop data 3`.
     private static func isLoss(_ fault: String) -> Bool {
         let words = fault.split(separator: " ")
         return ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"].contains { words.contains($0) }
     }
 }
 
-/// A segment in words.
+/// The description of a segment in words.
 struct SegmentWords {
     let label: String
     let tone: SequenceDiagram.Tone
@@ -167,20 +169,20 @@ struct SegmentWords {
     }
 }
 
-/// The words of a step as its timeline has them.
+/// The words of a step, as in its timeline.
 private struct StepWords {
     private let words: [Substring]
 
     init(_ text: String) { words = text.split(separator: " ", maxSplits: 5) }
 
-    /// The actor that sends; nil for another step.
+    /// The actor that sends; `nil` for another step.
     var sender: String? {
         guard words.count > 1 else { return nil }
         let isSend = words[1] == "send" || (words[1] == "start" && words.count > 2 && words[2] == "sending")
         return isSend ? String(words[0]) : nil
     }
 
-    /// Verbs behind an actor's name that no orderly peer does.
+    /// Verbs after an actor's name that describe what no orderly peer does.
     private static let faults: Set<Substring> = [
         "reset", "vanish", "signal", "corrupt", "discard", "replace", "insert", "hold", "reboot", "read",
     ]

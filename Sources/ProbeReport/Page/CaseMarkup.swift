@@ -2,17 +2,17 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// What a page says of one result, in parts: the largest ones can be left out where a page would be too large.
+/// The markup of one result on a page, in parts: the largest parts can be omitted if a page would be too large.
 struct CaseMarkup {
-    /// Lines of a timeline as text.
+    /// The maximum number of lines of a timeline as text.
     private static let timelineLimit = 200
-    /// Findings, and lines of each, that are shown.
+    /// The maximum number of findings, and of lines of each, that are shown.
     private static let mostFindings = 20
     private static let mostLines = 100
 
     let result: CaseResult
     let options: ReportOptions
-    /// The folder that the page is written to; see ``RelativePath``.
+    /// The folder of the page; see ``RelativePath``.
     let folder: [String]
     let anchor: String
 
@@ -21,7 +21,7 @@ struct CaseMarkup {
         anchor = Self.anchor(of: result)
     }
 
-    /// As in the matrix, followed by the round of a repeated run.
+    /// Returns the same anchor as in the matrix, followed by the round of a repeated run.
     static func anchor(of result: CaseResult) -> String {
         PageAnchor.of(result.id, result.subject) + (result.round.map { ":\($0)" } ?? "")
     }
@@ -33,7 +33,7 @@ struct CaseMarkup {
         return CellLook(cell)
     }
 
-    /// Whether the result is shown open: what did not pass and was not expected.
+    /// Whether the result is initially open: it did not pass, and that was not expected.
     var isOpen: Bool {
         if case .expected = options.disposition(of: result) { return false }
         return result.verdict < .unsupported || options.disposition(of: result) != .fine
@@ -41,7 +41,7 @@ struct CaseMarkup {
 
     // MARK: Parts
 
-    /// Up to the script.
+    /// The part before the script.
     var beginning: HTMLText {
         let look = look
         var html = HTMLText(markup: "<details class=\"case ")
@@ -77,7 +77,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// The scripts with what failed marked; nil if the script's text is not known.
+    /// The scripts, with the failed lines marked; `nil` if the script's text is not known.
     var script: HTMLText? {
         let spans = result.findings.compactMap(\.span)
         var files = [0]
@@ -92,7 +92,8 @@ struct CaseMarkup {
         return html.markup.isEmpty ? nil : html
     }
 
-    /// The sequence diagram; for a result that did not pass its timeline as text, too. Nil if there is no timeline.
+    /// The sequence diagram, and for a result that did not pass also its timeline as text; `nil` if there is no
+    /// timeline.
     var diagram: HTMLText? {
         guard let diagram = CaseDiagram(result).value else { return nil }
         var html = HTMLText(markup: "<h4>What happened</h4>") + SequenceDrawing(diagram).html
@@ -106,7 +107,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// What follows the diagram.
+    /// The part after the diagram.
     var end: HTMLText {
         var html = HTMLText.empty
         if let path = result.capturePath {
@@ -125,7 +126,7 @@ struct CaseMarkup {
         return html
     }
 
-    /// The verdict's mark and word.
+    /// Returns the verdict's mark and word.
     static func verdict(_ look: CellLook) -> HTMLText {
         var html = HTMLText(markup: "<span class=\"cell ")
         html.append(text: look.kind)
@@ -144,7 +145,7 @@ struct CaseMarkup {
         if let subject = result.subject { facts.append(subject) }
         facts.append(result.path)
         if !result.tags.isEmpty { facts.append(result.tags.joined(separator: ", ")) }
-        // One text: a page may have thousands of cases, and each element takes time to be opened.
+        // One text: a page may have thousands of cases, and each element takes time when it is opened.
         var html = HTMLText(markup: "<p class=\"soft\">")
         html.append(text: facts.joined(separator: " · "))
         html.append("</p>")

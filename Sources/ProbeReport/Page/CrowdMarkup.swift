@@ -2,12 +2,13 @@ import ProbeBase
 import Glibc
 import ProbeEvents
 
-/// What a page says of a crowd: its counts, the waits of its members as histograms and percentiles, and how it went over time.
+/// The markup of a crowd on a page: its counts, the waits of its members as histograms and percentiles, and its course
+/// over time.
 struct CrowdMarkup {
     private static let bins = 48
 
     let crowd: CrowdResult
-    /// The case that it was in, as a link.
+    /// The case of the crowd, as a link.
     let heading: HTMLText
 
     var html: HTMLText {
@@ -41,7 +42,7 @@ struct CrowdMarkup {
         return .element("figure", [:], .element("figcaption", [:], .text(caption)), plot.html)
     }
 
-    /// Bars over the logarithm of the times.
+    /// Returns bars over the logarithm of the times.
     private func histogram(_ latency: CrowdResult.Latency) -> Plot? {
         let times = latency.buckets.map { max(1, $0.upTo) }
         guard let first = times.min(), let last = times.max() else { return nil }
@@ -62,7 +63,7 @@ struct CrowdMarkup {
         return plot
     }
 
-    /// Where no histogram is known: a bar for each percentile.
+    /// Returns a bar for each percentile, for waits without a histogram.
     private func percentilePlot(_ latency: CrowdResult.Latency) -> Plot? {
         let known = latency.percentiles.compactMap { item in item.time.map { (item.name, max(1, $0)) } }
         guard let largest = known.map(\.1).max() else { return nil }
@@ -114,7 +115,7 @@ struct CrowdMarkup {
             + figure("Throughput over time", bytes) { "\(Self.bytes($0))/s" }
     }
 
-    /// Bytes a second between two samples.
+    /// Returns the bytes a second between each two samples.
     private func rate(_ name: String, _ value: (CrowdResult.Sample) -> Int) -> Plot.Series {
         var points: [(x: Double, y: Double)] = []
         for (before, after) in zip(crowd.samples, crowd.samples.dropFirst()) {
@@ -143,7 +144,7 @@ struct CrowdMarkup {
         return .element("figure", [:], .element("figcaption", [:], .text("\(title): "), legend), plot.html)
     }
 
-    /// `1.2 MB`
+    /// Returns a size such as `1.2 MB`.
     private static func bytes(_ value: Double) -> String {
         switch value {
         case ..<1000: "\(Int(value)) bytes"

@@ -1,11 +1,13 @@
 import ProbeBase
 package import ProbeEvents
 
-/// The run as one HTML page for people: counts, what did not pass, and of each case its script, what happened as a sequence diagram, and why.
+/// The run as one HTML page for people: counts, the cases that did not pass, and for each case its script, what
+/// happened as a sequence diagram, and why.
 ///
-/// The page is complete when the run has ended. Until then the results are held as markup, in bounded memory (``PageCases``).
+/// The page is complete when the run has ended. Until then the results are kept as markup, in bounded memory
+/// (``PageCases``).
 package struct HTMLRecorder: Recorder {
-    /// Rounds of a case with the same verdict that are listed, if it did not pass.
+    /// The maximum number of listed rounds of a case with the same verdict, if it did not pass.
     private static let mostRounds = 20
 
     private let options: ReportOptions
@@ -13,7 +15,9 @@ package struct HTMLRecorder: Recorder {
     private var overview: RunOverview
     private var unlistedRounds = 0
 
-    /// - Parameter path: where the page is written; links to captures are relative to it. `-` is standard output.
+    /// Creates a recorder.
+    ///
+    /// - Parameter path: the path of the page; links to captures are relative to it. `-` is standard output.
     package init(path: String, options: ReportOptions) {
         self.init(path: path, options: options, limits: PageCases.Limits())
     }
@@ -36,7 +40,7 @@ package struct HTMLRecorder: Recorder {
     }
 
     private mutating func add(_ result: CaseResult) {
-        // The first round that passed stands for the others.
+        // The first round that passed represents the others.
         if result.round != nil {
             let most = result.verdict < .unsupported ? Self.mostRounds : 1
             if overview.hasSeen(result.verdict, of: result.key) >= most {

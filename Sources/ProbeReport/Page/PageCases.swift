@@ -2,10 +2,11 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The results of a page, held as markup, within limits of size.
+/// The results of a page, kept as markup, within size limits.
 ///
-/// A page with many results opens slowly, and a run with many would take too much memory. So what matters less is left out first, and the page
-/// says so: diagrams of cases that passed, then their scripts, then diagrams and scripts of the last cases that did not pass.
+/// A page with many results opens slowly, and a run with many results would take too much memory. Therefore the least
+/// important parts are omitted first, and the page reports it: diagrams of cases that passed, then their scripts, then
+/// diagrams and scripts of the last cases that did not pass.
 struct PageCases: Sendable {
     enum Section: Int, CaseIterable, Sendable {
         case bad, passed, other
@@ -20,20 +21,20 @@ struct PageCases: Sendable {
         }
     }
 
-    /// In bytes.
+    /// The limits of size, in bytes.
     struct Limits: Sendable {
-        /// Of everything that can be left out, together with the rest.
+        /// The maximum size of everything together, including what can be omitted.
         var all = 24 << 20
         var passedDiagrams = 4 << 20
         var passedScripts = 6 << 20
-        /// Of what can't be left out: further results are only counted.
+        /// The maximum size of what can't be omitted; further results are only counted.
         var least = 96 << 20
     }
 
     private struct Entry: Sendable {
         var section: Section
         var beginning: [UInt8]
-        /// Index of a script that passed cases share.
+        /// The index of a script that is shared by cases that passed.
         var sharedScript: Int?
         var script: [UInt8]?
         var diagram: [UInt8]?
@@ -54,18 +55,18 @@ struct PageCases: Sendable {
     private var entries: [Entry] = []
     private var scripts: [SharedScript] = []
     private var scriptIndices: [String: Int] = [:]
-    /// What can be left out, the last one first: indices into `entries`.
+    /// The parts that can be omitted, the last one first: indices into `entries`.
     private var badDiagrams: [Int] = []
     private var badScripts: [Int] = []
     private var passedDiagrams: [Int] = []
-    /// Indices into `scripts`.
+    /// The scripts of cases that passed: indices into `scripts`.
     private var passedScripts: [Int] = []
-    /// Bytes.
+    /// The size in bytes.
     private var size = 0
     private var least = 0
     private var passedDiagramSize = 0
     private var passedScriptSize = 0
-    /// Results that are only counted.
+    /// The number of results that are only counted.
     private(set) var unlisted = 0
     private(set) var leftOutDiagrams = 0
     private(set) var leftOutScripts = 0
@@ -78,7 +79,9 @@ struct PageCases: Sendable {
 
     // MARK: Adding
 
-    /// - Returns: whether the result is listed, so that links to it lead somewhere.
+    /// Adds a result.
+    ///
+    /// - Returns: whether the result is listed, so that links to it have a target.
     @discardableResult
     mutating func add(_ result: CaseResult) -> Bool {
         guard least < limits.least else {
@@ -106,7 +109,7 @@ struct PageCases: Sendable {
     }
 
     private mutating func addBad(_ markup: CaseMarkup, _ index: Int, _ entry: inout Entry) {
-        // Nothing that matters less could be left out instead.
+        // Nothing less important can be omitted instead.
         if size >= limits.all, passedDiagrams.isEmpty, passedScripts.isEmpty {
             (entry.lacksScript, entry.lacksDiagram) = (true, true)
             (leftOutScripts, leftOutDiagrams) = (leftOutScripts + 1, leftOutDiagrams + 1)
@@ -123,7 +126,7 @@ struct PageCases: Sendable {
         size += (entry.script?.count ?? 0) + (entry.diagram?.count ?? 0)
     }
 
-    /// The script of a case that passed is there once for all cases of its file.
+    /// Adds the script of a case that passed, once for all cases of its file.
     private mutating func share(_ result: CaseResult, _ markup: CaseMarkup, _ entry: inout Entry) {
         guard let file = result.sources.files.first else { return }
         if let known = scriptIndices[result.path] {
@@ -148,7 +151,7 @@ struct PageCases: Sendable {
         _ result: CaseResult, _ markup: CaseMarkup, _ index: Int, _ entry: inout Entry
     ) {
         if result.timeline.isEmpty {
-            // Results of a large run have timelines of the first cases that passed only.
+            // In a large run only the first cases that passed have timelines in their results.
             if !passedDiagrams.isEmpty {
                 entry.lacksDiagram = true
                 leftOutDiagrams += 1
@@ -167,7 +170,7 @@ struct PageCases: Sendable {
         passedDiagrams.append(index)
     }
 
-    /// Leaves out what matters least until the page is small enough.
+    /// Omits the least important parts until the page is small enough.
     private mutating func shrink() {
         while size > limits.all {
             if let index = passedDiagrams.popLast() {
@@ -197,7 +200,7 @@ struct PageCases: Sendable {
 
     // MARK: Writing
 
-    /// Adds the sections of the page's main part.
+    /// Appends the sections of the page's main part.
     func write(to bytes: inout [UInt8]) {
         bytes.reserveCapacity(bytes.count + size + (1 << 16))
         for section in Section.allCases {

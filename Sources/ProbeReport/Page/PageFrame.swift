@@ -1,16 +1,16 @@
-/// What each page of this package is around its body: one file without scripts, and with a policy that forbids them and everything from
-/// elsewhere. So bytes from the wire stay text even if one of them were not escaped.
+/// The frame of every page of this package: one file without scripts, with a policy that forbids them and everything
+/// from elsewhere. Bytes from the wire therefore remain text even if one of them were not escaped.
 package enum PageFrame {
-    /// A whole document.
+    /// Returns a whole document.
     ///
     /// - Parameters:
     ///   - title: the text of the window's title.
-    ///   - styles: rules that follow ``PageStyle``.
+    ///   - styles: the rules that follow ``PageStyle``.
     package static func document(title: String, styles: [HTMLText], body: HTMLText) -> String {
         "\(beginning(title: title, styles: styles).markup)\(body.markup)\(end.markup)"
     }
 
-    /// What precedes the body's content.
+    /// Returns the markup before the body's content.
     package static func beginning(title: String, styles: [HTMLText]) -> HTMLText {
         var page = HTMLText(
             markup: """
@@ -31,10 +31,10 @@ package enum PageFrame {
         return page
     }
 
-    /// What follows it.
+    /// The markup after the body's content.
     package static let end = HTMLText(markup: "\n</body>\n</html>\n")
 
-    /// `2026-11-21 22:10 UTC`
+    /// Returns a date such as `2026-11-21 22:10 UTC`.
     package static func date(_ seconds: Int64) -> String {
         let text = DateText.iso8601(seconds)
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"

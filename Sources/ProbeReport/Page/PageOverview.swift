@@ -11,7 +11,8 @@ struct PageOverview {
     let summary: RunSummary
     let options: ReportOptions
 
-    /// `2 failed, 118 passed`: verdicts that came, the worst first, and what was not run.
+    /// The verdicts that occurred, the worst first, and the number of cases that were not run, such as
+    /// `2 failed, 118 passed`.
     var verdicts: String {
         var parts = Verdict.allCases.compactMap { verdict in
             let count = summary.results.count(verdict)
@@ -89,7 +90,7 @@ struct PageOverview {
         return .element("ul", ["class": "counts", "aria-label": "Results"], html)
     }
 
-    /// What the page lacks.
+    /// The parts that were omitted from the page.
     private var omissions: [String] {
         var notes: [String] = []
         if cases.leftOutDiagrams > 0 {

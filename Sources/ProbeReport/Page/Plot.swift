@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// A small diagram as SVG that scales with the page: bars or lines over one axis. Its numbers are in a table or a legend beside it.
+/// A small diagram as SVG that scales with the page: bars or lines over one axis. Its numbers are in a table or a
+/// legend next to it.
 package struct Plot: Sendable {
-    /// A line. Lines differ by their dashes too, not by colour alone.
+    /// A line. Lines also differ by their dashes, not by colour alone.
     package struct Series: Sendable {
         package var name: String
         package var points: [(x: Double, y: Double)]
@@ -11,14 +12,14 @@ package struct Plot: Sendable {
     }
 
     private static let size = (width: 340, height: 150)
-    /// Of the area that is drawn in.
+    /// The edges of the drawing area.
     private static let area = (left: 8, right: 332, top: 20, bottom: 126)
 
-    /// For readers who can't see it.
+    /// The description for readers who can't see the diagram.
     let title: String
-    /// What the largest value means: `12 MB/s`.
+    /// The meaning of the largest value, such as `12 MB/s`.
     let largest: String
-    /// From left to right, with their places from 0 to 1.
+    /// The ticks from left to right, with their places from 0 to 1.
     let ticks: [(place: Double, text: String)]
     private var content = HTMLText.empty
 
@@ -26,13 +27,13 @@ package struct Plot: Sendable {
         (self.title, self.largest, self.ticks) = (title, largest, ticks)
     }
 
-    /// Bars of equal widths, by their shares of the largest one, 0 to 1.
+    /// Adds bars of equal widths, by their shares of the largest one, 0 to 1.
     package mutating func addBars(_ shares: [Double]) {
         guard !shares.isEmpty else { return }
         let width = Double(Self.area.right - Self.area.left) / Double(shares.count)
         content.append("<g class=\"p0\">")
         for (index, share) in shares.enumerated() where share > 0 {
-            // One of a million is still to be seen.
+            // One of a million must still be visible.
             let height = max(1.5, share * Double(Self.area.bottom - Self.area.top))
             content.append("<rect x=\"")
             number(Double(Self.area.left) + Double(index) * width + 0.3)
@@ -47,7 +48,7 @@ package struct Plot: Sendable {
         content.append("</g>")
     }
 
-    /// A line through points from 0 to 1 in both directions.
+    /// Adds a line through points from 0 to 1 in both directions.
     package mutating func addLine(_ points: [(x: Double, y: Double)], index: Int) {
         guard !points.isEmpty else { return }
         content.append("<polyline fill=\"none\" stroke=\"currentColor\" class=\"p")
@@ -62,7 +63,7 @@ package struct Plot: Sendable {
         content.append("\"/>")
     }
 
-    /// The picture.
+    /// The diagram as markup.
     package var html: HTMLText {
         var html = HTMLText(
             markup:
@@ -92,12 +93,12 @@ package struct Plot: Sendable {
 }
 
 extension Plot {
-    /// Lines over time, from 0 to the last one of them all.
+    /// Returns lines over time, from 0 to the last time of all of them.
     ///
     /// - Parameters:
-    ///   - title: what is drawn.
-    ///   - unit: the text of a value, for the largest one.
-    /// - Returns: nil where there is nothing to draw: no two times.
+    ///   - title: the title of the diagram.
+    ///   - unit: returns the text of a value; used for the largest one.
+    /// - Returns: `nil` if there is nothing to draw because there are fewer than two times.
     package static func overTime(title: String, _ series: [Series], unit: (Double) -> String) -> Plot? {
         let points = series.flatMap(\.points)
         guard let last = points.map(\.x).max(), last > 0, points.count > series.count else { return nil }

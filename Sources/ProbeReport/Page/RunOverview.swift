@@ -2,16 +2,17 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// What the top of a page tells of a whole run: what did not pass, what took longest, what had several verdicts, crowds. Memory is bounded.
+/// The overview of a run at the top of a page: cases that did not pass, that took longest, or that had several
+/// verdicts, and crowds. Memory is bounded.
 struct RunOverview: Sendable {
     struct Named: Sendable {
         var name: String
-        /// Nil if the result is not listed.
+        /// The anchor; `nil` if the result is not listed.
         var anchor: String?
         var look: CellLook
         /// The reason in one line.
         var summary: String
-        /// Nanoseconds.
+        /// The duration in nanoseconds.
         var duration: Int64
     }
 
@@ -42,7 +43,7 @@ struct RunOverview: Sendable {
     private var rounds: [CaseKey: Rounds] = [:]
     private var order: [CaseKey] = []
     private var scores: [String: Score] = [:]
-    /// In the order in which their first results came.
+    /// The subjects, in the order in which their first results arrived.
     private(set) var subjects: [String] = []
 
     init(options: ReportOptions) { self.options = options }
@@ -84,10 +85,10 @@ struct RunOverview: Sendable {
         rounds[result.key, default: Rounds(name: name)].counts[result.verdict, default: 0] += 1
     }
 
-    /// Whether the case has had that verdict in an earlier round.
+    /// Returns how often the case has had the verdict in earlier rounds.
     func hasSeen(_ verdict: Verdict, of key: CaseKey) -> Int { rounds[key]?.counts[verdict] ?? 0 }
 
-    /// Cases of a repeated run that had more than one verdict.
+    /// The cases of a repeated run that had more than one verdict.
     var flaky: [Rounds] { order.compactMap { rounds[$0] }.filter(\.isFlaky) }
 
     func score(of subject: String) -> Score { scores[subject] ?? Score() }

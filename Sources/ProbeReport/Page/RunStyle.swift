@@ -1,4 +1,4 @@
-/// The style of a run's page; it comes behind ``PageStyle``.
+/// The style of a run's page; it follows ``PageStyle``.
 enum RunStyle {
     static let rules = HTMLText(
         markup: """

@@ -2,15 +2,15 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// A script on a page: its lines with their numbers, those at which something failed marked.
+/// A script on a page: its lines with their numbers, with the lines marked at which something failed.
 struct ScriptMarkup {
-    /// Lines that are shown of a longer script, around what failed.
+    /// The maximum number of lines shown of a longer script, around what failed.
     private static let mostLines = 400
-    /// Bytes of a line.
+    /// The maximum number of bytes of a line.
     private static let widestLine = 2000
 
     let file: SourceFile
-    /// What is marked, in this file.
+    /// The marked spans of this file.
     var spans: [SourceSpan] = []
 
     var html: HTMLText {
@@ -51,7 +51,7 @@ struct ScriptMarkup {
         return start..<(start + Self.mostLines)
     }
 
-    /// The line with the part of it that the finding is about.
+    /// Appends a line, with a mark at the part that the finding is about.
     private func append(line: Int, span: SourceSpan, to html: inout HTMLText) {
         let range = file.range(ofLine: line)
         let start = min(max(span.start, range.lowerBound), range.upperBound)

@@ -1,10 +1,11 @@
-/// What passed between some parties, in the order of time: segments as arrows between their lifelines, what happened at one of them, steps
-/// and remarks beside them. Pure: ``SequenceLayout`` gives it places, ``SequenceDrawing`` draws it.
+/// A sequence diagram of several parties, in the order of time: segments as arrows between their lifelines, events at
+/// one of them, and steps and remarks next to them. It has no side effects: ``SequenceLayout`` assigns places,
+/// ``SequenceDrawing`` draws it.
 package struct SequenceDiagram: Sendable, Equatable {
-    /// How a row looks. No meaning is in the look alone: the text of a row says the same.
+    /// The look of a row. The look alone carries no meaning: the text of the row says the same.
     package enum Tone: String, Sendable, CaseIterable {
         case plain
-        /// Of less interest, such as a segment that only acknowledges.
+        /// Less important, such as a segment that only acknowledges.
         case faint
         /// Opens or ends a connection: SYN, FIN.
         case turn
@@ -14,16 +15,16 @@ package struct SequenceDiagram: Sendable, Equatable {
         case fault
     }
 
-    /// A message from one lifeline to another; they may be the same.
+    /// A message from one lifeline to another, which may be the same.
     package struct Arrow: Sendable, Equatable {
         /// Indices into ``SequenceDiagram/lifelines``.
         package var from: Int
         package var to: Int
-        /// Above the arrow, in one line.
+        /// The text above the arrow, in one line.
         package var label: String
-        /// Below the arrow, a line each, as faults: what was done to the message on its way.
+        /// The texts below the arrow, one a line, shown as faults: what was done to the message on its way.
         package var remarks: [String]
-        /// It never arrived: the arrow ends before the other lifeline, with a cross.
+        /// Whether the message never arrived, so that the arrow ends before the other lifeline, with a cross.
         package var isLost: Bool
 
         package init(from: Int, to: Int, label: String, remarks: [String] = [], isLost: Bool = false) {
@@ -36,14 +37,15 @@ package struct SequenceDiagram: Sendable, Equatable {
         /// A step of a script, at the left.
         case step(String)
         case arrow(Arrow)
-        /// What happened at one lifeline.
+        /// An event at one lifeline.
         case event(at: Int, String)
-        /// A remark about all of them.
+        /// A remark about all lifelines.
         case note(String)
     }
 
     package struct Row: Sendable, Equatable {
-        /// Nanoseconds since the beginning. Rows are in the order of their times; one that is not is drawn below the row before it.
+        /// The time in nanoseconds since the beginning. Rows are in the order of their times; a row that isn't is drawn
+        /// below the row before it.
         package var time: Int64
         package var content: Content
         package var tone: Tone
@@ -53,20 +55,20 @@ package struct SequenceDiagram: Sendable, Equatable {
         }
     }
 
-    /// What the diagram shows, for readers who can't see it: `sequence diagram of crlf`.
+    /// The description for readers who can't see the diagram, such as `sequence diagram of crlf`.
     package var title: String
-    /// Names, from left to right.
+    /// The names of the lifelines, from left to right.
     package private(set) var lifelines: [String] = []
     package private(set) var rows: [Row] = []
     private var indices: [String: Int] = [:]
 
     package init(title: String) { self.title = title }
 
-    /// The most lifelines that are drawn; messages of further parties share the last one.
+    /// The maximum number of lifelines drawn; messages of further parties share the last one.
     private static let mostLifelines = 16
     private static let others = "others"
 
-    /// The lifeline of that name, which is added at the right if it is missing.
+    /// Returns the lifeline with that name, which is added at the right if it is missing.
     package mutating func lifeline(_ name: String) -> Int {
         if let index = indices[name] { return index }
         let isLast = lifelines.count >= Self.mostLifelines - 1
@@ -79,7 +81,7 @@ package struct SequenceDiagram: Sendable, Equatable {
         return lifelines.count - 1
     }
 
-    /// Whether a lifeline has that name.
+    /// Returns whether a lifeline has that name.
     package func hasLifeline(_ name: String) -> Bool { indices[name] != nil }
 
     package mutating func append(_ row: Row) { rows.append(row) }
@@ -88,7 +90,8 @@ package struct SequenceDiagram: Sendable, Equatable {
         rows.append(Row(time: time, content, tone: tone))
     }
 
-    /// `3 lifelines (C, S, T), 12 messages, 5 steps`: what a reader hears instead of the picture.
+    /// The summary that screen readers read instead of the picture, such as
+    /// `3 lifelines (C, S, T), 12 messages, 5 steps`.
     package var summary: String {
         var (messages, steps) = (0, 0)
         for row in rows {

@@ -2,9 +2,10 @@ import ProbeBase
 
 /// A sequence diagram as SVG within a page.
 ///
-/// The picture has its true size, so that its text is as large as the page's: one that is wider than the page scrolls within its frame. Where
-/// there is room, the steps have a column of their own at the left; else they run over the lifelines, each in a row of its own. That is
-/// decided by the style (``SequenceStyle``), so that the picture is written once. Without style it is complete, too.
+/// The picture has its natural size, so that its text is as large as the page's: a picture that is wider than the page
+/// scrolls within its frame. If there is room, the steps have a separate column at the left; otherwise they run over
+/// the lifelines, each in its own row. That is decided by the style (``SequenceStyle``), so that the picture is written
+/// once. It is also complete without style.
 package struct SequenceDrawing {
     private let layout: SequenceLayout
     private var markup = HTMLText.empty
@@ -47,7 +48,7 @@ package struct SequenceDrawing {
         markup.append("</g></svg></div>")
     }
 
-    /// Says how wide a frame has to be for the steps to have a column of their own.
+    /// The class that specifies how wide a frame must be for the steps to have a separate column.
     private var widthClass: StaticString {
         switch layout.width + layout.stepWidth {
         case ...840: ""

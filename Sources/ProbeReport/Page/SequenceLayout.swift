@@ -1,29 +1,30 @@
 import ProbeBase
 
-/// Where each part of a diagram is, in pixels: lifelines across, rows down.
+/// The place of each part of a diagram, in pixels: lifelines across, rows down.
 ///
-/// Texts have a font of one width, so that no two of them overlap: a text that has no room is cut, and never runs into another. Time goes
-/// down: rows that are further apart in time have more room between them, and a time in which nothing happens is folded, with its length.
+/// Texts have a monospaced font, so that no two of them overlap: a text that has no room is cut, and never overlaps
+/// another. Time runs downwards: rows that are farther apart in time have more room between them, and a period in which
+/// nothing happens is folded, with its length.
 package struct SequenceLayout: Sendable {
     /// A row's place: its upper edge, its height and the texts as they are drawn.
     struct Place: Sendable {
         var top: Int
         var height: Int
-        /// Nanoseconds that were folded above the row; nil if none were.
+        /// The number of nanoseconds folded above the row; `nil` if none were.
         var fold: Int64?
-        /// The text, cut to its room.
+        /// The text, cut to the available room.
         var text: String
         var remarks: [String] = []
-        /// Of the text of an event or of a message to itself.
+        /// The side of the text of an event or of a message to itself.
         var side = Side.right
     }
 
     enum Side: Sendable { case left, right }
 
-    /// Pixels of a column of the font, with some room for fonts that are wider.
+    /// The width of a column of the font in pixels, with some room for wider fonts.
     private static let column = 7.35
     static let nameHeight = 22
-    /// The lifelines begin below the names.
+    /// The top of the lifelines, below the names.
     static let head = 30
     private static let foldHeight = 26
     private static let remarkHeight = 15
@@ -32,26 +33,26 @@ package struct SequenceLayout: Sendable {
     private static let widestRemark = 60
     private static let widestStep = 76
     private static let widestEvent = 60
-    /// A step's text begins with its place in so many columns, and two spaces.
+    /// The number of columns of the place at the start of a step's text; two spaces follow it.
     package static let placeColumns = 3
     private static let leastGap = 112
-    /// The most room that a time adds, without being folded.
+    /// The maximum room that a time adds without being folded.
     private static let mostStretch = 12
 
     let diagram: SequenceDiagram
-    /// As ``SequenceDiagram/lifelines``, cut.
+    /// The names of ``SequenceDiagram/lifelines``, cut.
     private(set) var names: [String] = []
     /// The right edge of the times.
     private(set) var timeEdge = 0
-    /// Where steps begin.
+    /// The left edge of the steps.
     private(set) var left = 0
-    /// Of each lifeline.
+    /// The position of each lifeline.
     private(set) var xs: [Int] = []
     private(set) var places: [Place] = []
-    /// Of everything, with the steps above the lifelines.
+    /// The width of the whole picture, with the steps above the lifelines.
     private(set) var width = 0
     private(set) var height = 0
-    /// What the steps take, where they have a column of their own at the left.
+    /// The width of the steps if they have a separate column at the left.
     private(set) var stepWidth = 0
 
     package init(_ diagram: SequenceDiagram) {
@@ -65,7 +66,7 @@ package struct SequenceLayout: Sendable {
         placeRows()
     }
 
-    /// Milliseconds, as the margin shows them.
+    /// Returns milliseconds as shown in the margin.
     static func time(_ nanoseconds: Int64) -> String { DurationText.milliseconds(nanoseconds, width: 0) }
 
     static func pixels(_ columns: Int) -> Int { Int((Double(columns) * column).rounded(.up)) }
@@ -78,7 +79,7 @@ package struct SequenceLayout: Sendable {
         guard !names.isEmpty else { return }
         let halves = names.map { max(14, Self.pixels($0) / 2 + 8) }
         var gaps = (1..<max(1, names.count)).map { max(Self.leastGap, halves[$0 - 1] + halves[$0] + 8) }
-        // Short spans first: what they need is room for longer ones, too.
+        // Short spans first: the room that they need is also room for longer ones.
         var needs: [Int: Int] = [:]
         for row in diagram.rows {
             guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else { continue }
@@ -94,7 +95,7 @@ package struct SequenceLayout: Sendable {
             let missing = item.need - gaps[item.low..<item.high].reduce(0, +)
             if missing > 0 { gaps[item.high - 1] += missing }
         }
-        // Between the number of a step's line and its text, where steps run over the lifelines.
+        // Between the number of a step's line and its text, if steps run over the lifelines.
         var x = left + max(halves[0], Self.pixels(Self.placeColumns + 1))
         xs = [x]
         for gap in gaps {
@@ -130,7 +131,7 @@ package struct SequenceLayout: Sendable {
         width = max(width, left + 120)
     }
 
-    /// Times from this length on are folded: those that are much longer than most, and no shorter than a millisecond.
+    /// The length from which times are folded: much longer than most, and at least a millisecond.
     private var foldThreshold: Int64 {
         var steps: [Int64] = []
         for (row, next) in zip(diagram.rows, diagram.rows.dropFirst()) {
@@ -171,27 +172,29 @@ package struct SequenceLayout: Sendable {
         }
     }
 
-    /// The columns between the lifelines of a message.
+    /// Returns the number of columns between the lifelines of a message.
     private func room(of arrow: SequenceDiagram.Arrow) -> Int {
         let pixels = abs(xs[arrow.from] - xs[arrow.to]) - 18
         return max(4, Int(Double(pixels) / Self.column))
     }
 
-    /// Where notes begin: below the texts of steps.
+    /// The left edge of notes, below the texts of steps.
     var noteLeft: Int { left + Self.pixels(Self.placeColumns + 2) }
 
-    /// Where the texts of a message are centred: between two neighbours if they have room there, so that no lifeline crosses them.
+    /// Returns the centre of a message's texts: between two neighbours if they have room there, so that no lifeline
+    /// crosses them.
     func middle(of arrow: SequenceDiagram.Arrow, _ place: Place) -> Int {
         let (low, high) = (min(arrow.from, arrow.to), max(arrow.from, arrow.to))
         let needed = ([place.text] + place.remarks).map { Self.pixels($0) }.max() ?? 0
         let gaps = (low..<high).map { (left: xs[$0], right: xs[$0 + 1]) }
-        // At the sender's side, as far as that is possible.
+        // At the sender's side, if possible.
         let ordered = arrow.from == low ? gaps : gaps.reversed()
         if let gap = ordered.first(where: { $0.right - $0.left >= needed + 8 }) { return (gap.left + gap.right) / 2 }
         return (xs[low] + xs[high]) / 2
     }
 
-    /// A text beside a lifeline, on the side with more room; the picture grows to the right if the text needs it.
+    /// Returns a text next to a lifeline, on the side with more room; the picture grows to the right if the text needs
+    /// it.
     private mutating func beside(_ lifeline: Int, _ text: String) -> (String, Side) {
         let text = Columns.cut(text, to: Self.widestEvent)
         let needed = Self.pixels(text) + 22

@@ -1,21 +1,23 @@
 import ProbeEvents
 
-/// The results of one case whose crowds were divided among several processes, as one result.
+/// Merges the results of one case whose crowds were divided among several processes into one result.
 ///
-/// The verdict is the worst one. Counts add up, samples by their times, and the waits in histograms, from which the percentiles are
-/// computed again: percentiles themselves do not add up.
+/// The verdict is the worst one. Counts are added, samples by their times, and waits in histograms, from which the
+/// percentiles are computed again: percentiles themselves can't be added.
 struct CrowdShareMerge {
     struct Part {
         var result: CaseResult
         var share: Share?
     }
 
-    /// A share that has no result of the case.
+    /// A share that has no result for the case.
     struct Lack {
         var finding: Finding
         var isInterrupted: Bool
 
-        /// - Parameter place: that of the case in the plan.
+        /// Creates the description of a missing share.
+        ///
+        /// - Parameter place: the case's place in the plan.
         init(_ file: ResultsFile, place: Int) {
             let reason =
                 file.hasCase(at: place)
@@ -31,9 +33,11 @@ struct CrowdShareMerge {
 
     private(set) var result: CaseResult
 
+    /// Merges the results.
+    ///
     /// - Parameters:
-    ///   - parts: at least one, in the order of their shares.
-    ///   - lacks: the shares that are none of `parts`.
+    ///   - parts: at least one result, in the order of their shares.
+    ///   - lacks: the shares that have no part.
     init(_ parts: [Part], lacks: [Lack] = []) {
         let ordered = parts.enumerated().sorted { left, right in
             (left.element.result.verdict, left.offset) < (right.element.result.verdict, right.offset)
@@ -58,7 +62,7 @@ struct CrowdShareMerge {
         if let share = ordered[0].share { result.rerun = CrowdShareMerge.whole(result.rerun, share) }
     }
 
-    /// The command that runs a case with the whole crowd: that of one share runs a part of it.
+    /// Returns the command that runs a case with the whole crowd: the command of one share runs only a part of it.
     static func whole(_ rerun: String, _ share: Share) -> String {
         guard let range = rerun.firstRange(of: " --crowd-share \(share)") else { return rerun }
         var rerun = rerun
@@ -66,7 +70,8 @@ struct CrowdShareMerge {
         return rerun
     }
 
-    /// A crowd that was started several times has one result for each start; they belong together by their order.
+    /// Merges crowds. A crowd that was started several times has one result for each start; results belong together by
+    /// their order.
     private static func crowds(_ shares: [[CrowdResult]]) -> [CrowdResult] {
         (0..<(shares.map(\.count).max() ?? 0)).map { index in
             let parts = shares.compactMap { $0.indices.contains(index) ? $0[index] : nil }
@@ -115,13 +120,13 @@ struct CrowdShareMerge {
 
     // MARK: Percentiles
 
-    /// Computes the percentiles from the buckets. Waits that failed count as longer than all others.
+    /// Computes the percentiles from the buckets. Failed waits count as longer than all others.
     private static func compute(_ latency: inout CrowdResult.Latency) {
         let ended = latency.buckets.reduce(0) { ResultsNumber.sum($0, $1.count) }
         let total = max(latency.count, ResultsNumber.sum(ended, latency.failed))
         for index in latency.percentiles.indices {
             guard let percent = percent(latency.percentiles[index].name) else { continue }
-            // A product such as 99.9 / 100 * 1000 may be a little more than the number that is meant.
+            // A product such as 99.9 / 100 * 1000 may be slightly more than the exact number.
             let rank = max(1, Int((percent / 100 * Double(total) - 1e-6).rounded(.up)))
             var seen = 0
             var time: Int64?
@@ -136,7 +141,7 @@ struct CrowdShareMerge {
         }
     }
 
-    /// `p99.9`, or `max`, which is 100.
+    /// Returns the percentage of `p99.9`, or of `max`, which is 100.
     private static func percent(_ name: String) -> Double? {
         if name == "max" { return 100 }
         guard name.hasPrefix("p"), let value = Double(String(name.dropFirst())), (0...100).contains(value) else {
@@ -147,7 +152,7 @@ struct CrowdShareMerge {
 
     // MARK: Samples
 
-    /// At each time at which one share has a sample, the sum of what every share had reached by then.
+    /// Returns samples at each time at which one share has a sample: the sum of what every share had reached by then.
     private static func samples(_ shares: [[CrowdResult.Sample]]) -> [CrowdResult.Sample] {
         let times = Set(shares.flatMap { $0.map(\.time) }).sorted()
         var places = [Int](repeating: 0, count: shares.count)
@@ -166,7 +171,7 @@ struct CrowdShareMerge {
             }
             all.append(total)
         }
-        // Shares sample at times of their own, so that the sum would have many times as many.
+        // Shares sample at different times, so the sum would have many times as many samples.
         let most = max(1, shares.map(\.count).max() ?? 1)
         let step = (all.count + most - 1) / most
         return step <= 1

@@ -2,23 +2,23 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// A file of results that was read: what it says of its run, and its cases.
+/// A file of results that was read: its description of the run, and its cases.
 ///
-/// The cases that passed without more to tell are held as values of a few words, the others are read again from the bytes when they are
-/// needed: a large run with many timelines would otherwise take many times the memory of its file.
+/// Cases that passed without further data are kept as values of a few words; the others are read again from the bytes
+/// when they are needed. A large run with many timelines would otherwise take many times the memory of its file.
 package struct ResultsFile: Sendable {
     /// A result. What is known of its case before it runs is in ``ResultsFile/planned``.
     struct Entry: Sendable {
         /// An index into ``ResultsFile/planned``.
         var item: Int
-        /// 0 for a case that runs once.
+        /// The round; 0 for a case that runs once.
         var round: Int
         var verdict: Verdict
         var duration: Int64
         var capturePath: String?
         /// An index into ``ResultsFile/maps``.
         var sources: Int
-        /// Of the bytes; nil: there is nothing more to read.
+        /// The range of the result in the bytes; `nil` if there is nothing more to read.
         var range: Range<Int>?
     }
 
@@ -27,12 +27,12 @@ package struct ResultsFile: Sendable {
         var round: Int
     }
 
-    /// As the user wrote it.
+    /// The path as the user wrote it.
     package let path: String
     package private(set) var head = ResultsHead(planHash: "", planCases: 0, places: [])
     private(set) var end = ResultsEnd()
     private(set) var messages: [String] = []
-    /// Every case of the shard, also those that were not run.
+    /// Every case of the shard, including those that were not run.
     private(set) var planned: [(place: Int, item: PlannedCase)] = []
     private(set) var entries: [Entry] = []
     private(set) var expectations: [ExpectedVerdict] = []
@@ -41,10 +41,12 @@ package struct ResultsFile: Sendable {
     private var indices: [Int: Int] = [:]
     private(set) var counts = ResultCounts()
 
-    /// `results/3.json`, escaped.
+    /// The escaped path, such as `results/3.json`.
     package var name: String { Escaped.text(path) }
 
-    /// - Throws: what is wrong with the file, as a sentence that begins with its name.
+    /// Reads a file.
+    ///
+    /// - Throws: a description of what is wrong with the file, as a sentence that begins with its name.
     package init(path: String, bytes: [UInt8]) throws(ResultsProblem) {
         (self.path, self.bytes) = (path, bytes)
         do throws(JSONContentError) {
@@ -54,20 +56,24 @@ package struct ResultsFile: Sendable {
         }
     }
 
-    /// Whether another file has the same bytes.
+    /// Returns whether another file has the same bytes.
     func isCopy(of other: ResultsFile) -> Bool { bytes == other.bytes }
 
-    /// - Parameter place: in the whole plan.
+    /// Returns whether the file has a case.
+    ///
+    /// - Parameter place: the case's place in the whole plan.
     func hasCase(at place: Int) -> Bool { indices[place] != nil }
 
     package var caseTimes: [(key: CaseKey, time: Int64)] {
-        // What was left out took no time, and an interrupted case less than it needs.
+        // A skipped case took no time, and an interrupted one less than it needs.
         entries.filter { $0.verdict <= .inconclusive || $0.verdict == .passed }.map {
             (planned[$0.item].item.key, $0.duration)
         }
     }
 
-    /// - Throws: if the bytes are not those of a result.
+    /// Returns the complete result.
+    ///
+    /// - Throws: an error if the bytes are not those of a result.
     func result(_ entry: Entry) throws(ResultsProblem) -> CaseResult {
         let sources = maps.indices.contains(entry.sources) ? maps[entry.sources] : SourceMap([])
         var result = CaseResult(
@@ -139,7 +145,7 @@ package struct ResultsFile: Sendable {
         }
     }
 
-    /// Adds a result, which is read as a whole, so that whatever is wrong with it is told before a report is written.
+    /// Adds a result, which is read completely, so that any error in it is reported before a report is written.
     private mutating func add(_ range: Range<Int>, in bytes: Span<UInt8>) throws(JSONContentError) {
         let value = try JSONCodec.anyObject.decode(ResultsFile.value(range, in: bytes))
         let index = try place(value)
@@ -159,6 +165,8 @@ package struct ResultsFile: Sendable {
                 capturePath: result.capturePath, sources: content.sources, range: isShort ? nil : range))
     }
 
+    /// Reads the content of a result.
+    ///
     /// - Parameter blank: what is known of the result without the file's value.
     private static func content(of value: JSONValue, _ blank: CaseResult) throws(JSONContentError) -> ResultsCase {
         var content = ResultsCase(result: blank)
@@ -167,7 +175,7 @@ package struct ResultsFile: Sendable {
         return content
     }
 
-    /// The index of a case among those of the file, to which it is added if it is new.
+    /// Returns the index of a case among those of the file, to which it is added if it is new.
     private mutating func place(_ value: JSONValue) throws(JSONContentError) -> Int {
         let place = try value.required("place", JSONCodec<Int>.integer(in: 1...max(1, head.planCases)))
         if let known = indices[place] {
@@ -182,7 +190,7 @@ package struct ResultsFile: Sendable {
         return planned.count - 1
     }
 
-    /// A file from which cases were taken, or to which some were added, is not what its run wrote.
+    /// Throws if cases were removed from the file, or added to it, after its run wrote it.
     private func requireAllCases() throws(JSONContentError) {
         let missing = head.places.filter { indices[$0] == nil }
         if let first = missing.first {
@@ -207,7 +215,7 @@ package struct ResultsFile: Sendable {
 
     // MARK: JSON
 
-    /// The members of the document; of `cases`, where each of them is.
+    /// Returns the members of the document, and the range of each element of `cases`.
     private static func members(_ bytes: Span<UInt8>) throws(JSONError) -> (JSONValue, [Range<Int>]) {
         var members: [JSONValue.Member] = []
         var names: Set<[UInt8]> = []
@@ -243,7 +251,7 @@ package struct ResultsFile: Sendable {
         return (.object(members), cases)
     }
 
-    /// Goes on behind a comma, or behind the end of the list.
+    /// Moves past a comma, or past the end of the list.
     ///
     /// - Returns: whether it was the end.
     private static func next(
@@ -280,16 +288,17 @@ package struct ResultsFile: Sendable {
     }
 }
 
-/// How the run of a file ended, and what is wrong with that.
+/// How the run of a file ended, and what is wrong with it.
 extension ResultsFile {
-    /// `SIGINT`; nil if the run was not interrupted.
+    /// The name of the signal, such as `SIGINT`; `nil` if the run was not interrupted.
     var interruptionText: String? {
         var summary = RunSummary()
         summary.interruptedBy = end.interruptedBy
         return summary.interruptionText
     }
 
-    /// What the run did not do, and for no reason that it tells, as an error of the run; nil if it did all, or says why not.
+    /// What the run did not do without reporting a reason, as an error of the run; `nil` if it did everything, or
+    /// reported the reason.
     var gapText: String? {
         guard end.interruptedBy == nil, !end.hasGivenUpSubject, ownExitCode == 0 else { return nil }
         let again = "run it again, and merge all results"
@@ -309,13 +318,13 @@ extension ResultsFile {
             : "\(path): \(head.name) ended with exit code \(end.exitCode), and no result says why; \(again)"
     }
 
-    /// That the run failed, for a whole in which nothing else does; nil if it passed.
+    /// An error stating that the run failed, for a merged run in which nothing else fails; `nil` if it passed.
     var failureText: String? {
         let code = max(end.exitCode, ownExitCode)
         return code == 0 ? nil : "\(path): \(head.name) ended with exit code \(code), so the whole did not pass"
     }
 
-    /// What the results and the errors of the run come to.
+    /// The exit code that results from the run's results and errors.
     private var ownExitCode: Int32 {
         counts.exitCode(isStrict: head.isStrict, hasRunErrors: !end.runErrors.isEmpty)
     }

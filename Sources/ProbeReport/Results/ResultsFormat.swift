@@ -12,12 +12,14 @@ struct ResultsCase: Sendable {
 
 /// The parts of a file of results as JSON, for writing and reading; `docs/results.schema.json` describes them.
 ///
-/// Bytes are strings of U+0000 to U+00FF, a character each, so that text protocols can be read. A place is `[file, start, end]`: an index
-/// into the case's sources, and offsets.
+/// Bytes are strings of U+0000 to U+00FF, one character for each byte, so that text protocols are readable. A place is
+/// `[file, start, end]`: an index into the case's sources, and offsets.
 enum ResultsFormat {
-    /// Everything before the cases. ``ResultsFile`` itself reads the members about the file's format and its writer.
+    /// Returns the fields before the cases. ``ResultsFile`` itself reads the members about the file's format and its
+    /// writer.
     ///
-    /// - Parameter mostPlaces: how many cases a file that is read can have; more are a mistake, and would take much memory.
+    /// - Parameter mostPlaces: the maximum number of cases of a file that is read; more are an error, and would take
+    ///   much memory.
     static func head(mostPlaces: Int = .max) -> [JSONField<ResultsHead>] {
         [
             .written("format") { _ in .string(ResultsHead.format) },
@@ -39,7 +41,7 @@ enum ResultsFormat {
         ]
     }
 
-    /// How the run ended: the last member.
+    /// The last member: how the run ended.
     static let end = JSONCodec.object(
         ResultsEnd(),
         [
@@ -53,7 +55,7 @@ enum ResultsFormat {
             .list("notes", \.notes, .texts), .list("runErrors", \.runErrors, .texts),
         ])
 
-    /// What is known of a case before it runs; its place in the plan stands before that.
+    /// The codec of what is known of a case before it runs; its place in the plan precedes it.
     static let planned = JSONCodec.object(
         PlannedCase(id: "", path: "", subject: nil),
         [
@@ -74,7 +76,7 @@ enum ResultsFormat {
         .list("crowds", \.result.crowds, .list(of: crowd), writesEmpty: false),
     ]
 
-    /// The key is that of the case, and is not written.
+    /// The codec of an expectation. Its key is the case's key, and is not written.
     private static let expectation = JSONCodec.object(
         ExpectedVerdict(key: CaseKey(id: "", subject: nil), verdict: .failed, comment: nil, path: "", line: 0),
         [
@@ -100,7 +102,7 @@ enum ResultsFormat {
         }
     }
 
-    /// `[1, 2, 3, 7]` as the first and the last of each run of numbers.
+    /// Returns the codec of places such as `[1, 2, 3, 7]`, written as the first and the last of each run of numbers.
     private static func places(most: Int) -> JSONCodec<[Int]> {
         JSONCodec("an array", encode: { .array(ranges($0).map { .array([.integer($0), .integer($1)]) }) }) {
             (value, _) throws(JSONContentError) in
@@ -133,7 +135,7 @@ enum ResultsFormat {
         return ranges
     }
 
-    /// A script: as text where it is text.
+    /// The codec of a script, which is written as text if possible.
     static let file = JSONCodec<SourceFile>("an object") { file in
         let text = String(decoding: file.bytes, as: UTF8.self)
         let isText = text.utf8.elementsEqual(file.bytes)
@@ -178,7 +180,7 @@ enum ResultsFormat {
         ])
 }
 
-/// What happened in a case: findings, the timeline, crowds.
+/// The course of a case: findings, the timeline, crowds.
 extension ResultsFormat {
     static let finding = JSONCodec.object(
         Finding(.error, ""),
@@ -248,7 +250,7 @@ extension ResultsFormat {
         }
     }
 
-    /// The members of a timeline entry. Events write some of the values in another form.
+    /// Returns the members of a timeline entry. Events write some of the values in another form.
     static func members(
         of kind: TimelineEntry.Kind, place: (SourceSpan) -> JSONValue, values: ([NamedText]) -> JSONValue,
         line: ([UInt8]) -> JSONValue, packet: (TimelinePacket) -> [JSONValue.Member]
@@ -339,7 +341,7 @@ extension ResultsFormat {
 
     // MARK: Numbers
 
-    /// So many whole numbers that are not negative.
+    /// Returns `count` whole numbers that are not negative.
     static func numbers(_ value: JSONValue, _ count: Int, _ name: String) throws(JSONContentError) -> [Int] {
         guard case .array(let values) = value, values.count == count else {
             throw JSONContentError("each of `\(name)` must be \(count) numbers")
@@ -352,7 +354,7 @@ extension ResultsFormat {
         }
     }
 
-    /// Every member, in order, with a whole number or null; nil if the value is no object.
+    /// Returns every member, in order, with a whole number or null; `nil` if the value is not an object.
     private static func namedNumbers(_ value: JSONValue) throws(JSONContentError) -> [(String, Int?)]? {
         guard case .object(let members) = value else { return nil }
         return try members.map { (name, value) throws(JSONContentError) in
@@ -365,17 +367,19 @@ extension ResultsFormat {
 }
 
 extension JSONCodec where Value: FixedWidthInteger & Sendable {
-    /// A number from 0 to the largest that is accepted.
+    /// The codec of a number from 0 to the largest that is accepted.
     static var count: JSONCodec { .integer(in: 0...ResultsNumber.largest) }
     static var signed: JSONCodec { .integer(in: -ResultsNumber.largest...ResultsNumber.largest) }
 }
 
 /// The largest number that a results file may contain.
 enum ResultsNumber {
-    /// Nobody measures more than this: sums of some hundred of them do not overflow.
+    /// The largest number. No measurement exceeds it, and the sum of several hundred does not overflow.
     static let largest = 1 << 54
 
-    /// - Returns: the sum, or ``largest`` where it would be more: what is written can be read again.
+    /// Adds two numbers.
+    ///
+    /// - Returns: the sum, at most ``largest``, so that what is written can be read again.
     static func sum(_ left: Int, _ right: Int) -> Int {
         let (sum, overflow) = left.addingReportingOverflow(right)
         return overflow ? largest : min(sum, largest)

@@ -2,11 +2,11 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The files of all shards of one run, put together: which results there are, in the order of the plan, and how the run ended.
+/// Merges the files of all shards of one run: the results, in the order of the plan, and how the run ended.
 package struct ResultsMerge: Sendable {
-    /// Where a result is.
+    /// The place of a result.
     private struct Place: Sendable {
-        /// Into ``files``.
+        /// The index into ``files``.
         var file: Int
         var entry: Int
         var place: Int
@@ -15,28 +15,30 @@ package struct ResultsMerge: Sendable {
         func isSameCase(as other: Place) -> Bool { place == other.place && round == other.round }
     }
 
-    /// Those that count: one for each shard, or for each crowd share of it.
+    /// The files that count: one for each shard, or for each of its crowd shares.
     private let files: [ResultsFile]
-    /// Results that belong together, which are those of a crowd's shares, are neighbours.
+    /// The results in order. Results of a crowd's shares, which belong together, are neighbours.
     private var order: [Place] = []
-    /// Shares of a crowd count as one.
+    /// The number of results; shares of a crowd count as one.
     private var resultCount = 0
-    /// Cases without any result.
+    /// The number of cases without any result.
     private var unrunCount = 0
     /// Every case of the plan, in order.
     package private(set) var planned: [PlannedCase] = []
-    /// What `run` of the whole plan would have been told.
+    /// The options that `run` of the whole plan would have had.
     package private(set) var options = ReportOptions()
-    /// About the files: tries that were replaced, shards that were interrupted.
+    /// Remarks about the files: attempts that were replaced, shards that were interrupted.
     package private(set) var remarks: [String] = []
-    /// `--results` of the whole.
+    /// The head of a results file for the whole run.
     package private(set) var head: ResultsHead
     private let end: ResultsEnd
     /// Sentences for the end of the run.
     package var notes: [String] { end.notes }
 
-    /// - Parameter given: at least one.
-    /// - Throws: what does not fit together, with the names of the files.
+    /// Merges files.
+    ///
+    /// - Parameter given: at least one file.
+    /// - Throws: a description of what does not fit together, with the names of the files.
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
         guard let first = given.first else { throw ResultsProblem("there is no file of results") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
@@ -61,14 +63,14 @@ package struct ResultsMerge: Sendable {
         self.remarks += ResultsMerge.startRemarks(last) + ResultsMerge.interruptionRemarks(last)
     }
 
-    /// `8 shards: 96 cases`
+    /// The title, such as `8 shards: 96 cases`.
     package var title: String {
         let crowds = files.first?.head.crowdShare.map { ByteText.count($0.total, "crowd share") }
         let shards = files.first.map { ByteText.count($0.head.share.total, "shard") }
         return "\(crowds ?? shards ?? ""): \(ByteText.count(planned.count, "case"))"
     }
 
-    /// How many results there were to be; `Int.max` for a run without end.
+    /// The expected number of results; `Int.max` for an unlimited run.
     private var expectedResults: Int {
         var most: [Int: Int] = [:]
         for file in files {
@@ -76,14 +78,14 @@ package struct ResultsMerge: Sendable {
             // The shares of a crowd run the same cases.
             most[file.head.share.index] = max(most[file.head.share.index] ?? 0, expected)
         }
-        // A file that is wrong about it hides no case.
+        // A file with a wrong number hides no case.
         return max(most.values.reduce(0, ResultsNumber.sum), resultCount + unrunCount)
     }
 
-    /// Gives all events of the run, as if it had been one.
+    /// Emits all events of the run, as if it had been one.
     ///
-    /// - Parameter emit: gets an event, and its time in nanoseconds since the run began.
-    /// - Throws: if a file changed while it was read.
+    /// - Parameter emit: receives an event, and its time in nanoseconds since the run began.
+    /// - Throws: an error if a file changed while it was read.
     package func replay(_ emit: (RunEvent, Int64) -> Void) throws(ResultsProblem) {
         emit(.started(caseCount: expectedResults), 0)
         for message in ResultsMerge.distinct(files.flatMap(\.messages)) { emit(.message(message), 0) }
@@ -104,11 +106,13 @@ package struct ResultsMerge: Sendable {
         (summary.packetsCaptured, summary.packetsDropped) = (end.packetsCaptured, end.packetsDropped)
         (summary.runErrors, summary.hasGivenUpSubject) = (end.runErrors, end.hasGivenUpSubject)
         (summary.results, summary.isStrict) = (counts, head.isStrict)
-        // What failed in a part can't be success of the whole.
+        // A failure in a part must not become a success of the whole.
         if summary.exitCode == 0 { summary.runErrors += files.compactMap(\.failureText) }
         emit(.ended(summary), max(time, end.duration))
     }
 
+    /// Returns the result of a case.
+    ///
     /// - Parameter places: all results of one case in one round: one, or those of a crowd's shares.
     private func result(of places: ArraySlice<Place>) throws(ResultsProblem) -> CaseResult {
         var parts: [CrowdShareMerge.Part] = []
@@ -129,7 +133,7 @@ package struct ResultsMerge: Sendable {
 
     // MARK: The cases
 
-    /// Puts the cases in the order of the plan, in which one process would have run them: round by round.
+    /// Sorts the cases into the order of the plan, in which one process would have run them: round by round.
     private mutating func collect() throws(ResultsProblem) {
         var owners: [Int: (file: Int, item: PlannedCase)] = [:]
         var keys: Set<CaseKey> = []
@@ -190,20 +194,22 @@ package struct ResultsMerge: Sendable {
         return end
     }
 
-    /// Each text once: every shard tells what is true of all.
+    /// Returns each text once: every shard reports what is true of all.
     private static func distinct(_ texts: [String]) -> [String] {
         var known: Set<String> = []
         return texts.filter { known.insert($0).inserted }
     }
 }
 
-/// Which files belong together, and which of them count.
+/// Determines which files belong together, and which of them count.
 extension ResultsMerge {
-    /// Of a message, the most things that are named.
+    /// The maximum number of things that are listed in a message.
     private static let mostNamed = 10
     private static let secondsPerDay: Int64 = 86_400
 
-    /// - Throws: if a file is not of the same plan as another.
+    /// Checks that two files fit together.
+    ///
+    /// - Throws: an error if they are not of the same plan.
     static func requireFit(_ file: ResultsFile, _ first: ResultsFile) throws(ResultsProblem) {
         func differ(_ what: String, _ one: String, _ other: String) -> ResultsProblem {
             ResultsProblem("\(what): \(one) in \(first.name), \(other) in \(file.name)")
@@ -233,7 +239,9 @@ extension ResultsMerge {
         }
     }
 
-    /// - Throws: if a case of two files is not the same one in the shares of one crowd.
+    /// Checks the cases of two files.
+    ///
+    /// - Throws: an error if a case is not the same in both shares of one crowd.
     static func requireSame(
         _ item: PlannedCase, in file: ResultsFile, as known: PlannedCase, in owner: ResultsFile, place: Int
     ) throws(ResultsProblem) {
@@ -249,7 +257,7 @@ extension ResultsMerge {
         }
     }
 
-    /// Of each shard the last try.
+    /// Returns the last attempt of each shard.
     static func lastTries(
         _ files: [ResultsFile]
     ) throws(ResultsProblem) -> (files: [ResultsFile], remarks: [String]) {
@@ -288,7 +296,7 @@ extension ResultsMerge {
         return (chosen, remarks)
     }
 
-    /// What differs in two files of one shard, for a message.
+    /// Returns the differences between two files of one shard, for a message.
     private static func verdicts(_ one: ResultsFile, _ other: ResultsFile) -> String {
         var known: [CaseKey: Verdict] = [:]
         for entry in one.entries { known[one.planned[entry.item].item.key] = entry.verdict }
@@ -301,7 +309,9 @@ extension ResultsMerge {
             ", with other verdicts (\(Escaped.text(item.id)): \(known[item.key]?.rawValue ?? ""), \(differing.verdict.rawValue))"
     }
 
-    /// - Throws: if a shard is missing.
+    /// Checks that all shards are present.
+    ///
+    /// - Throws: an error if a shard is missing.
     static func requireAll(_ files: [ResultsFile]) throws(ResultsProblem) {
         guard let first = files.first else { return }
         let total = first.head.share.total
@@ -330,7 +340,8 @@ extension ResultsMerge {
 
     // MARK: Remarks
 
-    /// Shards of one run begin together, or as an engine has room for them, but hardly on different days.
+    /// Returns remarks about starts: shards of one run start together, or when an executor is free, but hardly on
+    /// different days.
     static func startRemarks(_ files: [ResultsFile]) -> [String] {
         let begun = files.compactMap { file in file.head.startedAt.map { (file: file, time: $0) } }
         guard let first = begun.min(by: { $0.time < $1.time }), let last = begun.max(by: { $0.time < $1.time }),

@@ -2,15 +2,17 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// All of a run, or of a shard of it, as one JSON document that ``ResultsFile`` reads back; `docs/results.schema.json` describes it.
+/// A whole run, or a shard of it, as one JSON document that ``ResultsFile`` reads back; `docs/results.schema.json`
+/// describes it.
 ///
-/// Cases are written as they end, each once for every round. What is known at the end only, such as the texts of the scripts, comes
-/// behind them.
+/// Cases are written as they end, once for every round. What is known only at the end, such as the texts of the
+/// scripts, follows them.
 package struct ResultsRecorder: Recorder {
-    /// Of timelines of cases that passed, in bytes, in all shards together: more than a page draws. So results of a large run stay small.
+    /// The maximum size of the timelines of cases that passed, in bytes, in all shards together: more than a page
+    /// draws. It keeps the results of a large run small.
     package static let passedTimelines = 16 << 20
 
-    /// How the document begins.
+    /// The beginning of the document.
     package static let beginning = Array("{\"format\":\"tcpprobe-results\"".utf8)
 
     private var head: ResultsHead
@@ -20,19 +22,21 @@ package struct ResultsRecorder: Recorder {
     private var isBegun = false
     private var isFirst = true
     private var ended: Set<CaseKey> = []
-    /// How much is left of ``passedTimelines`` for this shard.
+    /// The part of ``passedTimelines`` that is left for this shard.
     private var timelinesLeft: Int
     private var messages: [String] = []
     /// The files of the scripts, each once.
     private var files: [SourceFile] = []
     private var fileIndices: [String: [Int]] = [:]
-    /// The files of a case, by their indices: the script and what it includes.
+    /// The files of each case, by their indices: the script and the files that it includes.
     private var maps: [[Int]] = []
     private var mapIndices: [String: [Int]] = [:]
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - planned: every case of the run, once, also if it is repeated: those of the head's places, in the same order.
-    ///   - passedTimelines: how many bytes of timelines of cases that passed all shards together write.
+    ///   - planned: every case of the run, once, even if it is repeated: those of the head's places, in the same order.
+    ///   - passedTimelines: the number of bytes that all shards together write for timelines of cases that passed.
     package init(
         head: ResultsHead, planned: [PlannedCase], rules: RunRules, passedTimelines: Int = Self.passedTimelines
     ) {
@@ -56,11 +60,11 @@ package struct ResultsRecorder: Recorder {
         return []
     }
 
-    /// Everything before the cases, if it has not been written.
+    /// Returns everything before the cases, if it has not been written.
     private mutating func begin() -> [UInt8] {
         if isBegun { return [] }
         isBegun = true
-        // Without the brace at the end, because the document goes on.
+        // Without the closing brace, because the document continues.
         var text = Array(JSONValue.object(ResultsFormat.head().members(of: head)).encoded().dropLast())
         text.append(text: ",\n\"cases\":[")
         return text
@@ -100,13 +104,13 @@ package struct ResultsRecorder: Recorder {
             ("messages", JSONCodec.texts.encode(messages)),
             ("run", ResultsFormat.end.encode(end)),
         ]
-        // Without the brace at the begin, because the document has begun.
+        // Without the opening brace, because the document has begun.
         return Array("\n],\n".utf8) + JSONValue.object(members).encoded().dropFirst() + [10]
     }
 
     // MARK: Scripts
 
-    /// The index of a case's sources among those of the file.
+    /// Returns the index of a case's sources among those of the file.
     private mutating func index(of sources: SourceMap, path: String) -> Int {
         for known in mapIndices[path] ?? [] where isSame(maps[known], sources.files) { return known }
         let map = sources.files.map { file in
@@ -120,7 +124,7 @@ package struct ResultsRecorder: Recorder {
         return maps.count - 1
     }
 
-    /// Cases of a script share its bytes, so that they are hardly ever compared.
+    /// Returns whether the sources are the same. Cases of a script share its bytes, so that they are rarely compared.
     private func isSame(_ map: [Int], _ sources: [SourceFile]) -> Bool {
         map.count == sources.count
             && zip(map, sources).allSatisfy { files[$0].path == $1.path && files[$0].bytes == $1.bytes }

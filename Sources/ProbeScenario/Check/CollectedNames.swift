@@ -1,21 +1,21 @@
-/// What the steps of a scenario bind anywhere, found out before they are checked in their order: a name that is bound further down is bound
-/// too late, any other unbound name is misspelt.
+/// The names that the steps of a scenario bind anywhere, collected before the steps are checked in order: a name that
+/// is bound further down is bound too late, and any other unbound name is misspelt.
 struct CollectedNames {
-    /// By each variable, the first place that binds it.
+    /// The first place that binds each variable.
     private(set) var variables: [String: SourceSpan] = [:]
     private(set) var acceptedActors: Set<String> = []
     private(set) var headerActors: Set<String> = []
-    /// The links' ends: where each actor is.
+    /// The side of the link that each actor is on.
     private(set) var linkSides: [String: LinkChecker.Side] = [:]
-    /// What steps say of names of hosts.
+    /// The `name` statements among the steps.
     private(set) var hostNames: [NameStatement] = []
-    /// The groups of the regexes of a column, by the name that a loop or an `each` gives to the column.
+    /// The regex groups in a table's column, by the name that a loop or an `each` gives to the column.
     private(set) var groupsOfCells: [String: Set<String>] = [:]
-    /// What the members of each crowd do, at each of its starts.
+    /// The scripts of each crowd's members, one for each `start`.
     private(set) var scriptsOfCrowds: [String: [CrowdScript]] = [:]
-    /// Crowds that a step is about.
+    /// The crowds that a step acts on.
     private(set) var crowdsOfSteps: Set<String> = []
-    /// A step changes what a line is.
+    /// Whether a step changes the framing.
     private(set) var hasFramingStep = false
 
     init(of scenario: Scenario) {
@@ -62,7 +62,7 @@ struct CollectedNames {
 
     // MARK: Tables
 
-    /// The regex groups that a column of a table can bind.
+    /// Collects the regex groups that the columns of tables can bind.
     private mutating func collectGroupsOfCells(in scenario: Scenario) {
         var tables = GroupsOfTables(tables: scenario.tables)
         for parameter in scenario.parameters {
@@ -90,7 +90,8 @@ struct CollectedNames {
     }
 }
 
-/// The regex groups of each column of the tables. Computed once for each table, as any number of loops may go over it, with any names.
+/// The regex groups of each column of the tables, computed once per table because any number of loops may use it, with
+/// any names.
 private struct GroupsOfTables {
     let tables: [String: Table]
     private var known: [String: [Set<String>]] = [:]
@@ -111,7 +112,7 @@ private struct GroupsOfTables {
         return groups
     }
 
-    /// Whether a column has not been given this name before.
+    /// Returns whether this is the first time that the column gets this name.
     mutating func isFirst(_ name: String, _ table: String, _ column: Int) -> Bool {
         isAdded.insert([name, table, String(column)]).inserted
     }

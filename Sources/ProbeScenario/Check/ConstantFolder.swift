@@ -1,11 +1,12 @@
 import ProbeBase
 
-/// Computes what an expression gives without running it: numbers, and the lengths of values without the values.
+/// Computes the result of an expression before the run: numbers, and the lengths of values without the values
+/// themselves.
 struct ConstantFolder {
     enum Folded {
         case integer(Int)
         case unsigned(UInt64)
-        /// With the bytes, if they are few.
+        /// A value of this length, with the bytes if they are few.
         case bytes(length: Int, [UInt8]?)
         case unknown
         case wrong(EvaluationError)
@@ -19,9 +20,9 @@ struct ConstantFolder {
     private static let fewBytes = 4_096
 
     private var values: [String: Folded] = [:]
-    /// What is known of names that are not defined here.
+    /// What is known about names that are not defined here.
     private let others: (String) -> Folded?
-    /// nil if a step changes the framing.
+    /// The framing; `nil` if a step changes it.
     var framing: Framing?
 
     init(framing: Framing, others: @escaping (String) -> Folded? = { _ in nil }) {
@@ -33,7 +34,7 @@ struct ConstantFolder {
 
     /// Adds a `let` of the header.
     ///
-    /// - Returns: the error of its value.
+    /// - Returns: the error in its value, if there is one.
     mutating func define(_ name: String, _ value: Expression) -> EvaluationError? {
         let folded = fold(value)
         if case .wrong(let error) = folded { return error }
@@ -41,7 +42,7 @@ struct ConstantFolder {
         return nil
     }
 
-    /// A step binds the name again: its value is no constant.
+    /// Forgets a name that a step binds again: its value is not constant.
     mutating func forget(_ name: String) { values[name] = nil }
 
     func fold(_ expression: Expression) -> Folded {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks crowds: their declarations, and what steps say of them as a whole.
+/// Checks crowds: their declarations, and the steps that act on them as a whole.
 struct CrowdChecker {
     let names: NameScope
 
@@ -68,7 +68,7 @@ struct CrowdChecker {
         }
     }
 
-    /// A step that needs a crowd which was started, if it runs now or not.
+    /// Requires that the crowd was started, whether or not it is still running.
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.life == .idle else { return }
         names.reportOrder(
@@ -77,7 +77,7 @@ struct CrowdChecker {
         setLife(of: name, .unknown)
     }
 
-    /// A client connects: nobody listens before a crowd of servers is started.
+    /// Requires that a crowd of servers was started before a client connects to it: until then, nothing listens.
     func requireListening(_ target: Target?, from client: Name) {
         guard case .actor(let name) = target, let known = names.state.actors[name.value], known.kind == .crowd,
             known.life == .idle
@@ -98,7 +98,7 @@ struct CrowdChecker {
         switch expectation {
         case .count(let count, let comparison, let number):
             guard case .integer(let wanted) = names.constants.fold(number) else { return }
-            // What is less than 0 has been reported as a value.
+            // A number less than 0 has already been reported.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
                 names.report(
                     .outOfRange, "this always holds: `\(count.rawValue)` of `\(name.value)` is never below 0",
@@ -130,7 +130,7 @@ struct CrowdChecker {
         }
     }
 
-    /// How many the crowd has; nil where that differs between the cases.
+    /// Returns the number of members; `nil` if it can differ between cases.
     private func members(of name: String) -> Int? {
         for actor in context.scenario.actors where actor.name.value == name {
             if case .crowd(let crowd) = actor.kind, case .integer(let count) = names.constants.fold(crowd.count) {
@@ -140,7 +140,7 @@ struct CrowdChecker {
         return nil
     }
 
-    /// At the end of the timeline: crowds that something connects to or names, and that no step is about.
+    /// Reports crowds that are used but never started; called at the end of the timeline.
     func reportNeverStarted() {
         for actor in context.scenario.actors where actor.span.file == 0 {
             let name = actor.name.value

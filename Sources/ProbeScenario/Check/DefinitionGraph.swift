@@ -1,6 +1,6 @@
-/// Which `define` does which: whether the definitions can be checked at each `do` of them.
+/// The graph of which `define` invokes which; decides whether the definitions can be checked at each `do`.
 struct DefinitionGraph {
-    /// The steps of a script, each `do` with those of its definition.
+    /// The largest number of steps in a script, where each `do` counts with the steps of its definition.
     private static let mostSteps = 1_000_000
 
     private let context: ParseContext
@@ -9,13 +9,13 @@ struct DefinitionGraph {
     private var isOpen: Set<String> = []
     private var sizes: [String: Int] = [:]
     private(set) var canInline = true
-    /// The definitions are not walked, so that no report may depend on their effects.
+    /// Whether the definitions are too large to be walked; no report may then depend on their effects.
     private(set) var isTooLarge = false
 
-    /// Reports definitions that are recursive, nested too deep, or too large.
+    /// Reports definitions that are recursive, too deeply nested, or too large.
     init(checking context: ParseContext) {
         self.context = context
-        // A script without definitions has the steps that were read.
+        // A script without definitions has exactly the steps that were parsed.
         guard !definitions.isEmpty || context.stepCount > Self.mostSteps else { return }
         for name in definitions.keys.sorted() { _ = height(of: name, depth: 0) }
         if canInline { checkSizes() }
@@ -61,7 +61,8 @@ struct DefinitionGraph {
 
     // MARK: Sizes
 
-    /// Each `do` counts with the steps that it stands for: a definition that does another one twice doubles at each level.
+    /// Reports definitions with too many steps. A `do` counts as the steps that it invokes, so the number doubles at
+    /// each level if a definition invokes another one twice.
     private mutating func checkSizes() {
         for name in definitions.keys.sorted() where canInline { _ = size(of: name) }
         if canInline { _ = size(context.scenario.steps) }

@@ -1,17 +1,17 @@
 import ProbeBase
 
-/// Finds files in a `process` line that stand beside the script: the program runs in a folder of its own, and does not find them there.
+/// Finds files in a `process` line that are next to the script: the program runs in its own folder and can't find them.
 struct FilesOfCommands {
     let context: ParseContext
 
-    /// What a word is for the program.
+    /// How the program uses a word.
     private enum Place {
-        /// Without the file nothing runs: a command with a `/`, or the script that an interpreter is given.
+        /// Nothing runs without the file: a command with a `/`, or the script that an interpreter runs.
         case decisive
         case other
     }
 
-    /// Programs whose first word that is no option is the file that they run.
+    /// Programs that run the file named by their first word that is not an option.
     private static let interpreters = [
         "python", "python2", "python3", "pypy3", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "sh",
         "bash",
@@ -35,7 +35,7 @@ struct FilesOfCommands {
                 continue
             }
             if text.hasPrefix("-") {
-                // Behind `-c`, `-m` and `-e` there is no script.
+                // After `-c`, `-m` and `-e` there is no script.
                 if ["-c", "-m", "-e", "--eval"].contains(text) { isScriptNext = false }
                 isOptionsValue = ["-W", "-X", "-r", "-I", "--require", "--import", "-o", "-O"].contains(text)
                 continue
@@ -68,7 +68,7 @@ struct FilesOfCommands {
         }
     }
 
-    /// Whether the path, taken from the script's folder, is a file there.
+    /// Returns whether the path, relative to the script's folder, names an existing file.
     private func isThere(_ path: String) -> Bool {
         let script = context.sources.files[0].path
         guard let file = ScriptPath.file(path, saidIn: script, of: script) else { return false }

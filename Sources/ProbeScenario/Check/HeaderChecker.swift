@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks the header: its actors, and the values that it gives to names.
+/// Checks the header: its actors, and the values that it assigns to names.
 struct HeaderChecker {
     let names: NameScope
     let values: ValueChecker
@@ -85,7 +85,7 @@ struct HeaderChecker {
         names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
     }
 
-    /// Whether its connections are those of a Unix socket.
+    /// Records whether the actor's connections use a Unix socket.
     private func noteUnixSocket(_ actor: ActorDeclaration, _ unixServers: Set<String>) {
         let isUnix =
             switch actor.kind {
@@ -143,7 +143,7 @@ struct HeaderChecker {
         }
     }
 
-    /// Where a subject's own end is.
+    /// Checks the local address of a subject.
     private func checkLocalEnd(_ options: SubjectOptions, isListening: Bool) {
         guard let local = options.local else { return }
         if local.link != nil {
@@ -155,7 +155,9 @@ struct HeaderChecker {
         }
     }
 
-    /// - Parameter kind: of who connects.
+    /// Checks the target of a connection.
+    ///
+    /// - Parameter kind: the kind of the actor that connects.
     private func check(_ target: Target?, of kind: ActorKind = .client) {
         switch target {
         case .address(let address): values.check(address, for: .connecting)
@@ -164,7 +166,7 @@ struct HeaderChecker {
         }
     }
 
-    /// What a client, a subject, a proxy or a crowd connects to.
+    /// Checks the actor that a client, a subject, a proxy or a crowd connects to.
     private func checkListener(_ name: Name, of kind: ActorKind) {
         guard let known = names.state.actors[name.value] else {
             if !names.isDoubtful(name.value), context.actorKinds[name.value] == nil {
@@ -178,7 +180,7 @@ struct HeaderChecker {
         // A client connects to the first port of a process.
         case .process: names.usePorts(1, of: name.value)
         case .subject where names.targets[name.value] == nil: break
-        // Two crowds say nothing of what is between them.
+        // Two crowds that connect to each other would test nothing between them.
         case .crowd where names.targets[name.value] == nil && kind != .crowd: break
         case .client, .subject, .connection, .crowd, .link:
             names.report(
@@ -198,7 +200,7 @@ extension Diagnostic.Message {
             hint: "a value of n bytes has n - 1 places to cut it")
     }
 
-    /// An RST, urgent bytes, an option of TCP.
+    /// The message for an RST, urgent bytes or a TCP option on a Unix socket.
     static func notOnUnix(_ what: String, actor: String) -> Self {
         Self(
             .unknownVerb, "`\(actor)` is connected over a Unix socket, and that has no `\(what)`",

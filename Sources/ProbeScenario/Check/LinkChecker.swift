@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks links: who is on one, and whether what a step says of packets can be.
+/// Checks links: which actors are on one, and whether what a step says about packets is possible.
 struct LinkChecker {
     let names: NameScope
     let values: ValueChecker
@@ -9,7 +9,7 @@ struct LinkChecker {
 
     // MARK: The header
 
-    /// To be called when all actors are known.
+    /// Checks the links of the header; called when all actors are known.
     func checkHeader() {
         var seen: Set<String> = []
         for link in context.scenario.links {
@@ -38,7 +38,7 @@ struct LinkChecker {
         for actor in context.scenario.actors { checkReach(of: actor) }
     }
 
-    /// A server that listens on a link is on the side of the others that are connected to.
+    /// Puts a server that listens on a link on the side of the other actors that accept connections.
     private func place(_ actor: ActorDeclaration) {
         let address: AddressExpression?
         switch actor.kind {
@@ -113,10 +113,10 @@ struct LinkChecker {
         var isLeft: Bool
     }
 
-    /// Of an actor of the header, or of a connection that one has accepted.
+    /// Returns the side of an actor of the header, or of a connection that it has accepted.
     func side(of name: String) -> Side? {
         if let side = names.collected.linkSides[name] { return side }
-        // A server that listens on a link was put on its side after the names had been collected.
+        // A server that listens on a link is put on its side only after the names have been collected.
         for (index, link) in context.scenario.links.enumerated() {
             if link.left.contains(where: { $0.value == name }) { return Side(link: index, isLeft: true) }
             if link.right.contains(where: { $0.value == name }) { return Side(link: index, isLeft: false) }
@@ -178,11 +178,11 @@ struct LinkChecker {
         }
     }
 
-    /// Whether a direction can have no packet of the kind: only one side opens connections.
+    /// Returns whether a direction can have no packet of this kind: only one side opens connections.
     private func isNeverSent(_ kind: PacketKind, by side: Side) -> Bool {
         guard [.syn, .synack].contains(kind) else { return false }
         let link = context.scenario.links[side.link]
-        // A program may do both.
+        // A program may both connect and accept.
         if link.names.contains(where: { names.state.actors[$0.value]?.kind == .process }) { return false }
         func opens(_ list: [Name]) -> Bool { list.contains { names.targets[$0.value] != nil } }
         let (own, other) = (side.isLeft ? link.left : link.right, side.isLeft ? link.right : link.left)
@@ -190,7 +190,7 @@ struct LinkChecker {
         return kind == .syn ? !opens(own) : opens(own)
     }
 
-    /// `arrived` behind a statement about the wire.
+    /// Checks `arrived` after a statement about the wire.
     func checkArrived(_ statement: WireStatement) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
             return names.report(
@@ -201,7 +201,7 @@ struct LinkChecker {
 }
 
 extension Diagnostic.Message {
-    /// One end is on a link, and the other one is not, or on the same side.
+    /// The message for a connection with one end on a link whose other end is not on it, or is on the same side.
     static func notAcross(_ name: String, target: String) -> Self {
         Self(
             .linkEnds, "`\(name)` can't reach `\(target)`: they are not the two ends of one link",

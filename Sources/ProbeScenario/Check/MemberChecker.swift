@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// Follows the script of a crowd's members, and reports what none of them can do.
+/// Follows the script of a crowd's members, and reports statements that no member can execute.
 struct MemberChecker {
     let names: NameScope
-    /// What `clients` connect to; nil: they are `servers`.
+    /// The target of `clients`; `nil` for `servers`.
     let target: Target?
 
-    /// The connection of a member, as its script leaves it.
+    /// The state of a member's connection at one point of its script.
     private enum Link {
         case none, up
         case ended(verb: String)
@@ -53,7 +53,7 @@ struct MemberChecker {
                     hint: "it has to connect, send, expect or wait: repeat { send \"a\\r\\n\"; wait 1s }",
                     at: statement.span)
             }
-            // The second round begins in the state in which the first one ended.
+            // The second iteration begins in the state in which the first one ended.
             walk(inner, &link)
             walk(inner, &link)
         case .close, .reset:
@@ -95,11 +95,12 @@ struct MemberChecker {
                 .unreachableStep, "a member was ended by its own \(verb) before: it can't \(statement.kind.word)",
                 hint: "move it up, or let clients connect again before it", at: statement.span)
         }
-        // Later statements would report the same.
+        // Later statements would report the same error.
         link = .up
     }
 
-    /// The lines of members end with a terminator; of those that are sent only WebSocket's differ from member to member.
+    /// Requires a framing whose lines end with a terminator. For sent lines, only WebSocket is rejected, because its
+    /// frames differ from member to member.
     private func requireTerminator(isSent: Bool, _ statement: CrowdStatement) {
         let framing = names.context.scenario.framing
         guard framing.terminator == nil, !isSent || framing == .websocket else { return }

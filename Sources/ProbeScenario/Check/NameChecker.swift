@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks names of hosts: what they stand for, and who is told them.
+/// Checks host names: what they resolve to, and which subjects get them.
 struct NameChecker {
     let names: NameScope
     let links: LinkChecker
@@ -9,7 +9,7 @@ struct NameChecker {
 
     // MARK: The header
 
-    /// To be called when all actors are known, and where each is.
+    /// Checks the names of the header; called when all actors and the link sides of each are known.
     func checkHeader() {
         var seen: [String: SourceSpan] = [:]
         for statement in scenario.names {
@@ -32,9 +32,9 @@ struct NameChecker {
         }
     }
 
-    /// A subject that is told a name.
+    /// Checks a subject that connects to a host name.
     ///
-    /// - Parameter all: what the scenario says of names, by their keys.
+    /// - Parameter all: the `name` statements of the scenario, by their keys.
     private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
         let name = actor.name.value
         if links.side(of: name) == nil, !names.isDoubtful(name) {
@@ -56,15 +56,15 @@ struct NameChecker {
         }
     }
 
-    /// Where one of the two is on no link, that is reported elsewhere.
+    /// Returns whether the two are on opposite sides of one link. An actor that is on no link is reported elsewhere.
     private func areAcross(_ name: String, _ other: String) -> Bool {
         guard let own = links.side(of: name), let its = links.side(of: other) else { return true }
         return own.link == its.link && own.isLeft != its.isLeft
     }
 
-    // MARK: What a name stands for
+    // MARK: What a name resolves to
 
-    /// In the header, or as a step.
+    /// Checks a `name` statement of the header, or a step.
     func check(_ statement: NameStatement) {
         if scenario.links.isEmpty {
             if !names.isDoubtful("link") {
@@ -91,8 +91,10 @@ struct NameChecker {
         }
     }
 
+    /// Checks an actor that a name resolves to.
+    ///
     /// - Parameter first: the first actor of the statement.
-    /// - Returns: whether a name can stand for it.
+    /// - Returns: whether a name can resolve to this actor.
     private func checkActor(_ name: Name, with first: Name?) -> Bool {
         guard let known = names.actor(name) else { return false }
         switch known.kind {
@@ -123,7 +125,7 @@ struct NameChecker {
 }
 
 extension Diagnostic.Message {
-    /// With the names that there are.
+    /// The message for an unknown host name; the hint suggests one of `names`.
     static func unknownHost(_ name: String, _ names: [String]) -> Self {
         Self(
             .hostName, "nothing says what \(Escaped.quoted(name)) stands for",

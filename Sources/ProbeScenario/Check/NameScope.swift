@@ -1,19 +1,19 @@
 import ProbeBase
 
-/// What each name means at the step that is checked, and what is said of one that means nothing there, or something else.
+/// What each name means at the step being checked, and the reports about names that are unknown or mean something else.
 final class NameScope {
-    /// Where in a script the check is.
+    /// The position of the check in a script.
     struct Place {
         var isInHeader = true
-        /// The step is in a block that runs at another time: the order of steps is not known.
+        /// Whether the step is in a block that runs at another time, so that the order of steps is unknown.
         var isOrderUnknown = false
-        /// The step is in a `finally`: what the timeline binds may not be bound.
+        /// Whether the step is in a `finally`: names that the timeline binds may not be bound there.
         var isInFinally = false
-        /// The step is in a loop's body that is walked a second time.
+        /// Whether the step is in a loop's body that is walked a second time.
         var isSecondPass = false
-        /// The step is in a block that may run any number of times.
+        /// Whether the step is in a block that may run any number of times.
         var mayRepeat = false
-        /// The step is in a branch or in a block that runs beside or instead of others.
+        /// Whether the step is in a branch, or in a block that runs in parallel with others or instead of them.
         var isInBranch = false
     }
 
@@ -21,27 +21,29 @@ final class NameScope {
     let collected: CollectedNames
     var place = Place()
     var state = ScriptState()
-    /// Links of which packets are lost from some step on, by their places in the header.
+    /// The links that lose packets from some step on, by their index in the header.
     var linksWithLoss: Set<Int> = []
-    /// The values of names that are the same in every case.
+    /// The values that are the same in every case.
     var constants: ConstantFolder
-    /// Declared actors without a step so far.
+    /// The declared actors that no step has used so far.
     private(set) var unusedActors: Set<String>
-    /// Actors without a declaration: the two ends of a captured connection.
+    /// Actors that exist without a declaration: the two ends of a captured connection.
     var givenActors: [String] = []
-    /// How many ports of a process the script names.
+    /// The number of ports that the script names, for each process.
     private(set) var processPorts: [String: Int] = [:]
-    /// What clients and subjects connect to.
+    /// The targets that clients and subjects connect to.
     var targets: [String: Target] = [:]
-    /// Actors whose connections to come are to be read in some way, with the name's first such step; none where a connection came.
+    /// Actors with a step that sets how a future connection is read, and the name in the first such step; an actor is
+    /// removed once it has a connection.
     var readingsToCome: [String: (name: Name, kind: ActorKind)] = [:]
-    /// For each `together` around the step: the names that its lines bind, with the number of the line (-1: several lines bind the name).
+    /// For each `together` around the step: the names that its lines bind, with the line's number (-1 if several lines
+    /// bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
-    /// While an expectation is checked: the kind of its actor, if that is known.
+    /// The kind of the actor, if known, while an expectation is checked.
     var expectationKind: ActorKind?
-    /// While a send is checked: its connection may speak TLS.
+    /// Whether the connection may speak TLS, while a send is checked.
     var sendsRecords = false
-    /// Names that the header binds: they are bound at each step.
+    /// The names that the header binds, which are bound at every step.
     private var headerNames: Set<String> = []
     private var boundInFinally: Set<String> = []
 
@@ -63,7 +65,7 @@ final class NameScope {
         context.report(message(), at: span, notes: notes)
     }
 
-    /// Reports what is wrong with the order of the steps, where that is known.
+    /// Reports an error in the order of the steps, if that order is known.
     func reportOrder(
         _ id: DiagnosticID, _ text: String, hint: String? = nil, at span: SourceSpan, notes: [Diagnostic.Note] = []
     ) {
@@ -76,29 +78,29 @@ final class NameScope {
         if !place.isOrderUnknown { report(message(), at: span, notes: notes) }
     }
 
-    /// Whether a statement with this word could not be read: what is wrong with the name may follow from that.
+    /// Returns whether a statement with this word could not be read: an error with the name may follow from that.
     func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
 
     // MARK: Names for messages
 
-    /// The actors, for a message; none where there are too many to be named or compared.
+    /// The names of the actors for a message; empty if there are too many to list or compare.
     var actorNames: [String] {
         let accepted = collected.acceptedActors
         guard context.scenario.actors.count + accepted.count <= Self.mostNamesInMessage else { return [] }
         return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
     }
 
-    /// Among more names no similar one is searched: each message would take time linear in their number.
+    /// With more names than this, no similar name is searched: each message would take time linear in their number.
     private static let mostNamesInMessage = 1_000
 
-    /// Names for a message, in alphabetical order.
+    /// Returns names for a message, in alphabetical order.
     func listed(_ known: some Collection<String>) -> [String] {
         known.count <= Self.mostNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
     }
 
     // MARK: Binding
 
-    /// A name gets a value.
+    /// Binds a name to a value of this type.
     func bind(_ name: Name, _ type: ValueType, inHeader: Bool = false) {
         if let actor = state.actors[name.value], !isDoubtful(name.value), actor.kind != .connection || !inHeader {
             reportTaken(name)
@@ -108,19 +110,19 @@ final class NameScope {
         state.set(name.value, ScriptState.Variable(type: type))
     }
 
-    /// A step gives a value to a name.
+    /// Binds a name in a step.
     func bindInStep(_ name: Name?, _ type: ValueType) {
         guard let name else { return }
         if place.isInFinally { boundInFinally.insert(name.value) }
         bind(name, type)
     }
 
-    /// The names of a loop over a table.
+    /// Notes that a loop over a table binds these names.
     func noteBound(_ names: [Name]) {
         if place.isInFinally { boundInFinally.formUnion(names.map(\.value)) }
     }
 
-    /// Behind the outermost `finally`.
+    /// Forgets the names that a `finally` has bound; called after the outermost `finally`.
     func forgetBoundInFinally() { boundInFinally = [] }
 
     func reportTaken(_ name: Name) {
@@ -138,19 +140,19 @@ final class NameScope {
         switch pattern {
         case .regex(let literal): bindGroups(of: literal)
         case .value(let expression):
-            // A cell of a table: its groups are those of its regexes.
+            // The groups of a table cell are those of its regexes.
             guard case .variable(let name) = expression.kind else { return }
             for group in collected.groupsOfCells[name] ?? [] { bind(Name(group, expression.span), .bytes) }
         case .any: break
         }
     }
 
-    /// What an action binds once it has passed.
+    /// Binds what an action binds once it has passed.
     func bind(_ bindings: Bindings) {
         for entry in bindings.patterns {
             bindGroups(of: entry.pattern)
             guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
-            // An optional line may not have come.
+            // An optional line may not have been received.
             for group in literal.groupNames {
                 state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
             }
@@ -160,9 +162,9 @@ final class NameScope {
 
     // MARK: Looking up
 
-    /// The type of a variable; a name that is none, or not yet, is reported.
+    /// Returns the type of a variable; a name that is not a variable, or not bound yet, is reported.
     ///
-    /// - Parameter isInString: it stands as `${name}`.
+    /// - Parameter isInString: whether it is written as `${name}`.
     func lookUp(_ name: Name, isInString: Bool = false) -> ValueType {
         if let known = state.variables[name.value] {
             let isSure =
@@ -229,7 +231,7 @@ final class NameScope {
             report(.unknownExpectation(name.value, kind: kind), at: name.span)
             return
         }
-        // What a misspelt word may have meant.
+        // The expectations that a misspelt word may have meant.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.wordAlone(name.value), at: name.span)
@@ -240,17 +242,17 @@ final class NameScope {
 
     // MARK: Actors
 
-    /// The script says something of the actor.
+    /// Marks an actor as used by the script.
     func use(_ actor: String) {
         if !unusedActors.isEmpty { unusedActors.remove(actor) }
     }
 
-    /// The script needs so many ports of the process.
+    /// Notes that the script needs this number of ports of the process.
     func usePorts(_ count: Int, of process: String) {
         processPorts[process] = max(processPorts[process] ?? 0, count)
     }
 
-    /// The actor of a name; nil when it is none, which is reported.
+    /// Returns the actor with this name; `nil` if there is none, which is reported.
     func actor(_ name: Name) -> ScriptState.Actor? {
         use(name.value)
         if let known = state.actors[name.value] {
@@ -290,7 +292,7 @@ extension Diagnostic.Message {
                 + "regex group")
     }
 
-    /// In a string.
+    /// The message for an unknown name in a string.
     static func unknownInterpolation(_ name: String, _ names: [String]) -> Self {
         Self(
             .unknownVariable, "`\(name)` is not bound anywhere",
@@ -328,10 +330,11 @@ extension Diagnostic.Message {
     }
 }
 
-/// Who connects to a server, and has not done so yet.
+/// Connections to a server that have not been opened yet.
 extension NameScope {
-    /// What is wrong with an accept to which no connection can have come: fewer were opened than have been accepted before it. Nil where one
-    /// may have come, or may come by itself: subjects and programs that run connect when they like, and whoever knows a port may.
+    /// Returns the error of an `accept` for which there can be no connection: no more were opened than have been
+    /// accepted before it. `nil` if one may exist or may arrive unprompted: running subjects and programs connect at
+    /// any time, and so may any process that knows the port.
     func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
         guard let accepted = known.leastAccepts, !isDoubtful(server) else { return nil }
         var opened = 0
@@ -340,13 +343,13 @@ extension NameScope {
             let name = actor.name.value
             switch actor.kind {
             case .server(let address, _, _):
-                // Whoever knows the port may connect.
+                // Any process that knows the port may connect.
                 if name == server, address?.port != nil { return nil }
             case .process:
                 // A program may have been told the port.
                 if isDoubtful(name) || state.actors[name]?.life != .idle { return nil }
             case .proxy(let target):
-                // It connects when somebody connects to it.
+                // A proxy connects when a client connects to it.
                 if reaches(target, server) { return nil }
             case .client(let target, _):
                 guard reaches(target, server) else { continue }
@@ -358,7 +361,7 @@ extension NameScope {
                 guard let count = openedConnections(of: name) else { return nil }
                 opened += count
                 if count == 0 { late.append("\(name) start") }
-            // The connections of a crowd reach no accept.
+            // The connections of a crowd are never accepted by a script's `accept`.
             case .subject(nil, _), .crowd: continue
             }
         }
@@ -368,20 +371,20 @@ extension NameScope {
         return late.isEmpty ? nil : .acceptsTooEarly(server, late)
     }
 
-    /// Whether the target may be the server: an address may be the server's own.
+    /// Returns whether the target may be the server: an address may belong to it.
     private func reaches(_ target: Target?, _ server: String) -> Bool {
         guard case .actor(let name) = target else { return true }
         return name.value == server
     }
 
-    /// How many connections the actor can have opened so far; nil where that is not known.
+    /// Returns the largest number of connections that the actor can have opened so far; `nil` if unknown.
     private func openedConnections(of name: String) -> Int? {
         isDoubtful(name) ? nil : state.actors[name]?.mostConnections
     }
 }
 
 extension Diagnostic.Message {
-    /// A server accepts, and those that could connect have not done so.
+    /// The message for an accept before any of the `peers` that could connect has connected.
     static func acceptsTooEarly(_ server: String, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly, "nobody has connected to `\(server)` at this step: it would wait until its deadline",
@@ -389,7 +392,7 @@ extension Diagnostic.Message {
                 + "or both into together { … }")
     }
 
-    /// A server accepts more often than anybody has connected to it: how often that was, and who connects later.
+    /// The message for an accept beyond the `count` connections that were opened; `peers` connect later.
     static func acceptsTooOften(_ server: String, _ count: Int, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly,

@@ -88,19 +88,19 @@ struct OrderChecker {
         }
     }
 
-    /// How a connection is read may be said before there is one.
+    /// Follows a step that sets how a connection is read, which is allowed before the connection exists.
     private func followReading(_ name: Name, _ known: ScriptState.Actor) {
         switch known.link {
         case .none, .closed:
             guard known.kind != .connection else { return requireUp(name, known) }
-            // In its second round a loop's last step may be for the next round, which does not come.
+            // In the second pass over a loop's body, a last step may prepare an iteration that never follows.
             guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
             if names.readingsToCome[name.value] == nil { names.readingsToCome[name.value] = (name, known.kind) }
         case .up, .ended, .unknown: requireUp(name, known)
         }
     }
 
-    /// At the end of the timeline: connections that were to be read in some way, and never came.
+    /// Reports reading settings for connections that never existed; called at the end of the timeline.
     func reportReadingsOfNothing() {
         for (name, kind) in names.readingsToCome.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
@@ -112,11 +112,11 @@ struct OrderChecker {
         }
     }
 
-    /// A step of a connection that must be there.
+    /// Requires that the step's connection exists.
     func requireUp(_ name: Name, _ known: ScriptState.Actor, isReceiving: Bool = false) {
         if known.link == .none {
             names.reportOrder(.notConnected(name.value, kind: known.kind), at: name.span)
-            // Later steps of the actor would report the same.
+            // Later steps of the actor would report the same error.
             change(name) {
                 $0.link = .unknown
                 $0.mostConnections = nil
@@ -154,7 +154,7 @@ struct OrderChecker {
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
-            // Later accepts would report the same. What a loop does in further rounds is not sure to happen.
+            // Later accepts would report the same error. Further iterations of a loop are not certain to happen.
             $0.leastAccepts = tooEarly == nil ? $0.leastAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
@@ -250,7 +250,8 @@ struct OrderChecker {
         if case .subjectAccepts(let bound) = effect { follow(accepted: bound, by: name) }
     }
 
-    /// A connection that is not made again is `stopped`, and never `lost`.
+    /// Requires `reconnect` for expectations about a connection that is made again: without it, a subject is `stopped`,
+    /// and never `lost`.
     private func requireReconnect(_ name: Name, _ expectation: SubjectExpectation, _ step: Step) {
         guard expectation.isOfReconnect else { return }
         for actor in names.context.scenario.actors where actor.name.value == name.value {
@@ -356,7 +357,7 @@ extension Diagnostic.Message {
                 + (kind == .subject ? "; a subject that is never started tells nothing" : ""))
     }
 
-    /// It has closed, and could have received before if it had only ended its sending.
+    /// The message for an expectation after the actor's own close; after a half-close it could still receive.
     static func expectsAfterClose(_ actor: String) -> Self {
         Self(
             .unreachableStep, "`\(actor)` was ended by its own close before: this step can't happen",

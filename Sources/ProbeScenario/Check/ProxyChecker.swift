@@ -53,7 +53,7 @@ struct ProxyChecker {
 }
 
 extension ConnectionExpectation {
-    /// It is about an endpoint of the harness: who only watches can't tell.
+    /// Whether the expectation is about an endpoint of the harness: a mere observer can't know it.
     fileprivate var isOfHarness: Bool {
         switch self {
         case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true

@@ -1,16 +1,18 @@
 import ProbeBase
 
-/// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
+/// Checks a whole scenario before anything runs: names, types, the order of steps, and steps that could never work.
 ///
-/// The steps are walked once, in their order, with what is known at each of them. What only one branch of several changes is uncertain
-/// afterwards.
+/// The steps are walked once, in order, with what is known at each of them. What only one of several branches changes
+/// is uncertain afterwards.
 struct ScenarioChecker {
     private let names: NameScope
     private let values: ValueChecker
 
     private var context: ParseContext { names.context }
 
-    /// - Parameter targets: the addresses that the script may use; nil: any.
+    /// Creates a checker.
+    ///
+    /// - Parameter targets: the addresses that the script may use; `nil`: any.
     init(_ context: ParseContext, allowing targets: AllowedTargets? = nil) {
         names = NameScope(context)
         values = ValueChecker(names, allowing: targets)
@@ -56,7 +58,8 @@ struct ScenarioChecker {
         }
     }
 
-    /// Looks at statements about one connection between `client` and `server`, or about those of the actors of a run.
+    /// Checks statements about one connection between `client` and `server`, or about the connections of a run's
+    /// actors.
     func check(wireStatements steps: [Step], given: WireStatements.Given) {
         var end = ScriptState.Actor(kind: .server)
         end.connections = 1
@@ -66,7 +69,7 @@ struct ScenarioChecker {
         names.state.set("client", end)
         names.givenActors = ["client", "server"]
         names.targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
-        // What is known of a program fits every actor: it may open connections and accept them. The capture says what it did.
+        // Every actor is treated as a process, which may both connect and accept. The capture shows what the actor did.
         for actor in given.actors.sorted() {
             names.state.set(actor, ScriptState.Actor(kind: .process))
             if !names.givenActors.contains(actor) { names.givenActors.append(actor) }

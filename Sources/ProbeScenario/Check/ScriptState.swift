@@ -3,14 +3,14 @@ import ProbeBase
 /// What is known about a variable's value before the run.
 package enum ValueType: Sendable, Equatable {
     case integer, bytes, pieces, regex
-    /// One of several, or not known.
+    /// One of several types, or unknown.
     case any
 
     func joined(with other: ValueType) -> ValueType { self == other ? self : .any }
 }
 
-/// What is known about names at one point of the timeline. Changes are journaled, so that a branch costs what it changes
-/// and not what there is.
+/// What is known about names at one point of the timeline. Changes are recorded in a journal, so a branch costs what it
+/// changes rather than the size of the state.
 struct ScriptState {
     struct Variable: Equatable {
         var type: ValueType
@@ -28,14 +28,14 @@ struct ScriptState {
             /// Several branches before this point differ.
             case unknown
         }
-        /// What its connection speaks.
+        /// The security of the actor's connection.
         enum Security: Equatable {
             case plain, tls
             /// A record was forged here.
             case forged(SourceSpan)
-            /// close_notify was sent: what is sent behind it is forged.
+            /// close_notify was sent: bytes sent after it are in forged records.
             case notified
-            /// Branches differ, or the handshake was to fail.
+            /// Branches differ, or the handshake was expected to fail.
             case unknown
         }
         enum Life: Equatable {
@@ -45,26 +45,26 @@ struct ScriptState {
         var kind: ActorKind
         var link = Link.none
         var security = Security.plain
-        /// What was declared: nil without `tls`.
+        /// The declared TLS options; `nil` without `tls`.
         var tls: DeclaredTLS?
         var halfClosed: SourceSpan?
         var life = Life.idle
         var isListening: Bool? = true
-        /// The smallest number of connections that it has had; `mayHaveMore`: it may have had more.
+        /// The smallest number of connections that the actor has had; `mayHaveMore`: it may have had more.
         var connections = 0
         var mayHaveMore = false
-        /// The largest number of connections that it can have opened; nil: not known.
+        /// The largest number of connections that the actor can have opened; `nil`: unknown.
         var mostConnections: Int? = 0
-        /// The smallest number that a server has accepted; nil: not counted any more.
+        /// The smallest number of connections that a server has accepted; `nil`: no longer counted.
         var leastAccepts: Int? = 0
-        /// The server that accepted it.
+        /// The server that accepted the connection.
         var parent: String?
-        /// Its connections are those of a Unix socket, as far as the header says.
+        /// Whether the actor's connections use a Unix socket, according to the header.
         var isUnix = false
         /// Only some of the branches before this point bind it.
         var isUncertain = false
 
-        /// The same actor after a step of it that could not be read: nothing is known of its connections.
+        /// The same actor after one of its steps could not be read: nothing is known about its connections.
         var inDoubt: Actor {
             var actor = self
             actor.link = .unknown
@@ -79,7 +79,7 @@ struct ScriptState {
         }
     }
 
-    /// What the checks need of a declaration's `tls`.
+    /// The part of a declaration's `tls` that the checks need.
     struct DeclaredTLS: Equatable {
         var version: TLSVersion?
         var span: SourceSpan
@@ -87,7 +87,7 @@ struct ScriptState {
 
     private(set) var variables: [String: Variable] = [:]
     private(set) var actors: [String: Actor] = [:]
-    /// The changes of the branches that are walked now. Outside of branches nothing is taken back, and nothing kept.
+    /// The changes of the branches being walked. Outside of branches nothing is undone, so nothing is recorded.
     private var journal: [Change] = []
     private var openBranches = 0
 
@@ -96,7 +96,7 @@ struct ScriptState {
         case actor(String, Actor?)
     }
 
-    /// Where a branch begins.
+    /// The point at which a branch begins.
     struct Mark {
         fileprivate var place: Int
     }
@@ -143,7 +143,7 @@ struct ScriptState {
         return delta
     }
 
-    /// One of these branches was taken.
+    /// Applies the changes of the branches, one of which was taken.
     mutating func join(_ branches: [Delta]) {
         let variables = Self.merged(branches.map(\.variables), over: variables) {
             Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)
@@ -160,8 +160,9 @@ struct ScriptState {
         }
     }
 
-    /// What the branches make of each name that one of them changes, and whether it has a value after each of them; where a
-    /// branch does not change it, it is as before. Takes time linear in the changes, however many branches there are.
+    /// Returns the joined state of each name that a branch changes, and whether the name has a value after every
+    /// branch; a branch that does not change a name keeps its previous value. Takes time linear in the number of
+    /// changes, regardless of the number of branches.
     private static func merged<Known>(
         _ branches: [[String: Known?]], over before: [String: Known], by join: (Known, Known) -> Known
     ) -> [(name: String, value: Known?, isEverywhere: Bool)] {
@@ -178,7 +179,7 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// All of these ran, in an unknown order.
+    /// Applies the changes of lines that all ran, in an unknown order.
     mutating func apply(_ parallelLines: [Delta]) {
         for line in parallelLines {
             for (name, variable) in line.variables { set(name, variable) }
@@ -198,7 +199,7 @@ struct ScriptState {
                     continue
                 }
                 var joined = Self.join(earlier, actor)
-                // Not the larger of both: they add up.
+                // The larger of the two would be wrong, because they add up.
                 joined.mostConnections = nil
                 changed[name] = joined
             }

@@ -1,5 +1,5 @@
-/// Walks the steps of the timeline in their order. A `define` is walked at each `do` of it, a loop's body twice; the number of steps that
-/// are walked is bounded.
+/// Walks the steps of the timeline in order. A `define` is walked at each `do`, and a loop's body twice; the number of
+/// steps that are walked is bounded.
 final class StepChecker {
     let names: NameScope
     let values: ValueChecker
@@ -8,11 +8,11 @@ final class StepChecker {
     private let wire: WireChecker
     /// Whether a `define` is walked at each `do` of it.
     private let canInline: Bool
-    /// How many steps were walked so far; a step that is walked twice counts twice.
+    /// The number of steps walked so far; a step that is walked twice counts twice.
     private var walked = 0
     private var invoked: Set<String> = []
     private var looselyWalked: Set<SourceSpan> = []
-    /// Something that was walked can fail because of what a peer does.
+    /// Whether a step that was walked can fail because of what a peer does.
     private(set) var hasTest = false
 
     var context: ParseContext { names.context }
@@ -26,7 +26,7 @@ final class StepChecker {
         wire = WireChecker(names: names, values: values)
     }
 
-    /// All steps of the scenario, and the definitions that none of them does.
+    /// Checks all steps of the scenario, and the definitions that no step invokes.
     func checkTimeline() {
         walk(context.scenario.steps)
         order.reportReadingsOfNothing()
@@ -96,8 +96,9 @@ final class StepChecker {
         names.place.mayRepeat = mightRepeat || !isOnce
         defer { names.place.mayRepeat = mightRepeat }
         walk(block.steps)
-        // In its second round the body begins in the state in which the first round ended.
-        // Nested loops double the walk with each level: behind a number of walked steps each body is walked once.
+        // The second pass begins in the state in which the first one ended.
+        // Nested loops double the walk with each level, so after a number of walked steps each body is walked only
+        // once.
         guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = names.place.isSecondPass
         names.place.isSecondPass = true
@@ -105,7 +106,7 @@ final class StepChecker {
         names.place.isSecondPass = wasSecond
     }
 
-    /// Steps that are walked, a loop's body again each time, before bodies are walked once only.
+    /// The number of walked steps, repeated passes included, after which each loop's body is walked only once.
     private static let longestWalk = 400_000
 
     private func walkEither(_ blocks: [Block]) {
@@ -171,18 +172,18 @@ final class StepChecker {
             walk(block.steps)
         }
         names.place.mayRepeat = mightRepeat
-        // It runs later, or never.
+        // The block runs later, or never.
         names.state.join([change, ScriptState.Delta()])
     }
 
-    /// What the steps that are walked in `walk` change; behind it everything is as before.
+    /// Returns the changes that `walk` makes to the state, and undoes them.
     private func changes(_ walk: () -> Void) -> ScriptState.Delta {
         let mark = names.state.beginBranch()
         walk()
         return names.state.takeBack(to: mark)
     }
 
-    /// As ``changes(_:)``, for steps that run beside or instead of others.
+    /// Does the same as ``changes(_:)``, for steps that run in parallel with others or instead of them.
     private func branch(_ walk: () -> Void) -> ScriptState.Delta {
         let wasInBranch = names.place.isInBranch
         names.place.isInBranch = true
@@ -205,7 +206,7 @@ final class StepChecker {
         if canInline { walk(block.steps) } else { walkLoosely(block) }
     }
 
-    /// For definitions that are recursive or too large to be walked: the names that the definition binds count as bound.
+    /// Treats the names that a definition binds as bound; for definitions that are recursive or too large to be walked.
     private func walkLoosely(_ block: Block) {
         guard looselyWalked.insert(block.span).inserted else { return }
         for step in block.steps {
@@ -215,7 +216,7 @@ final class StepChecker {
         }
     }
 
-    /// Definitions of the script itself without a `do` are checked too.
+    /// Checks the definitions of the script itself that no `do` invokes.
     private func walkUninvokedDefinitions() {
         guard canInline else { return }
         names.place.isOrderUnknown = true
@@ -261,7 +262,7 @@ extension StepChecker {
         order.follow(name, known, action, step)
     }
 
-    /// An action that another kind of actor has.
+    /// Reports an action that only other kinds of actors have.
     private func reportForeign(_ action: Action, of name: Name, _ kind: ActorKind, _ step: Step) {
         let entry = action.entry
         let isExpectation = action.isExpectation
@@ -270,7 +271,7 @@ extension StepChecker {
         if case .connection(.expect(.bytes(let value))) = action, case .variable(let word) = value.kind,
             names.state.variables[word] == nil
         {
-            // A word that is no variable was meant to be an expectation.
+            // A word that is not a variable was meant as an expectation.
             if !names.isDoubtful(word) {
                 names.report(.unknownExpectation(word, kind: kind), at: value.span)
             }
@@ -303,9 +304,11 @@ extension StepChecker {
         }
     }
 
+    /// Checks the values of an action.
+    ///
     /// - Parameters:
-    ///   - kind: of the actor; nil where it is not known, or has no such action.
-    ///   - step: nil where the kind is.
+    ///   - kind: the kind of the actor; `nil` if it is unknown or has no such action.
+    ///   - step: the step; `nil` if `kind` is.
     private func checkValues(of action: Action, _ kind: ActorKind? = nil, _ step: Step? = nil) {
         if action.isExpectation { names.expectationKind = kind }
         for value in action.values { values.check(value, step) }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// What the checker asks of every kind of step.
+/// The parts of a step that the checker needs for every kind.
 extension Step.Kind {
     package var blocks: [Block] {
         switch self {
@@ -26,7 +26,7 @@ extension Step.Kind {
 }
 
 extension Step {
-    /// The variables and the connections that the step and the steps inside of it bind.
+    /// The variables and the connections that the step and its nested steps bind.
     var allBoundNames: [String] {
         var names = kind.boundNames
         if case .act(_, .server(.accept(let name?, _, _)), _) = kind { names.append(name.value) }
@@ -37,9 +37,10 @@ extension Step {
     }
 }
 
-/// Where parts of a step stand in the text, for carets.
+/// The places of a step's parts in the text, for carets.
 extension SourceMap {
-    /// Where `within`, `after` or another word of a clause stands in the step: its last one is meant. To the end of the step.
+    /// Returns the place of the last `within`, `after` or other clause word in the step, extended to the end of the
+    /// step.
     func clause(_ word: String, of step: Step) -> SourceSpan {
         guard let bytes = file(of: step.span)?.bytes else { return step.span }
         let letters = Array(word.utf8)
@@ -53,7 +54,7 @@ extension SourceMap {
         return step.span
     }
 
-    /// The verb that stands behind an actor.
+    /// Returns the place of the verb after an actor.
     func verb(behind name: Name) -> SourceSpan {
         guard let bytes = file(of: name.span)?.bytes else { return name.span }
         var start = name.span.end
@@ -63,7 +64,7 @@ extension SourceMap {
         return SourceSpan(file: name.span.file, start: start, end: bytes.endOfWord(from: start))
     }
 
-    /// The text of an expression, for a message.
+    /// Returns the text of an expression, for a message.
     func shown(_ expression: Expression) -> String {
         Escaped.text(text(of: expression.span).utf8.prefix(40))
     }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Follows which connections speak TLS, and reports steps that can't be done with it or without it.
+/// Tracks which connections speak TLS, and reports steps that are impossible with it or without it.
 struct TLSChecker {
     let names: NameScope
 
@@ -12,9 +12,9 @@ struct TLSChecker {
         names.state.set(name.value, actor)
     }
 
-    // MARK: Connections begin
+    // MARK: The start of a connection
 
-    /// What the accepted connection speaks.
+    /// Returns the security of the accepted connection.
     func security(
         accepting mode: ServerAction.AcceptMode, _ name: Name, _ known: ScriptState.Actor, _ step: Step
     ) -> ScriptState.Actor.Security {
@@ -117,7 +117,7 @@ struct TLSChecker {
         guard statement.mode != .plaintext else { return }
         switch known.security {
         case .forged: names.reportOrder(.afterForged("send", actor: name.value), at: step.focus)
-        // It is written behind close_notify by the harness itself.
+        // After close_notify, the harness writes the record itself.
         case .notified: requireNewVersion(name, known, step)
         case .plain, .tls, .unknown: break
         }
@@ -125,7 +125,8 @@ struct TLSChecker {
 
     // MARK: Subjects
 
-    /// That it has TLS already is no error of the script: what the subject answers may be the point.
+    /// Follows a step of a subject. Starting TLS twice is not an error of the script: the subject's answer may be the
+    /// point of the test.
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
             if known.security == .plain, known.life == .running {
@@ -144,7 +145,7 @@ struct TLSChecker {
         set(name, .tls)
     }
 
-    /// A message of one version, or of a server.
+    /// Checks a message that only one TLS version, or only a server, has.
     private func requireMessage(_ action: TLSAction, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         let version = action.version
         if let version, let declared = known.tls?.version, declared != version {
@@ -183,7 +184,7 @@ struct TLSChecker {
 }
 
 extension Diagnostic.Message {
-    /// A step of TLS on a connection without it.
+    /// The message for a step about TLS on a connection without it.
     static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
         Self(
             .noTLS, "`\(what)` is about TLS, and `\(actor)` has none here",

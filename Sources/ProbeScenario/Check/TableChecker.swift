@@ -8,11 +8,11 @@ final class TableChecker {
 
     /// The types of a table's columns.
     private struct Columns {
-        /// The type of the cells that are no variables; nil if each cell is one.
+        /// The type of the cells that are not variables; `nil` if every cell is one.
         var types: [ValueType?]
         /// The first cells that are variables: their types may depend on the step.
         var variables: [[Expression]]
-        /// The first row says how many columns there are.
+        /// Whether every row has as many columns as the first one.
         var isEven = true
     }
 
@@ -36,7 +36,7 @@ final class TableChecker {
         }
     }
 
-    /// The columns of a table get names.
+    /// Binds names to the columns of a table.
     func bindColumns(of table: Name, to columnNames: [Name], inHeader: Bool = false) {
         guard let rows = context.scenario.tables[table.value]?.rows, let first = rows.first else {
             if !names.isDoubtful(table.value) {
@@ -66,7 +66,7 @@ final class TableChecker {
         }
     }
 
-    /// Computed once for each table, as any number of loops may go over it.
+    /// Returns the columns of a table, computed once per table because any number of loops may use it.
     private func columns(of table: String, _ rows: [[Table.Cell]]) -> Columns {
         if let known = knownColumns[table] { return known }
         var columns = Columns(
@@ -91,7 +91,7 @@ final class TableChecker {
         return columns
     }
 
-    /// The type of a value that has been checked, without a report.
+    /// Returns the type of a value that has already been checked, without reporting anything.
     private func quietType(of value: Expression) -> ValueType {
         switch value.kind {
         case .integer, .unsigned, .subtract, .divide: .integer

@@ -1,13 +1,14 @@
 import ProbeBase
 
-/// Checks values: that each is of the type that its place wants, and in its bounds, as far as that is known before the run.
+/// Checks that each value has the type that its context requires, and is in bounds, as far as that is known before the
+/// run.
 final class ValueChecker {
     let names: NameScope
     var context: ParseContext { names.context }
-    /// `${dir}` has a meaning there.
+    /// Whether the check is in a `process` line, where `${dir}` has a meaning.
     var isInProcessLine = false
 
-    /// The addresses that the script may use; nil: any.
+    /// The addresses that the script may use; `nil`: any.
     private let targets: AllowedTargets?
 
     init(_ names: NameScope, allowing targets: AllowedTargets? = nil) {
@@ -19,7 +20,7 @@ final class ValueChecker {
         if case .wrong(let error) = folded { names.report(.evaluation(error.reason), at: error.span) }
     }
 
-    /// A value of any type but a regex is meant here; gives the type.
+    /// Requires a value of any type except a regex, and returns the type.
     @discardableResult
     func requireNoRegex(_ value: Expression) -> ValueType {
         let type = infer(value)
@@ -27,9 +28,9 @@ final class ValueChecker {
         return type
     }
 
-    // MARK: What a place wants
+    // MARK: Required types
 
-    /// Bytes are meant here; gives what is known of them.
+    /// Requires bytes, and returns what is known about them.
     @discardableResult
     func requireBytes(_ expression: Expression) -> ConstantFolder.Folded {
         switch infer(expression) {
@@ -43,7 +44,7 @@ final class ValueChecker {
         return .unknown
     }
 
-    /// An integer is meant here, in these bounds.
+    /// Requires an integer within these bounds.
     func requireInteger(_ expression: Expression, _ what: String = "", _ low: Int = Int.min, _ high: Int = Int.max) {
         switch infer(expression) {
         case .bytes, .pieces:
@@ -68,7 +69,7 @@ final class ValueChecker {
         }
     }
 
-    /// Bytes or a regex cell.
+    /// Requires bytes or a regex cell.
     func requirePattern(_ pattern: Pattern, allowsEmpty: Bool = true) {
         switch pattern {
         case .any: break
@@ -90,7 +91,7 @@ final class ValueChecker {
             return
         }
         if address.hostName != nil { return checkPort(of: address) }
-        // A port that a case or a step gives is judged by the run, as soon as it has a value.
+        // A port that a case or a step computes is checked by the run, as soon as it has a value.
         var port: UInt16? = address.port == nil ? 0 : nil
         if let expression = address.port {
             requireInteger(expression, "the port", 1, 65_535)
@@ -101,7 +102,7 @@ final class ValueChecker {
         }
     }
 
-    /// Of what is on a link: its own network has every port.
+    /// Checks the port of an actor on a link: every port of its own network is available.
     func checkPort(of address: AddressExpression) {
         if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
     }
@@ -114,7 +115,7 @@ final class ValueChecker {
         }
     }
 
-    /// The bounds of a range, the lower one first.
+    /// Requires the bounds of a range, the lower one first.
     func requireRange(_ first: Expression, _ last: Expression) {
         requireInteger(first)
         requireInteger(last)
@@ -148,7 +149,9 @@ extension Diagnostic.Message {
 
 /// The values of actions, expectations and wire statements.
 extension ValueChecker {
-    /// - Parameter step: nil where its actor is not known.
+    /// Checks one value.
+    ///
+    /// - Parameter step: the step; `nil` if its actor is unknown.
     func check(_ value: ValueCheck, _ step: Step?) {
         switch value {
         case .integer(let value, let what, let range): requireInteger(value, what, range.lowerBound, range.upperBound)
@@ -225,7 +228,7 @@ extension ValueChecker {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
         if let length = statement.recordLength { requireInteger(length, "the size of a record", 1, 16_384) }
-        // With TLS offsets count the bytes on the wire.
+        // With TLS, offsets count bytes on the wire.
         if names.sendsRecords, statement.mode != .plaintext { total = nil }
         switch statement.cut {
         case .at(let offsets): checkOffsets(offsets, of: total)
@@ -236,7 +239,7 @@ extension ValueChecker {
         checkMode(statement, kind, all)
     }
 
-    /// A subject sends whole messages, a process is written to as it is.
+    /// Checks the mode of a send: a subject sends whole messages, and bytes to a process are written unchanged.
     private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
         let isCut =
@@ -370,7 +373,7 @@ extension Diagnostic.Message {
 }
 
 extension ValueChecker {
-    /// The type of `pb(…)`; what is wrong inside is reported.
+    /// Returns the type of `pb(…)`, and reports errors inside it.
     func infer(_ value: ProtobufExpression) -> ValueType {
         switch value {
         case .message(let fields):
@@ -400,21 +403,21 @@ extension ValueChecker {
         }
     }
 
-    /// Bytes, or a number that is written as a varint.
+    /// Requires bytes, or a number that is encoded as a varint.
     private func checkUnnamed(_ value: Expression) {
         if requireNoRegex(value) == .integer { requireUnsigned(value, "a varint") }
     }
 
-    /// Up to 2^64 - 1, which is more than what a script computes with.
+    /// Requires an integer up to 2^64 - 1, which is more than a script can compute with.
     private func requireUnsigned(_ value: Expression, _ what: String) {
         if case .unsigned = names.constants.fold(value) { return }
         requireInteger(value, what, 0)
     }
 }
 
-/// What stands inside of strings and regexes.
+/// Checks the contents of strings and regexes.
 extension ValueChecker {
-    /// The words of a `process` line.
+    /// Checks the words of a `process` line.
     func check(_ command: ProcessCommand) {
         isInProcessLine = true
         for word in command.words {
@@ -430,7 +433,7 @@ extension ValueChecker {
             case .text: break
             case .variable(let name):
                 if name.value == "dir", isInProcessLine { continue }
-                // The file of the run's authority, where the script has no variable of that name.
+                // The file of the run's authority, unless the script has a variable with this name.
                 if name.value == "ca", names.collected.variables["ca"] == nil {
                     context.scenario.namesAuthority = true
                     continue
@@ -447,8 +450,8 @@ extension ValueChecker {
         }
     }
 
-    /// Looks for `$name` and `$S.port` in the text of a string or of a word of a command, where the name has a value, and in a command for
-    /// `${S.port}` in single quotes.
+    /// Reports `$name` and `$S.port` in the text of a string or of a command's word, if the name has a value; in a
+    /// command, also `${S.port}` in single quotes.
     func checkBraces(in span: SourceSpan) {
         guard let bytes = context.sources.file(of: span)?.bytes else { return }
         var isRaw = false
@@ -488,7 +491,7 @@ extension ValueChecker {
 
     private static let opening = Array("${".utf8)
 
-    /// Whether a name between braces has a value in the script: that of an actor's property, or a variable's.
+    /// Returns whether a name in braces has a value in the script: an actor's property, or a variable.
     private func isValue(_ text: String) -> Bool {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else { return names.state.variables[text] != nil || text == "dir" }
@@ -497,7 +500,7 @@ extension ValueChecker {
         return ActorProperty.choices(of: actor.kind).contains(parts[1])
     }
 
-    /// The value that a name may have meant: a variable, or a property of an actor.
+    /// Returns the value that a name without braces may have meant: a variable, or a property of an actor.
     private func braced(_ name: String, at end: Int, in bytes: [UInt8]) -> String? {
         if let known = names.state.variables[name] { return known.type == .regex ? nil : name }
         if name == "dir", isInProcessLine { return name }
@@ -516,7 +519,7 @@ extension ValueChecker {
         check(literal.pieces)
     }
 
-    /// `${S.port}`
+    /// Checks `${S.port}`.
     private func checkProperty(_ name: Name, _ property: Name) {
         names.use(name.value)
         guard let known = names.state.actors[name.value] else {
@@ -567,7 +570,7 @@ extension ValueChecker {
 }
 
 extension StringPiece {
-    /// Text with a `$` in it.
+    /// Whether the piece is text that contains a `$`.
     var holdsDollar: Bool {
         guard case .text(let text) = self else { return false }
         return text.contains(UInt8(ascii: "$"))
@@ -581,7 +584,7 @@ extension Diagnostic.Message {
 }
 
 extension ValueChecker {
-    /// The type of an expression; what is wrong inside is reported.
+    /// Returns the type of an expression, and reports errors inside it.
     func infer(_ expression: Expression) -> ValueType {
         switch expression.kind {
         case .string(let pieces):
@@ -727,7 +730,7 @@ extension ValueChecker {
         return .bytes
     }
 
-    /// Numbers within their ranges, bytes where bytes stand.
+    /// Requires numbers within their ranges, and bytes for the other arguments.
     private func checkWebSocket(_ value: WebSocketExpression) {
         var payloads = value.arguments[...]
         switch value.kind {

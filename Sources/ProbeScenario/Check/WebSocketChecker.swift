@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Reports steps about frames of WebSocket in a script without it.
+/// Reports steps about WebSocket frames in a script without WebSocket.
 struct WebSocketChecker {
     let names: NameScope
 
@@ -28,7 +28,7 @@ struct WebSocketChecker {
                 hint: "write the content alone, or leave out `\(kind.rawValue)`: the frame says what it is",
                 at: value.span)
         }
-        // Nil: a step changes the framing, perhaps to WebSocket.
+        // `nil`: a step changes the framing, possibly to WebSocket.
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =
             switch action {
@@ -46,7 +46,7 @@ struct WebSocketChecker {
 }
 
 extension SubjectExpectation {
-    /// What a message must be.
+    /// The pattern of a message that must match.
     fileprivate var messagePattern: Pattern? {
         switch self {
         case .message(let pattern, _), .messageOfKind(_, let pattern, _): pattern
@@ -56,9 +56,9 @@ extension SubjectExpectation {
 }
 
 extension Diagnostic.Message {
-    /// A control frame where no framing is `websocket`.
+    /// The message for a control frame where the framing is not `websocket`.
     ///
-    /// - Parameter actor: that of a connection; nil: a subject, which speaks it from its start on.
+    /// - Parameter actor: the actor of a connection; `nil`: a subject, whose framing applies from its start.
     static func needsWebSocket(_ what: String, actor: String?) -> Self {
         Self(
             .unknownExpectation, "`\(what)` is about WebSocket, and no framing of the script is `websocket`",

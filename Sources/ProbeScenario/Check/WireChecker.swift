@@ -1,8 +1,8 @@
-/// Checks statements about the wire: their values, and whether there can be a connection that they are about.
+/// Checks statements about the wire: their values, and whether a connection that they are about can exist.
 struct WireChecker {
     let names: NameScope
     let values: ValueChecker
-    /// The statements are about a capture of links, and the script that declares these is not there.
+    /// Whether the statements are about a capture of links whose declaring script is not available.
     var hasGivenLinks = false
 
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
@@ -23,7 +23,7 @@ struct WireChecker {
 
     // MARK: Which connection
 
-    /// Both ends of one connection.
+    /// Checks both ends of one connection.
     private func checkEnds(_ from: Name, _ to: Name) {
         if from.value == to.value {
             names.report(
@@ -39,7 +39,7 @@ struct WireChecker {
                 hint: "name the two ends of one connection", at: from.span.joined(with: to.span))
             return
         }
-        // Each end that has had one connection says which one is meant.
+        // An end that has had exactly one connection identifies it.
         for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
             if known.connections == 0, !known.mayHaveMore, !names.isDoubtful(name.value) {
                 names.report(.neverConnected(name.value), at: name.span)
@@ -83,7 +83,7 @@ struct WireChecker {
         }
     }
 
-    /// The actors that a proxy connects: who connects to it, and where it connects to.
+    /// Returns the actors that a proxy connects: those that connect to it, and the one that it connects to.
     private func neighbours(_ proxy: String) -> [String] {
         let clients = names.targets.compactMap { name, target -> String? in
             if case .actor(let next) = target, next.value == proxy { name } else { nil }
@@ -99,7 +99,7 @@ struct WireChecker {
     }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
-        // In a loop each round may have a connection of its own.
+        // In a loop, each iteration may have a separate connection.
         guard !names.place.isSecondPass, !known.mayHaveMore else { return }
         names.report(
             .ambiguousConnection,
@@ -107,7 +107,7 @@ struct WireChecker {
             hint: "name each with accept as, and say that name here", at: name.span)
     }
 
-    /// Whether a client, a subject or a process may have connected to this server, accepted or not.
+    /// Returns whether a client, a subject or a process may have connected to this server, accepted or not.
     private func isReached(_ server: String) -> Bool {
         names.state.actors.contains { name, actor in
             switch actor.kind {
@@ -132,12 +132,12 @@ struct WireChecker {
         return target.value == passiveName || passive.parent == target.value
     }
 
-    /// Whether the actor opens connections.
+    /// Returns whether the actor opens connections.
     private func isActive(_ name: String, _ actor: ScriptState.Actor) -> Bool {
         actor.kind == .client || actor.kind == .subject && actor.parent == nil && names.targets[name] != nil
     }
 
-    /// A statement without a name is about every connection so far: there must be one.
+    /// Checks that there has been a connection: a statement without a name is about every connection so far.
     private func checkSomethingThere(_ step: Step) {
         guard !names.place.isOrderUnknown, names.context.doubtful.isEmpty else { return }
         let hasAny = names.state.actors.values.contains { actor in
@@ -162,7 +162,8 @@ extension Diagnostic.Message {
             hint: "put the step behind its connect, accept or start")
     }
 
-    /// A proxy, what is said of it on the wire, and whom it connects.
+    /// The message for a wire statement about a proxy that does not name the other end; `others` are the actors it
+    /// connects.
     static func twoEnds(_ proxy: String, _ what: String, others: [String]) -> Self {
         Self(
             .ambiguousConnection,
@@ -172,7 +173,7 @@ extension Diagnostic.Message {
                 : "name the other end: \(ends(what, proxy, others))")
     }
 
-    /// `wire rst from X to C or wire rst from X to S`
+    /// Returns a hint such as `wire rst from X to C or wire rst from X to S`.
     private static func ends(_ what: String, _ proxy: String, _ others: [String]) -> String {
         (others.isEmpty ? ["S"] : others.prefix(3)).map { "wire \(what) \(proxy) to \($0)" }.joined(separator: " or ")
     }

@@ -1,39 +1,39 @@
 package import ProbeBase
 
-/// Statements about a capture: the `wire` lines of a script, alone, with the names `client` and `server` given.
+/// Statements about a capture: the `wire` lines of a script on their own, with the names `client` and `server` defined.
 ///
-/// They are read by the parser and looked at by the checker of whole scenarios, so that a line means here what it means there.
+/// The parser and the checker of whole scenarios process them, so a line has the same meaning as in a scenario.
 package struct WireStatements: Sendable {
     package struct Item: Sendable {
         package var statement: WireStatement
-        /// The whole statement.
+        /// The span of the whole statement.
         package var span: SourceSpan
     }
 
-    /// The names that statements may use besides `client` and `server`.
+    /// The names that statements may use in addition to `client` and `server`.
     package struct Given: Sendable {
         package var actors: Set<String> = []
         package var variables: [String: ValueType] = [:]
-        /// Statements may say `arrived`.
+        /// Whether statements may say `arrived`.
         package var hasLinks = false
 
         package init() {}
     }
 
-    /// Empty when there is an error.
+    /// The statements; empty if there is an error.
     package let items: [Item]
-    /// In the order of the text.
+    /// The diagnostics in the order of the text.
     package let diagnostics: [Diagnostic]
     package let sources: SourceMap
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
-    /// Reads a text of `wire` statements. Comments and empty lines are as in a script; the word `wire` may be left out.
+    /// Parses `wire` statements. Comments and empty lines are as in a script; the word `wire` may be left out.
     ///
     /// - Parameters:
-    ///   - path: stands in every message; files of `file("…")` are found relative to it.
-    ///   - framing: what `messages`, `line(…)` and `lines(…)` mean.
-    ///   - given: names that the capture has.
+    ///   - path: the path in every message; files of `file("…")` are relative to it.
+    ///   - framing: the framing that defines `messages`, `line(…)` and `lines(…)`.
+    ///   - given: the names that the capture has.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing = .crlf, given: Given = Given(), loader: @escaping FileLoader
     ) -> WireStatements {
@@ -62,7 +62,7 @@ package struct WireStatements: Sendable {
 }
 
 extension StepParser {
-    /// A `wire` step a line, and nothing else.
+    /// Parses one `wire` step per line, and nothing else.
     fileprivate func parseWireStatements() -> [Step] {
         var steps: [Step] = []
         while cursor.kind != .end {

@@ -1,9 +1,9 @@
 package import ProbeBase
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 package struct EvaluationError: Error, Sendable {
     package var reason: Reason
-    /// The part of the expression that is to blame.
+    /// The part of the expression that caused the error.
     package var span: SourceSpan
 
     package init(_ reason: Reason, span: SourceSpan) {
@@ -33,24 +33,24 @@ package struct EvaluationError: Error, Sendable {
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
         case tooManyPieces(limit: Int)
-        /// A number of a frame of WebSocket: what it is.
+        /// A number of a WebSocket frame: the value, what it is, and its range.
         case outOfRange(Int, String, ClosedRange<Int>)
-        /// What a place of the script allows, and the value.
+        /// A value outside of the range that its place in the script allows.
         case notAllowed(IntegerRange, Int)
         case badLengthForm(Int)
         case lengthAboveForm(UInt64)
         case badMaskingKey(Int)
-        /// A varint or a fixed number of protobuf.
+        /// A negative number for a varint or a fixed number of protobuf.
         case negativeField(Int)
-        /// An integer from 2^63 on where no such one may be.
+        /// An integer of 2^63 or more where such a number is not allowed.
         case tooLargeInteger(UInt64)
-        /// With the message that has no such field.
+        /// A field that the message does not have, with the message.
         case protobuf(ProtobufPath.Failure, [UInt8])
     }
 }
 
 extension EvaluationError.Reason {
-    /// The kind of diagnostic that it is when it is found before the run.
+    /// The ID of the diagnostic if the error is found before the run.
     package var id: DiagnosticID {
         switch self {
         case .unbound: .unboundVariable
@@ -68,7 +68,7 @@ extension EvaluationError.Reason {
         }
     }
 
-    /// One line: what is wrong.
+    /// A one-line description of the error.
     package var text: String {
         switch self {
         case .unbound(let name): "`\(name)` is not bound"
@@ -107,7 +107,7 @@ extension EvaluationError.Reason {
         }
     }
 
-    /// What to do about it.
+    /// How to fix the error.
     package var hint: String? {
         switch self {
         case .notDecimal: "int(…) takes digits alone"

@@ -1,14 +1,14 @@
-/// What the names of an expression stand for at the moment when it is evaluated.
+/// The names that an expression can use at the moment when it is evaluated.
 package protocol EvaluationScope {
-    /// The value of a variable; nil when it is not bound.
+    /// Returns the value of a variable; `nil` if it is not bound.
     func value(of name: String) -> Value?
-    /// `port`, `address`, `port.2` of an actor as bytes; nil while it has none.
+    /// Returns `port`, `address` or `port.2` of an actor as bytes; `nil` while the actor has none.
     func property(_ property: String, of actor: String) -> [UInt8]?
-    /// The bytes of a file in the script's folder.
+    /// Returns the bytes of a file in the script's folder.
     func contents(of file: ScriptFile) throws(LoadError) -> [UInt8]
 }
 
-/// A scope of given variables and closures.
+/// A scope that consists of variables and closures.
 package struct BoundScope: EvaluationScope {
     package var variables: [String: Value]
     private let properties: (_ property: String, _ actor: String) -> [UInt8]?
@@ -31,10 +31,10 @@ package struct BoundScope: EvaluationScope {
 
 /// The values that a place of a script allows, and what they are.
 ///
-/// The check notes it for each integer that it can't compute, and the run applies it once the integer has a value: so a value from a
-/// variable has the bounds of a literal.
+/// The checker records a range for each integer that it can't compute, and the run verifies the range once the integer
+/// has a value, so the value of a variable has the same bounds as a literal.
 package struct IntegerRange: Sendable, Equatable {
-    /// `the size`
+    /// The description, such as `the size`.
     package var what: String
     package var values: ClosedRange<Int>
 }

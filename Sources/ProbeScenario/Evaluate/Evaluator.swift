@@ -1,29 +1,31 @@
 package import ProbeBase
 
-/// Computes expressions. Every value is at most ``largestValue`` bytes, arithmetic is checked, and nothing is read but what
-/// the scope gives: evaluating never traps, and the same scope gives the same value.
+/// Evaluates expressions. Every value has at most ``largestValue`` bytes, arithmetic is checked, and only the scope is
+/// read: evaluation never traps, and the same scope always results in the same value.
 package struct Evaluator {
-    /// 256 MiB.
+    /// The largest value: 256 MiB.
     package static let largestValue = 256 << 20
-    /// What the variables of one case hold together at most: 512 MiB.
+    /// The largest total size of the variables of one case: 512 MiB.
     package static let largestCase = 512 << 20
 
     private let scope: any EvaluationScope
     private let sources: SourceMap
     let framing: Framing
-    /// Added to each seed of the script.
+    /// The number that is added to each seed of the script.
     let seedOffset: Int
-    /// Of a client of WebSocket: what it frames is masked.
+    /// Whether the sender is a WebSocket client, whose frames are masked.
     private let masksFrames: Bool
-    /// The ranges of the integers that the check could not compute.
+    /// The ranges of the integers that the checker could not compute.
     private let ranges: [SourceSpan: IntegerRange]
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - sources: of the scenario: `file("x")` is looked for next to the file that says so.
-    ///   - framing: in force at this moment; it gives `line(…)` and `lines(…)` their terminator.
-    ///   - seedOffset: added to each seed of the script (`--seed`): other random bytes and cuts.
-    ///   - masksFrames: the frames of `line(…)` and its kin are a client's.
-    ///   - ranges: of the scenario, `Scenario.integerRanges`.
+    ///   - sources: the files of the scenario: `file("x")` is relative to the file that contains it.
+    ///   - framing: the current framing, which determines the terminator of `line(…)` and `lines(…)`.
+    ///   - seedOffset: added to each seed of the script (`--seed`), for different random bytes and cuts.
+    ///   - masksFrames: whether the frames of `line(…)` and similar functions are a client's.
+    ///   - ranges: the scenario's `Scenario.integerRanges`.
     package init(
         scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0,
         masksFrames: Bool = false,
@@ -39,7 +41,7 @@ package struct Evaluator {
 
     // MARK: Kinds of values
 
-    /// The expression as bytes; an integer is its decimal text.
+    /// Returns the expression as bytes; an integer becomes its decimal text.
     package func bytes(of expression: Expression) throws(EvaluationError) -> [UInt8] {
         guard let bytes = try evaluate(expression).bytes else {
             throw EvaluationError(.notBytes, span: expression.span)
@@ -61,7 +63,7 @@ package struct Evaluator {
         return value
     }
 
-    /// The pieces of a value that `cuts()` made when it is the whole expression; else its bytes as one piece.
+    /// Returns the pieces of a value from `cuts()` if it is the whole expression; otherwise its bytes as one piece.
     package func pieces(of expression: Expression) throws(EvaluationError) -> [[UInt8]] {
         let value = try evaluate(expression)
         if case .pieces(let pieces) = value { return pieces }
@@ -69,7 +71,7 @@ package struct Evaluator {
         return [bytes]
     }
 
-    /// A string with all that it interpolates. The span is blamed for a text that is too large.
+    /// Returns a string with its interpolations; `span` is the place of an error if the text is too large.
     package func bytes(of pieces: [StringPiece], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces {
@@ -91,7 +93,8 @@ package struct Evaluator {
         return result
     }
 
-    /// The regex of a literal; what it interpolates matches itself, and a quantifier behind it is for all of it.
+    /// Returns the regex of a literal. An interpolated value matches itself, and a quantifier after it applies to all
+    /// of it.
     package func regex(of literal: RegexLiteral) throws(EvaluationError) -> ByteRegex {
         if let compiled = literal.compiled { return compiled }
         var pattern: [UInt8] = []
@@ -176,8 +179,8 @@ package struct Evaluator {
         let (count, overflow) = bytes.count.multipliedReportingOverflow(by: factor)
         try checkSize(overflow ? Int.max : count, span)
         if bytes.count == 1 { return .bytes([UInt8](repeating: bytes[0], count: count)) }
-        // Doubled, as far as that goes: a short value repeated millions of times is copied in large parts. An empty value stays
-        // empty.
+        // The result is doubled until it is large enough, so a short value repeated millions of times is copied in
+        // large parts. An empty value stays empty.
         var result: [UInt8] = []
         result.reserveCapacity(count)
         if count > 0 { result += bytes }
@@ -203,7 +206,7 @@ package struct Evaluator {
         }
     }
 
-    /// The file that a script names there; whether there is one is not looked at.
+    /// Returns the file that a script names, without checking whether it exists.
     package func file(_ path: String, saidAt span: SourceSpan) throws(EvaluationError) -> ScriptFile {
         let script = sources.files.first?.path ?? ""
         let said = sources.file(of: span)?.path ?? script
@@ -213,21 +216,21 @@ package struct Evaluator {
         return file
     }
 
-    /// A unit of the framing with this payload: a line with its terminator, a message with its length.
+    /// Returns a unit of the framing with this payload: a line with its terminator, or a message with its length.
     package func framed(_ payload: [UInt8], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
         if framing == .websocket { return textMessage(payload) }
         let (before, behind) = try envelope(of: payload.count, span: span)
         return before + payload + behind
     }
 
-    /// In one frame; the same message of the same seed has the same key.
+    /// Returns a WebSocket text message in one frame; the masking key depends only on the length and the seed.
     func textMessage(_ payload: [UInt8]) -> [UInt8] {
         var frame = WebSocketFrame(WebSocketFrame.Opcode.text, payload)
         if masksFrames {
             var generator = SplitMix64(seed: seedOffset &+ payload.count)
             frame.key = generator.bytes(4)
         }
-        // Nothing is said of its length that does not fit.
+        // Encoding can't fail, because the frame has the actual length of its payload.
         return frame.encoded() ?? []
     }
 
@@ -241,8 +244,8 @@ package struct Evaluator {
 }
 
 extension Evaluator {
-    /// The value of `name(…)`. The checker has made sure of the number of arguments; here they are looked at again, as an
-    /// expression may come from elsewhere.
+    /// Returns the value of `name(…)`. The checker has verified the number of arguments, but they are verified again
+    /// because the expression may have another origin.
     func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
         guard let function = Function(rawValue: name.value) else {
             throw EvaluationError(.badCall(name.value), span: name.span)
@@ -321,7 +324,7 @@ extension Evaluator {
         return .bytes(length + payload)
     }
 
-    /// `int(x)`: decimal digits, with an optional `-` before them; an integer stays what it is.
+    /// Evaluates `int(x)`: decimal digits with an optional `-` before them; an integer is returned unchanged.
     private func decimal(_ argument: Expression) throws(EvaluationError) -> Value {
         let value = try evaluate(argument)
         if value.order != nil { return value }
@@ -339,19 +342,19 @@ extension Evaluator {
 }
 
 extension Evaluator {
-    /// The most pieces that one send is cut into.
+    /// The largest number of pieces in one send.
     package static let mostPieces = 1 << 20
 
-    /// What a `send` writes, one array for each piece that leaves as its own segment: cut at `|`, where `cuts()` cut,
-    /// `cut at`, or `in pieces of`. `send line` ends the last piece with the terminator of the framing (or puts the length
-    /// before the first one). Pieces are never empty.
+    /// Returns the bytes that a `send` writes, one array for each piece that leaves in a separate segment: cut at `|`,
+    /// by `cuts()`, `cut at`, or `in pieces of`. `send line` adds the terminator of the framing to the last piece (or
+    /// the length before the first one). Pieces are never empty.
     package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         let result = try wholePieces(of: statement)
         guard let cut = statement.cut else { return result }
         return try pieces(of: result.whole, cut, span: statement.pieces[0].span)
     }
 
-    /// The same of a connection with TLS: the places of the cuts are counted in what `seal` makes of the bytes.
+    /// Returns the pieces for a connection with TLS, where offsets of cuts count the bytes that `seal` returns.
     package func pieces(
         of statement: SendStatement, sealing seal: ([UInt8]) -> [UInt8]
     ) throws(EvaluationError) -> [[UInt8]] {
@@ -368,7 +371,7 @@ extension Evaluator {
         return result
     }
 
-    /// The pieces without the cuts of a clause.
+    /// Returns the pieces without the cuts of a clause.
     private func wholePieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for piece in statement.pieces {
@@ -391,7 +394,7 @@ extension Evaluator {
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
         let payload = pieces.whole
         if framing == .websocket {
-            // The header leaves with the first piece.
+            // The header is sent with the first piece.
             var rest = textMessage(payload)[...]
             let header = rest.count - payload.count
             var frames: [[UInt8]] = []
@@ -410,7 +413,7 @@ extension Evaluator {
         return result
     }
 
-    /// Bytes, cut as a clause says.
+    /// Returns bytes cut as a clause describes.
     package func pieces(
         of whole: [UInt8], _ cut: Cut<Parsed>, span: SourceSpan
     ) throws(EvaluationError) -> [[UInt8]] {
@@ -428,7 +431,7 @@ extension Evaluator {
                 offsets.append(offset)
             }
         case .random(let seed):
-            // Each place is a cut with a chance of one in two, and at least one is.
+            // Draws at least one and at most 64 random places to cut at; equal places count once.
             var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
             let most = min(whole.count - 1, Self.mostPieces / 4)
@@ -454,7 +457,7 @@ extension Evaluator {
         return result
     }
 
-    /// The values of how bytes go on through a proxy.
+    /// Evaluates the expressions in the style in which a proxy forwards bytes.
     package func style(of style: ForwardStyle<Parsed>) throws(EvaluationError) -> ForwardStyle<Resolved> {
         ForwardStyle(
             cut: try style.cut.map { (cut) throws(EvaluationError) in try self.cut(cut) }, pace: style.pace,
@@ -492,7 +495,7 @@ extension Evaluator {
         }
         switch value.mask {
         case .chosen:
-            // The same frame of the same seed has the same key.
+            // The masking key depends only on the payload's length and the seed.
             var generator = SplitMix64(seed: seedOffset &+ frame.payload.count)
             frame.key = generator.bytes(4)
         case .key(let key):

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The values of `pb(…)`, and the fields of a message.
+/// Evaluates `pb(…)`: messages, and the fields of a message.
 struct ProtobufEvaluator {
     let evaluator: Evaluator
 
@@ -17,7 +17,7 @@ struct ProtobufEvaluator {
         case .number(let scalar):
             let value = try integer(of: scalar)
             guard scalar.format == .sint else { return .integer(value) }
-            // What `pb(m, 3)` gives: the bits of the varint as a number with a sign.
+            // The result of `pb(m, 3)`: the bits of the varint as a signed number.
             return .integer(Int(truncatingIfNeeded: ProtobufWriter.zigzag(Int64(value))))
         }
     }

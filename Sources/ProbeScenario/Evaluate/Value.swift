@@ -1,19 +1,20 @@
-/// What a variable or an expression holds at run time.
+/// The value of a variable or an expression at run time.
 package enum Value: Sendable, Equatable {
     case bytes([UInt8])
     case integer(Int)
-    /// An integer from 2^63 to 2^64 - 1: it is compared, encoded and written, and no more is computed with it.
+    /// An integer from 2^63 to 2^64 - 1: it can be compared, encoded and written, but not used in arithmetic.
     case unsigned(UInt64)
-    /// What `cuts()` makes: bytes with the places where they are cut. Plain bytes but as the whole operand of `send`.
+    /// The result of `cuts()`: bytes with the places where they are cut. Everywhere except as the whole operand of
+    /// `send`, it acts like plain bytes.
     case pieces([[UInt8]])
-    /// A table's cell.
+    /// A cell of a table.
     case regex(ByteRegex)
 
     package init(_ integer: UInt64) {
         self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
     }
 
-    /// The integer in two parts, of which the first decides an order; nil for another value.
+    /// The integer in two parts, where the first one takes precedence in comparisons; `nil` for other values.
     package var order: (high: Int, low: UInt64)? {
         switch self {
         case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))
@@ -22,7 +23,7 @@ package enum Value: Sendable, Equatable {
         }
     }
 
-    /// The bytes of it; an integer is its decimal text. nil for a regex.
+    /// The bytes of the value; an integer becomes its decimal text. `nil` for a regex.
     package var bytes: [UInt8]? {
         switch self {
         case .bytes(let bytes): bytes
@@ -46,7 +47,7 @@ package enum Value: Sendable, Equatable {
 }
 
 extension [[UInt8]] {
-    /// All of them, one behind the other. Copied piece by piece: `joined` goes byte by byte.
+    /// All arrays, concatenated. They are copied array by array, because `joined` copies byte by byte.
     package var whole: [UInt8] {
         if count == 1 { return self[0] }
         var result: [UInt8] = []

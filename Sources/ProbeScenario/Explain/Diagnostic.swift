@@ -1,10 +1,10 @@
-/// Something wrong with a script: a message and a place.
+/// An error or a warning about a script: a message and a place.
 package struct Diagnostic: Sendable {
     package enum Severity: String, Sendable {
         case error, warning
     }
 
-    /// A second place that explains the first.
+    /// A second place that explains the first one.
     package struct Note: Sendable {
         package var text: String
         package var span: SourceSpan
@@ -28,12 +28,13 @@ package struct Diagnostic: Sendable {
     /// The stable name of this kind of diagnostic, such as `unknown-verb`.
     package var id: DiagnosticID { message.id }
     package var severity: Severity { message.id.severity }
-    /// One line: what is wrong.
+    /// A one-line description of the problem.
     package var text: String { message.text }
-    /// What to do about it.
+    /// How to fix the problem.
     package var hint: String? { message.hint }
 
-    /// What a diagnostic says. A message that several checks report is made by a static function next to one of them.
+    /// The text of a diagnostic. A static function next to one of the checks creates a message that several checks
+    /// report.
     package struct Message: Sendable {
         package var id: DiagnosticID
         package var text: String

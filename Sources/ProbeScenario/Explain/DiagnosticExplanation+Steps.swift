@@ -1,5 +1,5 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
-    /// What the diagnostics mean that are about steps: their order and values, links, hosts, crowds, and the file as a whole.
+    /// The diagnostics about steps: their order and values, links, hosts, crowds, and the file as a whole.
     static let ofSteps: Self = [
         .unreachableStep: DiagnosticExplanation(
             meaning: "After its own close or reset a connection can do nothing more, and after half-close it can't "

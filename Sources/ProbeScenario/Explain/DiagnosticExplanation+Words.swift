@@ -1,5 +1,5 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
-    /// What the diagnostics mean that are about words: characters, words and names.
+    /// The diagnostics about words: characters, words and names.
     static let ofWords: Self = [
         .notUTF8: DiagnosticExplanation(
             meaning: "A script is UTF-8 text. Bytes that are none have no place in it, not even in a string: what goes "

@@ -1,16 +1,15 @@
 import ProbeBase
 
-/// What a kind of diagnostic means, for someone who meets it for the first time.
+/// The explanation of a kind of diagnostic, for a reader who sees it for the first time.
 package struct DiagnosticExplanation: Sendable {
-    /// A few sentences.
+    /// A few sentences about the meaning.
     package var meaning: String
-    /// A script, or lines of one, that is diagnosed so; nil where no text can show it.
+    /// A script, or lines of one, that has the error; `nil` if no text can show it.
     package var wrong: String?
-    /// The same, as it should be.
+    /// The corrected version of `wrong`.
     package var right: String?
 
-    /// Lines that start with no title stand in a scenario where `S` is a server, `C` its client, and both are connected:
-    /// this is what comes before them.
+    /// The lines before an example without a title: `S` is a server, `C` is its client, and they are connected.
     package static let frame = """
         scenario "example"
         server  S
@@ -27,7 +26,7 @@ package struct DiagnosticExplanation: Sendable {
         table[id] ?? DiagnosticExplanation(meaning: id.rawValue)
     }
 
-    /// What `tcpprobe explain ID` prints.
+    /// Returns the text that `tcpprobe explain ID` prints.
     package static func page(of id: DiagnosticID) -> String {
         let explanation = of(id)
         var text = "\(id.rawValue)\n\n\(explanation.meaning)\n"

@@ -73,7 +73,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     // Links
     case linkEnds = "link-ends"
     case linkFault = "link-fault"
-    // Names of hosts
+    // Host names
     case hostName = "host-name"
     case hostAddress = "host-address"
     // Crowds
@@ -109,7 +109,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case includeCycle = "include-cycle"
     case unknownSetting = "unknown-setting"
 
-    /// Whether it keeps the scenario from running.
+    /// The severity: an error keeps the scenario from running, a warning does not.
     package var severity: Diagnostic.Severity {
         switch self {
         case .shellOperator, .nothingTested, .missingBraces, .fileMayBeBesideScript: .warning

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Draws diagnostics for people:
+/// Renders diagnostics as text:
 ///
 ///     crlf.scn:11:3: error: a server has no verb `sned` [unknown-verb]
 ///       S sned "220"
@@ -11,13 +11,13 @@ package struct DiagnosticRenderer: Sendable {
 
     package init(sources: SourceMap) { self.sources = sources }
 
-    /// Some lines, each ended by a line feed.
+    /// Returns several lines, each ended by a line feed.
     package func render(_ diagnostic: Diagnostic) -> String {
         let message = diagnostic.message
         var result = head(diagnostic.span)
         result +=
             "\(diagnostic.severity.rawValue): \(Escaped.text(message.text.utf8)) [\(message.id.rawValue)]\n"
-        // The first line of a file that is no scenario says nothing.
+        // The first line of a file that is not a scenario gives no useful information.
         if message.id != .noScenario { result += excerpt(diagnostic.span) }
         if let hint = message.hint { result += "  hint: \(Escaped.text(hint.utf8))\n" }
         for note in diagnostic.notes {
@@ -26,7 +26,7 @@ package struct DiagnosticRenderer: Sendable {
         return result
     }
 
-    /// All of them, in their order.
+    /// Returns all diagnostics, in order.
     package func render(_ diagnostics: [Diagnostic]) -> String {
         diagnostics.map { render($0) }.joined()
     }
@@ -36,7 +36,7 @@ package struct DiagnosticRenderer: Sendable {
         return "\(Escaped.text(location.path.utf8)):\(location.line):\(location.column): "
     }
 
-    /// The line and its caret, both indented by two; nothing for a place that is in no file or on an empty line.
+    /// Returns the line and its caret, both indented by two; empty for a place that is in no file or on an empty line.
     package func excerpt(_ span: SourceSpan) -> String {
         guard let file = sources.file(of: span) else { return "" }
         let excerpt = SourceExcerpt(of: span, in: file)

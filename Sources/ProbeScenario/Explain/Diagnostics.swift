@@ -1,6 +1,6 @@
 /// The diagnostics of a script, bounded in number.
 struct Diagnostics {
-    /// A file that is no script at all would have one for each of its bytes.
+    /// The largest number of diagnostics: a file that is not a script could have one for each of its bytes.
     static let limit = 500
 
     private static let tooMany = Diagnostic.Message(
@@ -16,12 +16,12 @@ struct Diagnostics {
         var span: SourceSpan
     }
 
-    /// More are not kept: what a further one would say need not be found out.
+    /// Whether no further diagnostics are kept, so that they need not be computed.
     var isFull: Bool { all.count > Self.limit }
 
     func contains(_ id: DiagnosticID) -> Bool { ids.contains(id) }
 
-    /// Adds one, but not twice the same at the same place.
+    /// Adds a diagnostic, unless the same one exists at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
         guard !isFull else { return }
         let id = diagnostic.id
@@ -32,7 +32,7 @@ struct Diagnostics {
         if isLast || id.severity == .error { hasErrors = true }
     }
 
-    /// In the order of the files and of the text.
+    /// The diagnostics in the order of the files and of the text.
     var sorted: [Diagnostic] {
         let places = all.enumerated().sorted { left, right in
             let a = left.element.span

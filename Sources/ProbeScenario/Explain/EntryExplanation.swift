@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// An entry of the language in words, for `tcpprobe explain`.
+/// The explanation of a language entry, for `tcpprobe explain`.
 package enum EntryExplanation {
     package static func text(of listed: ListedEntry) -> String {
         let entry = listed.entry
@@ -44,6 +44,6 @@ package enum EntryExplanation {
         }
     }
 
-    /// Without the escapes of a table's cell.
+    /// Returns the text without the escapes of a table's cell.
     private static func plain(_ text: String) -> String { text.replacing("\\|", with: "|") }
 }

@@ -1,6 +1,6 @@
-/// Words and signs that people bring along from other languages, each with what is written for it here.
+/// Words and signs that users know from other languages, each with its equivalent here.
 enum ForeignWords {
-    /// What to write for a word that a line starts with; nil for one that says nothing.
+    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known foreign one.
     static func statement(_ word: String, next: String, actors: [String]) -> String? {
         let known = word.lowercased()
         if let hint = statements[known] { return hint }
@@ -12,7 +12,7 @@ enum ForeignWords {
         return "the actor comes first: \(actor) \(example)"
     }
 
-    /// Whether the word starts a statement of another language.
+    /// Returns whether the word begins a statement of another language.
     static func isStatement(_ word: String) -> Bool { statements[word.lowercased()] != nil }
 
     private static let loop =
@@ -83,7 +83,7 @@ enum ForeignWords {
         return hints
     }()
 
-    /// What to write for a verb that an actor does not have.
+    /// Returns what to write instead of a verb that an actor does not have.
     static func verb(_ verb: String, of actor: String, _ kind: ActorKind) -> String? {
         let word = verb.lowercased()
         if ["wait", "sleep", "pause", "delay"].contains(word) {
@@ -105,7 +105,7 @@ enum ForeignWords {
 
     private static let expectText = "expect \"text\""
 
-    /// `sends` for `send`.
+    /// Returns `send` for `sends`.
     private static func singular(_ word: String) -> String? {
         guard word.hasSuffix("s"),
             LanguageTable.firstWordsOfVerbs.contains(String(word.dropLast()))
@@ -125,7 +125,7 @@ enum ForeignWords {
         "terminate": "stop", "bind": "listen",
     ]
 
-    /// The verb that such an actor has for what is meant.
+    /// Returns the verb with this meaning for an actor of this kind.
     private static func own(_ meant: String, of actor: String, _ kind: ActorKind) -> String? {
         switch (meant, kind) {
         case ("connect", .crowd), ("send", .crowd), ("read", .crowd), ("close", .crowd), ("reset", .crowd),
@@ -179,7 +179,7 @@ enum ForeignWords {
         }
     }
 
-    /// What to write for a word behind `expect`.
+    /// Returns what to write instead of a word after `expect`.
     static func expectation(_ word: String, _ kind: ActorKind) -> String? {
         if kind == .crowd {
             return ["line", "lines", "message", "bytes", "… bytes", "until", "eof", "reply", "response", "text"]
@@ -229,7 +229,7 @@ enum ForeignWords {
         }
     }
 
-    /// What to write for a function of another language.
+    /// Returns what to write instead of a function of another language.
     static func function(_ name: String) -> String? {
         switch name.lowercased() {
         case "range": "a range is written 1..3"
@@ -250,7 +250,7 @@ enum ForeignWords {
         }
     }
 
-    /// What to write where something else is expected than was found.
+    /// Returns what to write if the text found is not what the parser expected.
     static func instead(of found: String, expected what: String) -> String? {
         let word =
             found.hasPrefix("`") && found.hasSuffix("`") && found.count > 2
@@ -278,7 +278,7 @@ enum ForeignWords {
         }
     }
 
-    /// What is found behind a statement that is complete.
+    /// Returns what to write instead of a word after a complete statement.
     private static func behindStatement(_ word: String) -> String? {
         switch word {
         case "and", "then", "&&", "&": return "write one step a line; steps that run at once stand in together { … }"

@@ -1,27 +1,27 @@
 import ProbeBase
 
-/// A line of a script with a caret under a span of it, fit for any terminal: a tab is one space, control characters are
-/// escaped, a wide character is as wide as it is, and a long line is cut to a window around the span.
+/// A line of a script with a caret under a span of it, safe for any terminal: a tab is one space, control characters
+/// are escaped, wide characters have their display width, and a long line is cut to a window around the span.
 package struct SourceExcerpt: Sendable, Equatable {
-    /// What the window holds at most, in columns.
+    /// The largest width of the window, in columns.
     package static let widest = 100
 
-    /// Number of the line, from 1.
+    /// The line number, from 1.
     package let line: Int
-    /// The line, or the window of it.
+    /// The line, or the part of it in the window.
     package let text: String
     /// White space up to the span, then one `^` for each of its columns.
     package let carets: String
 
     package init(of span: SourceSpan, in file: SourceFile) {
-        // A span of elsewhere points at the nearest place.
+        // A span outside of the file points at the nearest place.
         let count = file.bytes.count
         let first = min(max(0, span.start), count)
         let span = SourceSpan(file: span.file, start: first, end: min(max(first, span.end), count))
         let (line, _) = file.lineAndColumn(at: span.start)
         self.line = line
         let range = file.range(ofLine: line)
-        // Far from the span nothing is shown, so that nothing of it needs to be looked at.
+        // Nothing far from the span is shown, so it need not be examined.
         var start = max(range.lowerBound, min(span.start, range.upperBound) - 4 * Self.widest)
         while start > range.lowerBound, file.bytes[start] & 0xC0 == 0x80 { start -= 1 }
         let end = min(range.upperBound, max(span.start, range.lowerBound) + 8 * Self.widest)
@@ -66,7 +66,7 @@ package struct SourceExcerpt: Sendable, Equatable {
         text.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 
-    /// Cuts to the window; the span's start is always in it.
+    /// Cuts the line to the window, which always contains the start of the span.
     private static func window(_ cells: [Cell]) -> (String, String) {
         let total = cells.reduce(0) { $0 + $1.width }
         let first = cells.firstIndex(where: \.isInSpan) ?? cells.count
@@ -100,7 +100,7 @@ package struct SourceExcerpt: Sendable, Equatable {
             }
         }
         if isCutAfter { text += "…" }
-        // A span at the end of a line, or an empty one, is pointed at.
+        // An empty span, or one at the end of a line, gets one caret.
         return (text, hasCaret ? carets : carets + "^")
     }
 }

@@ -4,7 +4,7 @@ import ProbeBase
 package struct SourceFile: Sendable {
     package let path: String
     package let bytes: [UInt8]
-    /// Offset of the first byte of each line.
+    /// The offset of the first byte of each line.
     private let lineStarts: [Int]
 
     package init(path: String, bytes: [UInt8]) {
@@ -17,14 +17,14 @@ package struct SourceFile: Sendable {
         lineStarts = starts
     }
 
-    /// Number of lines; a last line without a line feed counts, an empty one behind the last line feed does not.
+    /// The number of lines; a last line without a line feed counts, an empty one after the last line feed does not.
     package var lineCount: Int {
         lineStarts.count > 1 && lineStarts[lineStarts.count - 1] == bytes.count
             ? lineStarts.count - 1 : lineStarts.count
     }
 
-    /// Line and column, both from 1, of a byte; an offset outside the file is taken for the nearest inside. Takes
-    /// time logarithmic in the number of lines, and linear in the column.
+    /// Returns the line and the column of a byte, both from 1; an offset outside the file is moved to the nearest one
+    /// inside. Takes time logarithmic in the number of lines, and linear in the column.
     package func lineAndColumn(at offset: Int) -> (line: Int, column: Int) {
         let offset = min(max(0, offset), bytes.count)
         let index = lineIndex(at: offset)
@@ -39,7 +39,7 @@ package struct SourceFile: Sendable {
         return (index + 1, column)
     }
 
-    /// The bytes of the line (from 1) as a range of offsets, without its end of line.
+    /// Returns the range of a line (from 1) in bytes, without its line end.
     package func range(ofLine line: Int) -> Range<Int> {
         guard line >= 1, line <= lineStarts.count else { return bytes.count..<bytes.count }
         var start = lineStarts[line - 1]

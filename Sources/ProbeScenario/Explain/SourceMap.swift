@@ -1,4 +1,4 @@
-/// The files of one scenario: what spans point into.
+/// The files of one scenario, which spans refer to.
 package struct SourceMap: Sendable {
     package private(set) var files: [SourceFile]
 
@@ -6,25 +6,25 @@ package struct SourceMap: Sendable {
         self.files = files
     }
 
-    /// Adds a file and gives its index, as spans name it.
+    /// Adds a file and returns its index, which spans contain.
     package mutating func add(_ file: SourceFile) -> Int {
         files.append(file)
         return files.count - 1
     }
 
-    /// The file that a span points into; nil for a span of another map.
+    /// Returns the file that a span points into; `nil` for a span of another map.
     package func file(of span: SourceSpan) -> SourceFile? {
         files.indices.contains(span.file) ? files[span.file] : nil
     }
 
-    /// Where a span starts; line 1, column 1 for a span of another map.
+    /// Returns the start of a span; line 1, column 1 for a span of another map.
     package func location(of span: SourceSpan) -> SourceLocation {
         guard let file = file(of: span) else { return SourceLocation(path: "", line: 1, column: 1) }
         let (line, column) = file.lineAndColumn(at: span.start)
         return SourceLocation(path: file.path, line: line, column: column)
     }
 
-    /// The text of a span, with what is not UTF-8 replaced.
+    /// Returns the text of a span, with invalid UTF-8 replaced.
     package func text(of span: SourceSpan) -> String {
         guard let file = file(of: span) else { return "" }
         let start = min(max(0, span.start), file.bytes.count)
@@ -33,12 +33,12 @@ package struct SourceMap: Sendable {
     }
 }
 
-/// A place as people read it.
+/// A human-readable place in a script.
 package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
     package var path: String
-    /// From 1.
+    /// The line, from 1.
     package var line: Int
-    /// From 1, in characters (Unicode scalars), a tab being one.
+    /// The column, from 1, in characters (Unicode scalars); a tab is one character.
     package var column: Int
 
     package init(path: String, line: Int, column: Int) {

@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// Lays the words of a script out anew, line by line.
+/// Arranges the tokens of a script in a new layout, line by line.
 struct Layout {
     struct Line {
         var indent: Int
         var code = ""
         var comment = ""
-        /// The line declares an actor: the word that it starts with.
+        /// The first word of the line, if the line declares an actor.
         var actorWord: String?
 
         var isBlank: Bool { code.isEmpty && comment.isEmpty }
@@ -14,20 +14,20 @@ struct Layout {
 
     private let bytes: [UInt8]
     private let list: TokenList
-    /// Of each token that is a `{` or `}`: whether its block stands on one line.
+    /// Whether the block of each `{` or `}` is on one line, by the index of the token.
     private var isInline: [Int: Bool] = [:]
 
     private var lines: [Line] = []
     private var current = Line(indent: 0)
     private var depth = 0
-    /// Open blocks, with whether each stands on one line.
+    /// The open blocks: whether each is on one line.
     private var blocks: [Bool] = []
     private var last: Token?
     private var beforeLast: Token?
     private var statementEnded = true
     private var statementStart: Token?
     private var parentheses = 0
-    /// No step has begun so far.
+    /// Whether no step has begun so far.
     private var isInHeader = true
 
     init(bytes: [UInt8], list: TokenList) {
@@ -60,7 +60,7 @@ struct Layout {
         return drawn()
     }
 
-    // MARK: Where things stand
+    // MARK: Places
 
     private func lineNumbers() -> (tokens: [Int], comments: [Int]) {
         var number = 1
@@ -151,7 +151,7 @@ struct Layout {
         if declares, Self.actorWords.contains(current.code) { current.actorWord = current.code }
     }
 
-    /// Whether the statement that begins with this word is one of the header.
+    /// Returns whether the statement that begins with this token belongs to the header.
     private mutating func declares(_ index: Int) -> Bool {
         guard isInHeader, depth == 0 else { return false }
         isInHeader = list.tokens[index].kind == .word && HeaderStatement.begins(list.tokens[index...], of: bytes)
@@ -176,13 +176,13 @@ struct Layout {
     }
 
     private mutating func flush() {
-        // A step begins with the same word as the declaration.
+        // A `link` step begins with the same word as the declaration.
         if current.actorWord == "link", !Self.declaresLink(current.code) { current.actorWord = nil }
         if !current.isBlank { lines.append(current) }
         current = Line(indent: 0)
     }
 
-    /// Whether nothing but names stands behind the arrow: `link S <-> T, U`.
+    /// Returns whether only names follow the arrow: `link S <-> T, U`.
     private static func declaresLink(_ code: String) -> Bool {
         let words = code.split(separator: " ")
         guard let arrow = words.firstIndex(of: "<->") else { return false }
@@ -205,7 +205,7 @@ struct Layout {
 
     private func needsSpace(before token: Token) -> Bool {
         guard let last else { return false }
-        // A name of a command is what stands without space in it.
+        // The name of a command is text without spaces in it.
         if let statementStart, bytes.holds("require", in: Int(statementStart.start)..<Int(statementStart.end)) {
             return token.isSpaced
         }
@@ -219,14 +219,14 @@ struct Layout {
         case (.colon, _), (_, .colon), (.dot, _), (_, .dot), (_, .percent): return token.isSpaced
         // `pb(1: sint -1)`
         case (.minus, .number) where isSign: return false
-        // Of a host such as `5-a.example`.
+        // Part of a host such as `5-a.example`.
         case (_, .minus), (.minus, _): return token.isSpaced || parentheses > 0 || last.isSpaced && last.kind == .minus
         case (.number, .word), (.word, .number): return token.isSpaced
         default: return true
         }
     }
 
-    /// The last word is the sign of a number, behind `sint` or `int`.
+    /// Whether the last token is the sign of a number, after `sint` or `int`.
     private var isSign: Bool {
         guard let beforeLast, beforeLast.kind == .word else { return false }
         return ["sint", "int"].contains(bytes.text(Int(beforeLast.start)..<Int(beforeLast.end)))
@@ -256,7 +256,7 @@ struct Layout {
         return result
     }
 
-    /// The names of all actors start in one column, as wide as the longest of the words before them.
+    /// Pads the declaring word so that the names of all actors start in one column, after the longest such word.
     private static func withActorColumn(_ line: Line) -> Line {
         guard let word = line.actorWord else { return line }
         var line = line

@@ -1,18 +1,18 @@
-/// Gives a script its one layout: four spaces a block, one space between words, the names of actors in one column, comments
-/// of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and where a long statement is broken are kept;
-/// strings, regexes and commands are not touched.
+/// Formats a script in the standard layout: four spaces per block, one space between words, the names of actors in one
+/// column, comments of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and
+/// the line breaks of long statements are kept; strings, regexes and commands are not changed.
 ///
-/// Formatting twice changes nothing, and the words of the script are the same before and after: that is looked at before
-/// the text is given.
+/// Formatting is idempotent, and the words of the script are the same before and after, which is verified before the
+/// text is returned.
 package enum ScenarioFormatter {
     package enum Outcome: Sendable {
         case formatted([UInt8])
-        /// The script can't be read; nothing is guessed. The spans point into the sources.
+        /// The script has errors, so nothing is guessed. The spans point into the sources.
         case unreadable([Diagnostic], SourceMap)
     }
 
     package static func format(path: String, bytes: [UInt8]) -> Outcome {
-        // Includes are not needed to lay a script out.
+        // Formatting does not need the includes.
         let context = ParseContext(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
         FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         let errors = context.diagnostics.sorted.filter(\.keepsFromFormatting)
@@ -25,7 +25,7 @@ package enum ScenarioFormatter {
         return .formatted(text)
     }
 
-    /// The words of a script, one separator for each run of line ends and semicolons.
+    /// Returns the words of a script, with one separator for each run of line ends and semicolons.
     private static func words(of list: TokenList, in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var words: [ArraySlice<UInt8>] = []
         let separator = ArraySlice([UInt8(ascii: "\n")])

@@ -1,7 +1,7 @@
-/// What an actor is told to do. Each kind of actor has a type of its own, so that what no executor runs does not compile.
+/// An action of an actor. Each kind of actor has its own type, so an action that no executor runs does not compile.
 ///
-/// A server and a client have the actions of a connection too: the server's name is that of the connection which a plain
-/// `accept` took.
+/// A server and a client also have the actions of a connection: the server's name then refers to the connection that a
+/// plain `accept` accepted.
 package indirect enum Action: Sendable {
     case server(ServerAction)
     case client(ClientAction)
@@ -11,7 +11,7 @@ package indirect enum Action: Sendable {
     case proxy(ProxyAction)
     case crowd(CrowdAction)
 
-    /// Whether an actor of such a kind has the action.
+    /// Returns whether an actor of this kind has the action.
     func isOf(_ kind: ActorKind) -> Bool {
         switch self {
         case .server: kind == .server
@@ -24,7 +24,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// What is expected, or else the action itself.
+    /// The expectation of an `expect`; for any other step, the action itself.
     private var part: any LanguageElement {
         switch self {
         case .server(.expect(let expectation)): expectation
@@ -43,7 +43,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// Its line of the table; of an `expect` that of what is expected.
+    /// The action's entry in the language table; for an `expect`, the entry of what is expected.
     package var entry: LanguageEntry {
         let part = part
         guard let entry = type(of: part).entries[part.spelling] else {
@@ -52,7 +52,7 @@ package indirect enum Action: Sendable {
         return entry
     }
 
-    // No existential here: these are asked of each step.
+    // These switches avoid an existential because the checker reads the properties for every step.
 
     var values: [ValueCheck] {
         switch self {
@@ -86,7 +86,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// Whether it says what a peer is to do. That connections are made and taken says nothing of what comes on them.
+    /// Whether the action states what a peer must do. Connecting and accepting say nothing about the bytes that follow.
     var isTest: Bool {
         switch self {
         case .client(.connect(_, .refused, _)), .client(.connect(_, .timesOut, _)), .client(.connect(_, .tlsFails, _)),
@@ -110,7 +110,7 @@ package indirect enum Action: Sendable {
         }
     }
 
-    /// The actor that it names: the connection that it accepts.
+    /// The name that the action gives to the connection that it accepts.
     var acceptedName: Name? {
         switch self {
         case .server(.accept(as: let name, _, _)): name

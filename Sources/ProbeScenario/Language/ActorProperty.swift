@@ -1,6 +1,6 @@
-/// What a string can take of an actor: `${S.port}`.
+/// A property of an actor that a string can interpolate: `${S.port}`.
 package struct ActorProperty: Sendable {
-    /// As the reference shows them.
+    /// The forms of the property as the reference shows them.
     var forms: [String]
     var separator = " "
     var meaning: String
@@ -35,11 +35,11 @@ package struct ActorProperty: Sendable {
             meaning: "the file with the certificate (PEM) of the run's authority, which signs those of `tls`"),
     ]
 
-    /// The properties of such an actor, for messages and editors.
+    /// Returns the properties of an actor of this kind, for messages and editors.
     package static func choices(of kind: ActorKind) -> [String] {
         switch kind {
         case .process: ["port", "address", "port.2", "… up to port.\(mostPorts)"]
-        // A server stands for the connection that it has accepted.
+        // A server's name refers to the connection that it has accepted.
         case .server: ["port", "address", "path", "peer.port", "peer.address"] + ofTLS
         case .client, .connection: ["port", "address", "peer.port", "peer.address"] + ofTLS
         case .subject: ["port", "address", "path"]
@@ -51,7 +51,7 @@ package struct ActorProperty: Sendable {
 
     static let mostPorts = 64
 
-    /// 1 for `port`, 2 for `port.2`.
+    /// Returns the number of the port that `property` names: 1 for `port`, 2 for `port.2`.
     static func portNumber(_ property: String) -> Int? {
         if property == "port" { return 1 }
         guard property.utf8.starts(with: "port.".utf8), let number = Int(property.dropFirst(5)),

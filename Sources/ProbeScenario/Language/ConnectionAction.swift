@@ -1,12 +1,13 @@
 package import ProbeBase
 
+/// An action of a connection of the harness.
 package enum ConnectionAction: LanguageElement {
     case send(SendStatement)
     case expect(ConnectionExpectation)
     case close
     case halfClose
     case reset
-    /// Gone without a word: no FIN, no RST. Silently: what comes later is not answered either.
+    /// The connection vanishes without a FIN or an RST. If `silently`, later packets are not answered either.
     case vanish(silently: Bool)
     case stopReading
     case resumeReading
@@ -19,7 +20,7 @@ package enum ConnectionAction: LanguageElement {
 }
 
 extension ConnectionAction {
-    /// What it needs that a Unix socket does not have, as a script says it; nil where it can be done there too.
+    /// The script's words for a TCP feature that the action needs; `nil` if the action also works on a Unix socket.
     package var neededOfTCP: String? {
         switch self {
         case .reset: "reset"
@@ -34,7 +35,7 @@ extension ConnectionAction {
     /// `ignore rest`
     package static var restIgnored: ConnectionAction { .ignoreRest }
 
-    /// Whether it is `ignore rest`.
+    /// Whether the action is `ignore rest`.
     package var ignoresRest: Bool { if case .ignoreRest = self { true } else { false } }
 }
 

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// What a connection receives, or what becomes of its own sending. `as` names are bound once the expectation is met.
+/// What a connection receives, or what happens to its own sending. `as` names are bound once the expectation is met.
 package enum ConnectionExpectation: LanguageElement {
     case bytes(Expression)
     case line(Pattern, as: Name?)
@@ -12,25 +12,25 @@ package enum ConnectionExpectation: LanguageElement {
     case integer(IntegerFormat, as: Name?)
     case urgent(Expression)
     case message(Pattern, as: Name?)
-    /// A text or a binary message of WebSocket.
+    /// A WebSocket text or binary message.
     case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
-    /// Control frames of WebSocket.
+    /// WebSocket control frames.
     case ping(Expression?)
     case pong(Expression?)
     case closeFrame(code: Expression?, reason: Expression?)
     case eof
     case reset
     case closed
-    /// close_notify.
+    /// A close_notify alert.
     case notify
     /// A FIN without close_notify.
     case truncated
-    /// By its number.
+    /// An alert, by its number.
     case alert(Expression)
     case nothing(for: Duration)
     case stalled(for: Duration)
     case sent
-    /// The word behind `send failed`, such as `reset`.
+    /// `reason` is the word after `send failed`, such as `reset`.
     case sendFailed(reason: String?)
 }
 
@@ -180,7 +180,7 @@ extension ConnectionExpectation {
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]
 
-    /// Those that begin with a value.
+    /// The entries that begin with a value.
     static let valueEntries = [
         LanguageEntry(
             "bytes", ["expect V"],
@@ -191,7 +191,7 @@ extension ConnectionExpectation {
             example: "expect 10 bytes as x", choice: nil, timing: .both),
     ]
     static let entries = index(phrases, valueEntries)
-    /// Those that say nothing of a connection without TLS.
+    /// The entries that have no meaning on a connection without TLS.
     static var entriesOfTLS: [LanguageEntry] {
         ["notify", "truncated", "alert"].compactMap { entries[$0] }
     }
@@ -209,7 +209,7 @@ extension ConnectionExpectation {
     }
 
     private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ExpectationParser, ConnectionExpectation> {
-        // One line of the reference and one choice stand for all.
+        // One row of the reference and one choice represent all integer formats.
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
@@ -253,7 +253,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// The peer's end of the connection.
+    /// Whether the expectation is the peer's end of the connection.
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .truncated: true
@@ -263,7 +263,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// It is about frames of WebSocket.
+    /// Whether the expectation is about WebSocket frames.
     var isOfWebSocket: Bool {
         switch self {
         case .ping, .pong, .closeFrame, .messageOfKind: true
@@ -271,7 +271,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// It says nothing of a connection without TLS.
+    /// Whether the expectation has no meaning on a connection without TLS.
     var isOfTLS: Bool {
         switch self {
         case .notify, .truncated, .alert: true

@@ -1,8 +1,8 @@
 package import ProbeBase
 
-/// What a crowd does as a whole; what each of its members does is a ``CrowdScript``.
+/// An action of a crowd as a whole; what each member does is a ``CrowdScript``.
 package enum CrowdAction: LanguageElement {
-    /// Done at once. `rate`: so many members begin in a second; nil: as fast as they can.
+    /// Completes at once. `rate` is the number of members that begin per second; `nil`: as fast as possible.
     case start(rate: Int?, CrowdScript)
     /// Each member closes.
     case stop
@@ -121,7 +121,7 @@ extension CrowdExpectation: LanguageElement {
 }
 
 extension Comparison {
-    /// Whether `n OP bound` holds for every number `n` of members.
+    /// Returns whether `n OP bound` holds for every number `n` of members.
     package func holdsForAnyCount(_ bound: Int) -> Bool {
         switch self {
         case .greaterOrEqual: bound <= 0
@@ -132,6 +132,6 @@ extension Comparison {
 }
 
 extension CrowdDeclaration {
-    /// Of a crowd's members.
+    /// The largest number of members in a crowd.
     package static let most = 1_000_000
 }

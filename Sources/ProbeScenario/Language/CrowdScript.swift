@@ -2,11 +2,12 @@ package import ProbeBase
 
 /// `crowd W = 10000 clients -> S with receive-buffer 4KiB`, `crowd V = 5000 servers`
 package struct CrowdDeclaration: Sendable {
-    /// How many members it has: known before the case begins.
+    /// The number of members, known before the case begins.
     package var count: Expression
     package var role: CrowdRole
     package var receiveBuffer: Expression?
-    /// `from 127.0.0.2..127.0.0.9`: what its members connect from; nil: 127.0.0.1, as long as it has free ports.
+    /// `from 127.0.0.2..127.0.0.9`: the source addresses of the members; `nil`: 127.0.0.1, as long as it has free
+    /// ports.
     package var sources: (addresses: ClosedRange<UInt32>, span: SourceSpan)?
 
     package init(count: Expression, role: CrowdRole, receiveBuffer: Expression? = nil) {
@@ -14,11 +15,11 @@ package struct CrowdDeclaration: Sendable {
     }
 }
 
-/// Who the members of a crowd are.
+/// The role of a crowd's members.
 package enum CrowdRole: Sendable {
-    /// Each makes a connection.
+    /// Each member opens a connection.
     case clients(Target)
-    /// Each is a connection that came to the one port of the crowd.
+    /// Each member is a connection that was accepted at the crowd's one port.
     case servers
 }
 
@@ -31,7 +32,7 @@ package struct CrowdScript: Sendable {
         (self.statements, self.span) = (statements, span)
     }
 
-    /// All statements, those inside of `repeat` behind it.
+    /// All statements; those inside a `repeat` follow it.
     package var all: [CrowdStatement] { Self.flat(statements) }
 
     private static func flat(_ statements: [CrowdStatement]) -> [CrowdStatement] {
@@ -45,7 +46,7 @@ package struct CrowdScript: Sendable {
 package struct CrowdStatement: Sendable {
     package indirect enum Kind: Sendable {
         case connect
-        /// `every` without pieces of its own repeats the send for ever.
+        /// `isEndless`: `every` without separate pieces repeats the send indefinitely.
         case send(SendStatement, isEndless: Bool)
         case expect(CrowdWait)
         case wait(Duration)
@@ -54,14 +55,14 @@ package struct CrowdStatement: Sendable {
         case stopReading
         /// Bytes that nothing consumes on this connection are accepted.
         case acceptRest
-        /// `read 1B every 1s`: from here on it takes no more than that. nil: as it comes again.
+        /// `read 1B every 1s`: from here on the member reads no faster than this.
         case read(count: Expression, every: Duration)
-        /// To the end of the crowd.
+        /// Repeats its statements until the crowd stops.
         case repeats([CrowdStatement])
     }
 
     package var kind: Kind
-    /// Of `connect` and `expect`; else the scenario's `timeout`.
+    /// The deadline of `connect` and `expect`; `nil`: the scenario's `timeout`.
     package var within: Duration?
     package var span: SourceSpan
 
@@ -85,26 +86,26 @@ package enum CrowdExpectation: Sendable {
     case latency(Percentile, Comparison, Duration, of: MemberWait)
 }
 
-/// What is counted of members.
+/// The states of members that a crowd counts.
 package enum CrowdCount: String, Sendable, CaseIterable {
-    /// Was ever connected; of a member that connects again, once.
+    /// Was connected at least once; a member that reconnects counts once.
     case connected
     /// Is connected now.
     case alive
     /// Could not do what its script says.
     case failed
-    /// Has come to the end of its script.
+    /// Has reached the end of its script.
     case done
 }
 
 /// `p99`, `p99.9`, `max`
 package struct Percentile: Sendable, Equatable {
-    /// 0 to 100; `max` is 100.
+    /// The percentile, from 0 to 100; `max` is 100.
     package var value: Double
 
     package init(value: Double) { self.value = value }
 
-    /// As it is written.
+    /// The percentile as it is written in a script.
     package var text: String {
         if value == 100 { return "max" }
         let text = "\(value)"

@@ -1,8 +1,12 @@
 import ProbeBase
 
-/// The words that the editors' grammars mark, by the placeholder that stands for them in `Editors/Templates`.
+/// The words that the editors' grammars highlight, by their placeholder in `Editors/Templates`.
 package enum EditorWords {
-    /// A template with the words in its placeholders, such as `@verbs@`; `separator` stands between two words, `space` inside one.
+    /// Returns a template with placeholders such as `@verbs@` replaced by their words.
+    ///
+    /// - Parameters:
+    ///   - separator: the text between two entries.
+    ///   - space: the text that replaces a space inside an entry.
     package static func filled(_ template: String, separator: String, space: String) -> String {
         var text = template
         for (name, words) in lists {
@@ -21,24 +25,24 @@ package enum EditorWords {
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
     private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
     private static let steps = entries(.step).map(\.entry.spelling).filter { !actors.contains($0) } + ["or"]
-    /// Those of several words first.
+    /// The verbs, those of several words first.
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
         let shown = spellings.filter { spelling in
-            // `read … every` begins as `read` does; what is behind an outcome of `connect` is a clause.
+            // `read … every` begins like `read`; what follows `connect` in `connect refused` is a clause.
             !spelling.hasPrefix("read ") && !["connect refused", "connect timeout"].contains(spelling)
         }
         return shown.union(["read"]).sorted {
             ($1.split(separator: " ").count, $0) < ($0.split(separator: " ").count, $1)
         }
     }()
-    /// The first words of what a member of a crowd does, without those of steps.
+    /// The first words of the statements of a crowd's members, except those that also begin a step.
     private static let members = firstWords(entries(.member).map(\.entry.spelling)).filter { !steps.contains($0) }
     private static let functions = entries(.function).map(\.entry.spelling).filter { $0 != "hex" }.sorted()
     private static let constants =
         (Framing.allCases.map(\.rawValue) + IntegerFormat.allCases.map(\.rawValue)
         + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    /// The words of expectations and of wire statements, and those behind a verb.
+    /// The words of expectations and of wire statements, and those that follow a verb.
     private static let clauses = Set(
         (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
             + behindVerbs

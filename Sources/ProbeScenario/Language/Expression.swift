@@ -1,5 +1,5 @@
-/// A value or integer expression. Which of the two it is follows from its operands; the checker has made sure that
-/// it is of the kind that its place wants.
+/// An expression for bytes or an integer. Its operands determine which of the two it is; the checker has verified that
+/// it has the type that its context requires.
 package struct Expression: Sendable, Equatable {
     package var kind: Kind
     package var span: SourceSpan
@@ -12,7 +12,7 @@ package struct Expression: Sendable, Equatable {
     package indirect enum Kind: Sendable, Equatable {
         /// `"text ${x}"` or `'raw'`.
         case string([StringPiece])
-        /// `12`, `0x1f`, also a size (`4KiB` is 4096).
+        /// `12`, `0x1f`, or a size (`4KiB` is 4096).
         case integer(Int)
         /// A literal from 2^63 to 2^64 - 1.
         case unsigned(UInt64)
@@ -50,8 +50,8 @@ package struct Expression: Sendable, Equatable {
 }
 
 extension AddressExpression {
-    /// Whether it is on loopback, with a port that belongs to an actor: `127.0.0.1:(int("${P.port}"))`. The actor listens there, or what it
-    /// has started does.
+    /// Whether the address is on loopback, with a port that belongs to an actor: `127.0.0.1:(int("${P.port}"))`. The
+    /// actor, or a process that it has started, listens there.
     package var isOfThisRun: Bool {
         let isLoopback = host.hasPrefix("127.") || host == "::1" || host == "localhost"
         return isLoopback && port?.namesPort == true
@@ -59,7 +59,7 @@ extension AddressExpression {
 }
 
 extension Expression {
-    /// Whether it is computed from a port of an actor, as `int("${P.port}") + 1` is.
+    /// Whether the expression is computed from the port of an actor, as in `int("${P.port}") + 1`.
     package var namesPort: Bool {
         switch kind {
         case .string(let pieces):
@@ -80,7 +80,7 @@ extension Expression {
 /// A part of a string literal.
 package enum StringPiece: Sendable, Equatable {
     case text([UInt8])
-    // Most pieces are text: the others must not make it larger.
+    // Most pieces are text, so the other cases must not make the enum larger.
 
     /// `${x}`
     indirect case variable(Name)
@@ -88,9 +88,9 @@ package enum StringPiece: Sendable, Equatable {
     indirect case property(actor: Name, property: Name)
 }
 
-/// What a line, message or piece of output is compared with.
+/// What a line, a message or a piece of output is compared with.
 package enum Pattern: Sendable {
-    /// Equal to these bytes.
+    /// Equal to the value of this expression.
     case value(Expression)
     /// The regex finds a match; its named groups are bound.
     indirect case regex(RegexLiteral)
@@ -98,13 +98,13 @@ package enum Pattern: Sendable {
     case any
 }
 
-/// `/…/i` with `${x}` pieces. It is compiled once all variables are known (at once when there are none).
+/// `/…/i` with `${x}` pieces. It is compiled once all variables are known (at once if there are none).
 package struct RegexLiteral: Sendable {
     package var pieces: [StringPiece]
     package var ignoresCase: Bool
     /// The named groups, in order of appearance.
     package var groupNames: [String]
-    /// Present when the literal interpolates nothing.
+    /// The compiled regex; `nil` if the literal interpolates a variable.
     package var compiled: ByteRegex?
     package var span: SourceSpan
 

@@ -4,7 +4,7 @@ import ProbeBase
 package enum Function: String, CaseIterable, Sendable {
     case base64, file, random, u8, u16, u24, u32, u64, u16le, u32le, u64le, varint, sized, line, lines, int, len, cuts
 
-    /// Its line of the table.
+    /// The function's entry in the language table.
     package var entry: LanguageEntry {
         switch self {
         case .base64: Self.entry("base64", "base64(\"aGk=\")", "the bytes that the text encodes")
@@ -42,7 +42,7 @@ package enum Function: String, CaseIterable, Sendable {
         var entry = Self.entry(
             rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u24(n) u32(n) u64(n)"],
             "an integer, big-endian; `u16le u32le u64le` little-endian; `varint(n)` seven bits a byte, lowest first")
-        // One line of the reference stands for all.
+        // One row of the reference represents all integer formats.
         if self != .u8 { entry.rows = [LanguageEntry.Row(forms: ["\(rawValue)(n)"], meaning: entry.meaning)] }
         return entry
     }
@@ -54,10 +54,10 @@ package enum Function: String, CaseIterable, Sendable {
             name, forms.isEmpty ? [example] : forms, meaning, example: example, after: preparation, timing: nil)
     }
 
-    /// How it is called.
+    /// An example of a call.
     var example: String { entry.example }
 
-    /// Of `u16` and its kin.
+    /// The integer format of `u16` and similar functions.
     var integerFormat: IntegerFormat? { IntegerFormat(rawValue: rawValue) }
 
     var makesInteger: Bool { self == .int || self == .len }

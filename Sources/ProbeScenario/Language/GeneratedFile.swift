@@ -1,4 +1,4 @@
-/// A file of the repository that is made from the language.
+/// A file of the repository that is generated from the language table.
 package enum GeneratedFile: Sendable, CaseIterable {
     case textMate, visualStudioCode, vim
     /// A page of the reference, by its name in ``LanguageReference/pages``.
@@ -18,7 +18,8 @@ package enum GeneratedFile: Sendable, CaseIterable {
         }
     }
 
-    /// The path of the file that it is made from. A page of the reference is made from itself, as only its tables are generated.
+    /// The path of the template. The source of a reference page is the page itself, because only its tables are
+    /// generated.
     package var source: String {
         switch self {
         case .textMate, .visualStudioCode: "Editors/Templates/scn.tmLanguage.json"
@@ -27,8 +28,10 @@ package enum GeneratedFile: Sendable, CaseIterable {
         }
     }
 
+    /// Returns the generated text of the file.
+    ///
     /// - Parameter source: the text of ``source``.
-    /// - Returns: the file's text; nil where the source has a marker that is not closed, or names no table.
+    /// - Returns: the file's text; `nil` if a marker in the source is not closed or names an unknown table.
     package func text(from source: String) -> String? {
         switch self {
         case .textMate, .visualStudioCode: EditorWords.filled(source, separator: "|", space: " ")

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The statements of a header. What they say goes into the parse context.
+/// The statements of a header. Their results are stored in the parse context.
 enum HeaderStatement {
     static let phrases: [Phrase<HeaderParser, Void>] = [
         Phrase(
@@ -249,7 +249,8 @@ enum HeaderStatement {
     ]
     static let phraseIndex = PhraseIndex(phrases)
 
-    /// Whether words begin a statement of the header, where no step stands above them: for the layout, which knows no context.
+    /// Returns whether words that no step precedes begin a header statement; for the layout, which has no parse
+    /// context.
     static func begins(_ tokens: ArraySlice<Token>, of bytes: [UInt8]) -> Bool {
         let words = Array(tokens.prefix { ![.newline, .semicolon, .end].contains($0.kind) })
         guard let first = words.first else { return false }

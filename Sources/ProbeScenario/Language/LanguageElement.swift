@@ -1,28 +1,29 @@
 import ProbeBase
 
-/// What one kind of actor does, what can be expected of it, or what can be said about the wire. The table holds all that the language
-/// says of it; the properties say which entry a value stands for and what is to be checked. Each is a `switch` without a `default`.
+/// An action of one kind of actor, an expectation, or a statement about the wire. The table holds everything that the
+/// language says about it; the properties say which entry a value belongs to and what must be checked. Each property is
+/// a `switch` without a `default`.
 protocol LanguageElement: Sendable {
-    /// What reads it.
+    /// The parser that reads the element.
     associatedtype Reader: GrammarPart
 
-    /// What the parser looks for, in the order of messages and of the reference.
+    /// The phrases that the parser looks for, in the order of messages and of the reference.
     static var phrases: [Phrase<Reader, Self>] { get }
-    /// Those that begin with no word of their own.
+    /// The entries that do not begin with a keyword.
     static var valueEntries: [LanguageEntry] { get }
-    /// By their spelling.
+    /// The entries by their spelling.
     static var entries: [String: LanguageEntry] { get }
 
-    /// Of its entry.
+    /// The spelling of the value's entry.
     var spelling: String { get }
     var values: [ValueCheck] { get }
-    /// The variables that it binds.
+    /// The variables that the element binds.
     var bindings: Bindings { get }
 }
 
 extension LanguageElement {
     static var valueEntries: [LanguageEntry] { [] }
-    /// For messages.
+    /// The choices that messages list.
     static var choices: [String] { phrases.filter(\.isListed).compactMap(\.entry.choice) }
 
     var bindings: Bindings { Bindings() }
@@ -32,16 +33,16 @@ extension LanguageElement {
     }
 }
 
-/// What the checker looks at in a value.
+/// What the checker verifies about a value.
 enum ValueCheck {
     case integer(Expression, String, ClosedRange<Int>)
     case bytes(Expression)
     case nonEmptyBytes(Expression)
-    /// A name of so many bytes; the text says what it is a name of.
+    /// A name whose length in bytes is in the range; the text says what it is a name of.
     case name(Expression, String, ClosedRange<Int>)
-    /// Never empty, and no number.
+    /// Bytes that are never empty and not a number.
     case expectedBytes(Expression)
-    /// Legal with `framing none` only.
+    /// Bytes that are legal only with `framing none`.
     case unframedBytes(Expression)
     case delimiter(Expression)
     case pattern(Pattern, allowsEmpty: Bool)
@@ -50,11 +51,11 @@ enum ValueCheck {
     case address(AddressExpression)
     case option(SocketOption)
     case send(SendStatement, ActorKind)
-    /// Places of cuts in a stream: in rising order, from 1 up.
+    /// Offsets of cuts in a stream: in rising order, from 1.
     case offsets([Expression])
 }
 
-/// What a step does to its actor, as far as the checker follows it.
+/// The effect of a step on its actor, as far as the checker tracks it.
 enum ActionEffect {
     case nothing
 
@@ -62,7 +63,7 @@ enum ActionEffect {
     case accepts(as: Name?, ServerAction.AcceptMode)
     case listens
     case stopsListening
-    /// Its connections end, and it listens again.
+    /// The server's connections end, and it listens again.
     case reboots
     case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
 
@@ -73,22 +74,22 @@ enum ActionEffect {
     case ends(verb: String)
     case peerEnds
     case startsTLS
-    /// As `sends`, of a connection with TLS.
+    /// Like `sends`, on a connection with TLS.
     case usesTLS
     case sendsNotify
-    /// A record that OpenSSL refuses to write.
+    /// Sends a record that OpenSSL refuses to write.
     case forges
-    /// An end or a message of TLS is expected.
+    /// Expects an end of the connection or a message of TLS.
     case observesTLS(ends: Bool)
-    /// Also of a connection to come.
+    /// Also legal for a future connection.
     case changesOption
     case changesBuffer
-    /// As `changesOption`.
+    /// Also legal for a future connection, like `changesOption`.
     case changesReading
 
     // subjects
     case startsSubject
-    /// An operation: legal in any state, as what it answers is the point.
+    /// An operation, which is legal in any state: the subject's answer may be the point of the test.
     case operatesSubject
     case observesSubject
     case startsSubjectTLS
@@ -97,7 +98,7 @@ enum ActionEffect {
 
     // proxies
     case acceptsProxied(as: Name?)
-    /// Of the connections to come, too.
+    /// Applies to future connections, too.
     case changesProxied
     case watchesProxied
 
@@ -109,16 +110,16 @@ enum ActionEffect {
     // processes
     case startsProcess
     case usesProcess
-    /// Also of one that has ended.
+    /// Also legal for a process that has ended.
     case readsOutput
     case endsProcess
 }
 
 /// What an expectation binds once it is met.
 struct Bindings {
-    /// Their named groups; those of an optional pattern may stay unbound.
+    /// The patterns whose named groups are bound; the groups of an optional pattern may stay unbound.
     var patterns: [(isOptional: Bool, pattern: Pattern)] = []
-    /// The name behind `as`.
+    /// The name after `as`.
     var name: Name?
     var type = ValueType.bytes
 
@@ -132,7 +133,7 @@ struct Bindings {
         self.init(patterns: pattern.mayBind ? [(false, pattern)] : [], name: name)
     }
 
-    /// The names, without those of a table's cells.
+    /// The names that are bound, except the groups of a table's cells.
     var names: [String] {
         if patterns.isEmpty { return name.map { [$0.value] } ?? [] }
         return patterns.flatMap { entry in
@@ -142,7 +143,7 @@ struct Bindings {
 }
 
 extension Pattern {
-    /// Whether it may have groups: a variable can be the cell of a table.
+    /// Whether the pattern may have groups: a variable can be a table cell that holds a regex.
     fileprivate var mayBind: Bool {
         switch self {
         case .regex: return true

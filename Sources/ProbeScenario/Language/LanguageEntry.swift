@@ -1,41 +1,43 @@
 package import ProbeBase
 
-/// What is known about one thing that a script can say. The parser's hints, the checker, the subject's capabilities, the editors'
-/// grammars, the completions, `tcpprobe explain` and the tables of the reference are made from it.
+/// What is known about one construct of the language. The parser's hints, the checker, the subject's capabilities, the
+/// editors' grammars, the completions, `tcpprobe explain` and the tables of the reference are generated from it.
 package struct LanguageEntry: Sendable {
-    /// One row of the reference: a form of the thing, and what it means.
+    /// One row of the reference: a form of the construct and its meaning.
     package struct Row: Sendable {
-        /// As they are written, without the actor.
+        /// The forms as they are written, without the actor.
         package var forms: [String]
         package var meaning: String
     }
 
-    /// The words that it begins with; unique among the things of its kind. A `…` stands for a value.
+    /// The words that the construct begins with, unique within its category. A `…` stands for a value.
     package var spelling: String
-    /// What a message calls it.
+    /// The name of the construct in messages.
     package var word: String
-    /// As lists of choices show it; nil where another entry stands for it there.
+    /// The form in lists of choices; `nil` if another entry represents this one there.
     package var choice: String?
-    /// The first one says what it does in one line; the others are about its clauses.
+    /// The rows of the reference: the first one is a one-line summary, the others are about clauses.
     package var rows: [Row]
-    /// A use of it without the actor, which the checker accepts after ``preparation``.
+    /// An example without the actor, which the checker accepts after ``preparation``.
     package var example: String
-    /// The steps that have to stand before the example.
+    /// The steps that must precede the example.
     package var preparation: String?
-    /// nil for what no clause can stand behind.
+    /// The meaning of `within` and `after`; `nil` if no such clause can follow the construct.
     package var timing: TimingClauses?
-    /// What a subject has to be able to do.
+    /// The capability that a subject must have.
     package var capability: TransportCapability?
-    /// A failure points at what stands behind the words, not at the words.
+    /// Whether a failure points at the operand after the words instead of at the words.
     var pointsAtOperand = false
-    /// Only a server's end of a connection does it.
+    /// Whether only a server's end of a connection can do it.
     var isOfServer = false
-    /// It sets up what has to take effect before the case ends, so that `if needed` may follow it.
+    /// Whether `if needed` may follow: the construct sets up something that must take effect before the case ends.
     package var canBeUnneeded = false
 
+    /// Creates an entry.
+    ///
     /// - Parameters:
-    ///   - forms: of the first row.
-    ///   - more: the further rows.
+    ///   - forms: the forms of the first row.
+    ///   - more: the other rows.
     init(
         _ spelling: String, _ forms: [String], _ meaning: String, more: [(forms: [String], meaning: String)] = [],
         example: String, after preparation: String? = nil, word: String? = nil, choice: String? = "",
@@ -52,7 +54,7 @@ package struct LanguageEntry: Sendable {
         self.capability = capability
     }
 
-    /// The example is the form.
+    /// Creates an entry whose only form is its example.
     init(
         _ spelling: String, _ meaning: String, more: [(forms: [String], meaning: String)] = [], example: String,
         after preparation: String? = nil, word: String? = nil, choice: String? = "", timing: TimingClauses? = .neither,
@@ -75,19 +77,20 @@ package struct LanguageEntry: Sendable {
         return entry
     }
 
-    /// One line: what it does.
+    /// A one-line summary of the construct.
     package var meaning: String { rows.first?.meaning ?? "" }
 }
 
-/// What `within` and `after` mean behind a step, or why they have no meaning there.
+/// The meaning of `within` and `after` on a step, or the reason why they have none.
 package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
-        /// It bounds when the step is met, and is judged. `note` is for the reference.
+        /// The clause limits the time in which the step is met, and is judged. `note` is for the reference.
         case judged(note: String?)
-        /// The check refuses it: `reason` says why to the script's author, `note` to the reference's reader.
+        /// The checker rejects the clause: `reason` explains it to the script's author, `note` to the reference's
+        /// reader.
         case refused(reason: String, note: String?)
 
-        /// As a cell of the reference.
+        /// The text in a cell of the reference.
         package var text: String {
             switch self {
             case .judged(let note): "yes" + (note.map { ": \($0)" } ?? "")
@@ -103,9 +106,9 @@ package struct TimingClauses: Sendable {
     package var within: Clause
     package var after: Clause
 
-    /// It waits for something.
+    /// For a step that waits for something.
     static let both = TimingClauses(within: .judged(note: nil), after: .judged(note: nil))
-    /// It takes no time of its own.
+    /// For a step that takes no time.
     static let neither = TimingClauses(
         within: .refused(reason: "`{}` does not", note: nil), after: .refused(reason: "this one does not", note: nil))
     static let send = TimingClauses(
@@ -132,7 +135,7 @@ package struct TimingClauses: Sendable {
         within: .refused(
             reason: "this one looks at what the operation before it has answered", note: "it looks at once"),
         after: .refused(reason: "this one looks at what the operation before it has answered", note: nil))
-    /// Of a member of a crowd.
+    /// For a statement of a crowd's member.
     static let member = TimingClauses(
         within: .judged(note: nil),
         after: .refused(reason: "a member of a crowd only has deadlines", note: "members only have deadlines"))

@@ -1,6 +1,6 @@
 /// The tables on the pages of `docs/language/`, by the name in their markers: `<!-- table: sending -->` … `<!-- end of table -->`.
 package enum LanguageReference {
-    /// The page with its tables as the language has them; nil where a marker is not closed, or names no table.
+    /// Returns the page with its tables generated; `nil` if a marker is not closed or names an unknown table.
     package static func filled(_ page: String) -> String? {
         var result: [Substring] = []
         var isInTable = false
@@ -26,7 +26,7 @@ package enum LanguageReference {
         return String(line.dropFirst(start.count).dropLast(end.count))
     }
 
-    /// A page of the reference, by its name without `.md`, and the tables on it.
+    /// The name of a reference page, without `.md`, and the tables on it.
     package typealias Page = (name: String, tables: [String])
 
     /// The pages with tables. The first one is the index.
@@ -61,7 +61,7 @@ package enum LanguageReference {
         }
     }
 
-    /// The heading of a table's first column.
+    /// Returns the heading of a table's first column.
     private static func heading(of table: String) -> String {
         switch table {
         case "header", "names", "members", "wire": "statement"
@@ -71,7 +71,8 @@ package enum LanguageReference {
         }
     }
 
-    /// The entries that a table lists. A table without entries is made in its own way, as that of properties, or does not exist.
+    /// Returns the entries that a table lists: none for a table with its own generator (such as the one of properties)
+    /// or for an unknown table.
     private static func entries(of table: String) -> [ListedEntry] {
         switch table {
         case "values": entries(.function)
@@ -132,13 +133,13 @@ package enum LanguageReference {
         return (["| \(left) | \(right) |", "| --- | --- |"] + lines).joined(separator: "\n")
     }
 
-    // MARK: Tables of their own shape
+    // MARK: Tables with their own shape
 
     /// The index: the words of each page, as `tcpprobe explain` names them.
     private static var wordTable: String {
         var lines = ["| page | words |", "| --- | --- |"]
         for page in pages {
-            // Several actors of a page may have the same word.
+            // Several actors on a page may have the same word.
             var seen: Set<String> = []
             let words = page.tables.flatMap { entries(of: $0) }.map { "`\($0.name)`" }
                 .filter { seen.insert($0).inserted }
@@ -178,7 +179,8 @@ package enum LanguageReference {
         return (["| property | of |", "| --- | --- |"] + lines).joined(separator: "\n")
     }
 
-    /// Steps with the same clauses share a row. Those that have both are told by their verb, those that have none are the others.
+    /// Steps with the same clauses share a row. Steps that accept both clauses are listed by their verb; those that
+    /// accept neither are the "others".
     private static var timingTable: String {
         var groups: [(within: String, after: String, steps: [String])] = [("yes", "yes", [])]
         for listed in LanguageTable.all where [.verb, .expectation, .step].contains(listed.category) {

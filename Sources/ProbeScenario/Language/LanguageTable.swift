@@ -2,7 +2,8 @@
 package enum LanguageTable {
     // MARK: For the parser
 
-    /// What follows the name of such an actor: its own verbs, and those of others, which the checker refuses by their names.
+    /// Returns what can follow the name of an actor: its own verbs, and those of other kinds, which the checker rejects
+    /// by name.
     static func verbs(of kind: ActorKind?) -> PhraseIndex<ActionParser, Action> {
         switch kind {
         case .server: serverVerbs
@@ -15,7 +16,7 @@ package enum LanguageTable {
         }
     }
 
-    /// What follows `expect`.
+    /// Returns what can follow `expect`.
     static func expectations(of kind: ActorKind?) -> PhraseIndex<ExpectationParser, Action> {
         switch kind {
         case .server: serverExpectations
@@ -37,10 +38,10 @@ package enum LanguageTable {
     private static let connectionExpectations = index(expectations, of: .connection)
     private static let subjectExpectations = index(expectations, of: .subject)
     private static let processExpectations = index(expectations, of: .process)
-    /// Their words are none of others: `C expect done` is about a variable.
+    /// The expectations of a crowd. No other kind of actor has its words: `C expect done` is about a variable.
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
-    /// Made once for the indices of all kinds: the program's start waits for it.
+    /// Built once for the indices of all kinds, because building them is part of the program's start-up time.
     private typealias Candidates<Reader: GrammarPart> = [(
         kind: ActorKind, candidate: PhraseIndex<Reader, Action>.Candidate
     )]
@@ -80,11 +81,12 @@ package enum LanguageTable {
 
     // MARK: For messages, the editors and the reference
 
-    /// `expect` itself: what can be expected has entries of its own.
+    /// The entry of `expect` itself; what can be expected has separate entries.
     static let expect = LanguageEntry(
         "expect", ["expect V"], "waits for what is to come, and takes it", example: "expect \"text\"", timing: .both)
 
-    /// The verbs of a kind of actor; a server and a client have those of a connection too, as `inherited` says.
+    /// Returns the verbs of a kind of actor; `inherited`: with those of a connection, which a server and a client also
+    /// have.
     package static func verbEntries(of kind: ActorKind, inherited: Bool = true) -> [LanguageEntry] {
         let connection = ConnectionAction.phrases.map(\.entry)
         let inheritance = inherited ? connection : []
@@ -115,7 +117,7 @@ package enum LanguageTable {
         }
     }
 
-    /// The verbs, as lists of choices show them; `expect` behind those that send.
+    /// Returns the verbs as lists of choices show them, with `expect` after those that send.
     static func verbChoices(of kind: ActorKind) -> [String] {
         var choices = verbEntries(of: kind).compactMap(\.choice)
         let before: String =
@@ -134,16 +136,16 @@ package enum LanguageTable {
     }
 }
 
-/// What can act, as far as the verbs are concerned.
+/// The kinds of actors that have different verbs.
 package enum ActorKind: String, Sendable, CaseIterable {
     case server, client, subject, process, proxy, crowd, link
-    /// What `accept as` binds.
+    /// The connection that `accept as` binds.
     case connection
 
-    /// Whether it has the verbs of a connection.
+    /// Whether an actor of this kind has the verbs of a connection.
     package var isConnection: Bool { [.server, .client, .connection].contains(self) }
 
-    /// The name that such an actor has in examples.
+    /// The name of an actor of this kind in examples.
     package var sample: String {
         switch self {
         case .server: "S"
@@ -157,14 +159,14 @@ package enum ActorKind: String, Sendable, CaseIterable {
     }
 }
 
-/// The closed list of words that no actor and no variable may be named like: each starts a statement.
+/// The closed list of words that can't name an actor or a variable, because each begins a statement.
 package enum ReservedNames {
-    /// They begin a statement only in a form of their own: `proxy` and `link` before a name and an arrow, `crowd` before a
-    /// name and `=`, `name` before a string.
+    /// Words that are not reserved, because they begin a statement only in a specific form: `proxy` and `link` before a
+    /// name and an arrow, `crowd` before a name and `=`, `name` before a string.
     private static let open = ["proxy", "link", "crowd", "name"]
-    /// Of the header.
+    /// Words that begin a statement of the header.
     private static let header = HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
-    /// Of the timeline.
+    /// Words that begin a step.
     private static let steps = StepStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
     /// `${dir}` of a process line is the script's folder.
     private static let variables = ["dir"]
@@ -175,7 +177,7 @@ package enum ReservedNames {
 
     package static func contains(_ name: String) -> Bool { set.contains(name) }
 
-    /// Whether the word starts a statement of the header that is no step.
+    /// Returns whether the word begins a statement of the header but no step.
     static func isHeaderOnly(_ word: String) -> Bool { headerOnly.contains(word) }
 }
 
@@ -186,13 +188,13 @@ package struct ListedEntry: Sendable {
     }
 
     package var category: Category
-    /// Of a verb and of an expectation.
+    /// The kind of actor that has the verb or the expectation; `nil` for the other categories.
     package var kind: ActorKind?
     package var entry: LanguageEntry
-    /// It begins with `S -> T`.
+    /// Whether the statement begins with `S -> T`.
     package var isDirected = false
 
-    /// As one asks for it: `stop reading`, `expect line`, `wire gap`.
+    /// The name that a user asks for: `stop reading`, `expect line`, `wire gap`.
     package var name: String {
         switch category {
         case .header, .step, .verb, .function: entry.spelling
@@ -203,10 +205,10 @@ package struct ListedEntry: Sendable {
         }
     }
 
-    /// The words of it that an editor marks.
+    /// The words of the entry that an editor highlights.
     var words: [String] { entry.spelling.split(separator: " ").map(String.init).filter { $0 != "…" } }
 
-    /// A line of a script.
+    /// Returns a line of a script with this text.
     package func line(_ text: String) -> String {
         switch category {
         case .header, .step, .function: text
@@ -217,7 +219,7 @@ package struct ListedEntry: Sendable {
         }
     }
 
-    /// As the reference shows it, where the wire's statements are about a subject.
+    /// Returns the form that the reference shows, in which statements about the wire are about a subject.
     package func form(_ text: String) -> String {
         switch category {
         case .link: ["down", "up", "heal"].contains(text) ? "link S <-> T \(text)" : "link S -> T \(text)"
@@ -230,7 +232,8 @@ package struct ListedEntry: Sendable {
 }
 
 extension LanguageTable {
-    /// All that there is to say: what a server and a client share with every connection stands once, as the connection's.
+    /// Every entry of the language. What a server and a client share with every connection is listed once, under
+    /// connections.
     package static let all: [ListedEntry] =
         HeaderStatement.phrases.map { ListedEntry(category: .header, entry: $0.entry) }
         + StepStatement.phrases.map { ListedEntry(category: .step, entry: $0.entry) }
@@ -252,12 +255,13 @@ extension LanguageTable {
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]
         + WebSocketExpression.Kind.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
 
-    /// `hex` is read by the lexer, as its digits are no words.
+    /// The lexer reads `hex`, because its digits are not words.
     static let hexEntry = LanguageEntry(
         "hex", ["hex(de ad be ef)"], "spaces are optional between whole bytes", example: "hex(de ad be ef)", timing: nil
     )
 
-    /// What `words` name: a spelling, or the first words of one. `expect` and `wire` in front say which is meant.
+    /// Returns the entries that `words` name: by a spelling, or by its first words. A leading `expect` or `wire`
+    /// selects the category.
     package static func find(_ words: String) -> [ListedEntry] {
         let wanted = words.lowercased()
         let exact = all.filter { $0.name == wanted || $0.entry.spelling == wanted }
@@ -267,6 +271,6 @@ extension LanguageTable {
         }
     }
 
-    /// All that can be asked for.
+    /// All names that a user can ask for.
     package static let names: [String] = Set(all.map(\.name)).sorted()
 }

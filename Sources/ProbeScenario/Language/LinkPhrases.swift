@@ -4,7 +4,7 @@ import ProbeBase
 enum LinkPhrases {
     static let all: [Phrase<LinkParser, LinkCommand<Parsed>>] = (faults + states).map { $0.ifNeeded() }
     static let index = PhraseIndex(all)
-    /// For messages.
+    /// The choices that messages list.
     static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 
     private static let faults: [Phrase<LinkParser, LinkCommand<Parsed>>] =
@@ -152,7 +152,7 @@ enum LinkPhrases {
 }
 
 extension LinkCommand {
-    /// How many bytes fit a segment of a link, with the options of TCP.
+    /// The numbers of bytes that fit in a segment of a link, with TCP options.
     package static var injectable: ClosedRange<Int> { 1...1400 }
 }
 

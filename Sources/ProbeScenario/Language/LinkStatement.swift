@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `link S <-> T`, in the header: two networks, and a wire between them.
+/// `link S <-> T`, in the header: two networks and a wire between them.
 package struct LinkDeclaration: Sendable {
     package var left: [Name]
     package var right: [Name]
@@ -15,16 +15,16 @@ package struct LinkDeclaration: Sendable {
     package var names: [Name] { left + right }
 }
 
-/// Which address of its side of a link a server has: `on link`, `on [link6]`.
+/// The address family of a server that listens on its side of a link: `on link`, `on [link6]`.
 package enum LinkFamily: Sendable {
     case ipv4, ipv6
 }
 
-/// `link S -> T drop data 3`: what becomes of packets.
+/// `link S -> T drop data 3`: what happens to packets.
 package struct LinkStep: Sendable {
     package var from: Name
     package var to: Name
-    /// `<->`: the packets of both are meant.
+    /// `<->`: the packets of both directions are meant.
     package var isBothWays: Bool
     package var action: LinkCommand<Parsed>
 
@@ -36,7 +36,7 @@ package struct LinkStep: Sendable {
     }
 }
 
-/// The stage of statements as they are written.
+/// The stage of statements as they are written in a script.
 package enum Parsed: StatementStage {
     package typealias Number = Expression
     package typealias Bytes = Expression

@@ -70,7 +70,7 @@ extension CrowdStatement {
         ) { parser throws(Abandoned) in .repeats(try parser.parseBlock().statements) },
     ]
     static let phraseIndex = PhraseIndex(phrases)
-    /// For messages.
+    /// The choices that messages list.
     static let choices = phrases.map(\.entry.spelling)
 
     private static let sendEntry = LanguageEntry(
@@ -83,9 +83,9 @@ extension CrowdStatement {
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 
-    /// Of `expect N bytes`.
+    /// The largest N of `expect N bytes`.
     package static let mostExpected = 64 << 20
-    /// Of `read N every D`.
+    /// The largest N of `read N every D`.
     package static let mostRead = 1 << 30
 
     var values: [ValueCheck] {
@@ -117,7 +117,7 @@ extension CrowdStatement.Kind {
         }
     }
 
-    /// It goes on to the end of the crowd.
+    /// Whether the statement continues until the crowd stops.
     package var isEndless: Bool {
         switch self {
         case .send(_, let isEndless): isEndless
@@ -128,7 +128,7 @@ extension CrowdStatement.Kind {
 }
 
 extension MemberWait {
-    /// What the statement is measured as; nil where it waits for nothing.
+    /// Creates the wait that a statement is measured as; `nil` if the statement waits for nothing.
     package init?(_ kind: CrowdStatement.Kind) {
         switch kind {
         case .connect: self = .connect

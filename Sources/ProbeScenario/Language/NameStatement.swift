@@ -1,23 +1,23 @@
 package import ProbeBase
 
-/// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: what the resolver of the links answers for a name. In the header from the
-/// start of the case on, as a step from there on.
+/// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: the answer of the links' resolver for a host name. In the
+/// header it applies from the start of the case, as a step from that step on.
 package struct NameStatement: Sendable {
     package enum Answer: Sendable {
-        /// In this order; those of IPv4 answer A, those of IPv6 AAAA.
+        /// The addresses in this order: IPv4 addresses in the A answer, IPv6 addresses in the AAAA answer.
         case addresses([NamedAddress], NameTimes)
         /// There is no such name.
         case nxdomain
         /// SERVFAIL.
         case fails
-        /// Nothing is ever answered.
+        /// The question is never answered.
         case timesOut
     }
 
-    /// Of a host (RFC 1123, 2.1), without a dot at its end, as it is written.
+    /// The host name (RFC 1123, 2.1) as it is written, without a trailing dot.
     package var name: Spanned<String>
     package var answer: Answer
-    /// `if needed`: perhaps nobody asks.
+    /// `if needed`: possibly, no program asks for the name.
     package var isOptional: Bool
     package var span: SourceSpan
 
@@ -28,7 +28,7 @@ package struct NameStatement: Sendable {
         self.span = span
     }
 
-    /// Names are compared without regard to case (RFC 4343).
+    /// Returns the key of a name: names are compared without regard to case (RFC 4343).
     package static func key(of name: String) -> String { name.lowercased() }
 }
 
@@ -53,21 +53,21 @@ extension NameStatement {
     ).ifNeeded()
 }
 
-/// What a name stands for.
+/// An address that a name resolves to.
 package enum NamedAddress: Sendable {
     /// A server, a process or a subject that listens.
     case actor(Name)
-    /// An address of a link's networks at which nobody is.
+    /// An unused address in the networks of a link.
     case nobody(IPAddress, SourceSpan)
 }
 
-/// When a name is answered, and for how long that holds.
+/// When a name is answered, and how long the answer is valid.
 package struct NameTimes: Sendable {
-    /// Of the question for IPv4 addresses (A).
+    /// The delay of the answer for IPv4 addresses (A).
     package var ipv4Delay: Duration?
-    /// Of the question for IPv6 addresses (AAAA).
+    /// The delay of the answer for IPv6 addresses (AAAA).
     package var ipv6Delay: Duration?
-    /// Of all records; nil: 0, nothing is kept.
+    /// The TTL of all records; `nil`: 0, so nothing is cached.
     package var timeToLive: Duration?
 
     package init() {}

@@ -1,24 +1,27 @@
 import ProbeBase
 
-/// A thing that a script can say, with the code that reads it.
+/// A construct of a script, with the code that reads it.
 ///
-/// What it means is a value of a type that those who run it switch over without a `default`: what is read and not run does not compile.
+/// Its meaning is a value of a type that the code that runs it switches over without a `default`, so a construct that
+/// is read but not run does not compile.
 struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     typealias Read = @Sendable (Reader) throws(Abandoned) -> Meaning
 
     var entry: LanguageEntry
-    /// The words that are looked for, in order.
+    /// The words that the parser looks for, in order.
     var words: [[UInt8]]
-    /// A first word that is none of a variable: where the others are missing they are asked for.
+    /// Whether the first word can't be a variable, so the parser requires the other words after it.
     var needsAllWords: Bool
-    /// Whether the words are meant so here: asked at the last one of them.
+    /// Decides whether the words have this meaning here; called with the cursor at the last of them.
     var isMeant: (@Sendable (TokenCursor) -> Bool)?
-    /// Another way to write an entry is not offered.
+    /// Whether the phrase is offered as a choice; an alternative form of an entry is not.
     var isListed = true
-    /// Reads what stands behind the words.
+    /// Reads what follows the words.
     var read: Read
 
-    /// - Parameter words: where they are not the spelling.
+    /// Creates a phrase.
+    ///
+    /// - Parameter words: the words to look for, if they differ from the spelling.
     init(
         _ entry: LanguageEntry, words: String? = nil, needsAllWords: Bool = false,
         when isMeant: (@Sendable (TokenCursor) -> Bool)? = nil, read: @escaping Read
@@ -39,27 +42,29 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         self.read = read
     }
 
-    /// `if needed` may follow it.
+    /// Returns the phrase with an optional `if needed` after it.
     func ifNeeded() -> Self {
         var phrase = self
         phrase.entry = entry.ifNeeded()
         return phrase
     }
 
-    /// The same words, read as a part of something larger.
+    /// Returns a phrase with the same words whose meaning is wrapped in a larger one.
     func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read
         return Phrase<Reader, Larger>(self) { (reader: Reader) throws(Abandoned) in wrap(try read(reader)) }
     }
 }
 
-/// Phrases by their first letter, those with most words first; of two with the same words the one of the actor's own kind.
+/// Phrases by their first letter, those with the most words first; if two have the same words, the actor's own comes
+/// first.
 struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
-    /// A class: an entry has so many parts that a copy for each word of a script would take longer than the search.
+    /// A class, because an entry has so many parts that a copy for each word of a script would take longer than the
+    /// search.
     final class Candidate: Sendable {
         let phrase: Phrase<Reader, Meaning>
         let words: [[UInt8]]
-        /// In the order of the table.
+        /// The candidate's position in the table.
         let place: Int
         let pointsAtOperand: Bool
 
@@ -73,7 +78,10 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 
     private var buckets: [[Candidate]]
 
-    /// - Parameter candidates: those that are not the actor's own are read too, so that a message can name them.
+    /// Creates an index.
+    ///
+    /// - Parameter candidates: all phrases; those of other kinds of actors are read too, so that a message can name
+    ///   them.
     init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: 128)
         let ordered = candidates.sorted { left, right in
@@ -91,7 +99,7 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         self.init(phrases.enumerated().map { (Candidate($1, place: $0), isOwn: true) })
     }
 
-    /// The first words of all.
+    /// The first words of all phrases.
     var firstWords: Set<String> {
         Set(buckets.joined().compactMap { $0.words.first.map { String(decoding: $0, as: UTF8.self) } })
     }
@@ -100,7 +108,7 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 }
 
 extension TokenCursor {
-    /// Finds what the next words say, and steps over these words; nil where they say nothing of the kind.
+    /// Returns the phrase that the next words begin and steps over these words; `nil` if no phrase matches.
     func take<Reader, Meaning>(
         _ phrases: PhraseIndex<Reader, Meaning>
     ) throws(Abandoned) -> PhraseIndex<Reader, Meaning>.Candidate? {
@@ -130,7 +138,7 @@ extension TokenCursor {
 }
 
 extension Phrase where Reader == WireParser {
-    /// A comparison and a number behind the words.
+    /// Returns a phrase with a comparison and a number after its words.
     static func comparison(
         _ entry: LanguageEntry, needsAllWords: Bool = false,
         _ meaning: @escaping @Sendable (Comparison, Expression) -> Meaning
@@ -143,9 +151,9 @@ extension Phrase where Reader == WireParser {
 }
 
 extension Phrase where Reader == ExpectationParser {
-    /// A value or a regex behind the words, or only a name for what comes.
+    /// Returns a phrase with a value or a regex after its words, or only a name for what is received.
     ///
-    /// - Parameter sample: what a message shows; the example where there is none.
+    /// - Parameter sample: the example in messages; `nil`: the entry's example.
     static func pattern(
         _ entry: LanguageEntry, sample: String? = nil,
         when isMeant: @escaping @Sendable (TokenCursor) -> Bool = { !$0.isVariableHere },

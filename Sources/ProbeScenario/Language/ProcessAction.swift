@@ -1,5 +1,6 @@
 import ProbeBase
 
+/// An action of a process.
 package enum ProcessAction: LanguageElement {
     case start
     case send(SendStatement)
@@ -8,6 +9,7 @@ package enum ProcessAction: LanguageElement {
     case stop
 }
 
+/// What a process is expected to do.
 package enum ProcessExpectation: LanguageElement {
     case listening
     case output(RegexLiteral)

@@ -1,12 +1,12 @@
 package import ProbeBase
 
-/// `pb(…)`: a message of protobuf that is built, or a field of one that was received.
+/// `pb(…)`: a protobuf message to build, or a field of a received one.
 package enum ProtobufExpression: Sendable, Equatable {
     /// `pb(1: "text", 2: 150)`
     case message([Field])
     /// `pb(m, 3.1)`
     case field(of: Expression, ProtobufPath)
-    /// `sint -1`, with which a field is compared: the number that is on the wire.
+    /// `sint -1`, compared with a field: the number as it is encoded on the wire.
     case number(Scalar)
 
     package struct Field: Sendable, Equatable {
@@ -20,23 +20,23 @@ package enum ProtobufExpression: Sendable, Equatable {
         case packed([Scalar])
     }
 
-    /// How a number is written; none: bytes with their length, a number as a varint.
+    /// The encoding of a number; without one, bytes have a length prefix and a number is a varint.
     package enum Format: String, Sendable, CaseIterable {
         case fixed32, fixed64
-        /// Zigzag: small numbers of either sign are short.
+        /// Zigzag encoding: small numbers of either sign are short.
         case sint
-        /// Two's complement of 64 bits: a negative one takes ten bytes.
+        /// Two's complement in 64 bits: a negative number takes ten bytes.
         case int
     }
 
     package struct Scalar: Sendable, Equatable {
         package var format: Format?
-        /// A `-` stands before it.
+        /// Whether a `-` precedes the value.
         package var isNegative: Bool
         package var value: Expression
     }
 
-    /// All values in it.
+    /// All values in the expression.
     package var values: [Expression] {
         switch self {
         case .message(let fields): fields.flatMap { [$0.number] + $0.content.scalars.map(\.value) }

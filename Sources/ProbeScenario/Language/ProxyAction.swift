@@ -1,12 +1,13 @@
 package import ProbeBase
 
-/// What a proxy does with the connections that pass through it. Before its first `accept` a step is for all that come.
+/// What a proxy does with the connections that pass through it. A step before the first `accept` applies to all
+/// connections.
 package enum ProxyAction: LanguageElement {
     case accept(as: Name?)
-    /// `count`: so many bytes, and then it holds.
+    /// `count`: forwards this number of bytes, then holds.
     case forward(ForwardStyle<Parsed>, count: Expression?, to: ConversationSide)
     case hold(to: ConversationSide)
-    /// nil: both directions.
+    /// `nil`: both directions.
     case release(to: ConversationSide?)
     case discard(to: ConversationSide)
     case replace(Expression, with: Expression, to: ConversationSide)
@@ -15,7 +16,7 @@ package enum ProxyAction: LanguageElement {
     case halfClose(to: ConversationSide)
     case reset(ConversationSide)
     case vanish(ConversationSide)
-    /// Watches what passes.
+    /// Watches the bytes that pass.
     case expect(ConnectionExpectation, from: ConversationSide)
 }
 
@@ -114,13 +115,13 @@ extension ProxyAction {
     ]
     static let entries = index(phrases, [watching])
 
-    /// Behind the words of ``ConnectionExpectation``.
+    /// The entry for what follows the words of a ``ConnectionExpectation``.
     static let watching = LanguageEntry(
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
         "watches what comes from this side, and takes nothing away: it goes on as it would. Each side has a place of its own, up to which steps have looked",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
 
-    /// It changes how bytes go on, so that some must come.
+    /// Whether the action changes how bytes are forwarded, so that it has no effect unless bytes arrive.
     var canBeUnneeded: Bool {
         switch self {
         case .accept, .expect: false

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// What a program and all that it has started use of the machine: a `process`, or the program of a subject's adapter.
+/// The resources that a program and its descendants use: a `process`, or the program of a subject's adapter.
 package struct ResourceExpectation: Sendable {
     package enum Resource: String, Sendable, CaseIterable {
         case descriptors, threads, memory
@@ -10,7 +10,7 @@ package struct ResourceExpectation: Sendable {
 
     package enum Wanted: Sendable {
         case amount(Comparison, Expression)
-        /// Of ``Resource/cpu``.
+        /// Compares ``Resource/cpu``.
         case time(Comparison, Duration)
         /// `as n`
         case any(as: Name)
@@ -23,9 +23,11 @@ package struct ResourceExpectation: Sendable {
 // MARK: The table
 
 extension ResourceExpectation {
+    /// Returns the phrases for a kind of program.
+    ///
     /// - Parameters:
-    ///   - whose: the row's words for the program.
-    ///   - start: since when processor time counts, before a step has looked at it.
+    ///   - whose: the words for the program in the reference.
+    ///   - start: the moment from which processor time counts, until a step has read it.
     static func phrases(
         of whose: String, since start: String, after preparation: String?
     ) -> [Phrase<ExpectationParser, ResourceExpectation>] {

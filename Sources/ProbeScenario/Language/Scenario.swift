@@ -8,56 +8,57 @@ package struct Scenario: Sendable {
     package var level: Level = .must
     package var tags: [String] = []
     package var requirements: [Requirement] = []
-    /// Deadline of each waiting step.
+    /// The deadline of each step that waits.
     package var timeout: Duration = .seconds(5)
-    /// What the integers that only the run can compute may be, by their expressions.
+    /// The allowed ranges of the integers that only the run can compute, by their expressions.
     package var integerRanges: [SourceSpan: IntegerRange] = [:]
     package var caseTimeout: Duration = .seconds(60)
     package var framing: Framing = .crlf
-    /// Handed to the subject as its limit; nil: the default of 1024.
+    /// The subject's limit for a line; `nil`: the default of 1024.
     package var maxLine: Expression?
     package var actors: [ActorDeclaration] = []
     package var links: [LinkDeclaration] = []
-    /// What names mean from the start of the case on.
+    /// What names resolve to from the start of the case on.
     package var names: [NameStatement] = []
-    /// The `each` statements in order; several multiply, the last one varies fastest.
+    /// The `each` statements in order; several multiply, and the last one varies fastest.
     package var parameters: [Parameter] = []
     package var tables: [String: Table] = [:]
-    /// Header `let`s, in order.
+    /// The `let`s of the header, in order.
     package var constants: [(name: Name, value: Expression)] = []
     package var definitions: [String: Block] = [:]
     package var steps: [Step] = []
-    /// A string names `${ca}`: the file of the run's authority.
+    /// Whether a string names `${ca}`: the file of the run's certificate authority.
     package var namesAuthority = false
-    /// A step is `start tls`.
+    /// Whether a step is `start tls`.
     package var startsTLS = false
 
     package init(title: Spanned<String>) {
         self.title = title
     }
 
-    /// Whether it tests a transport.
+    /// Whether the scenario tests a transport.
     package var hasSubject: Bool {
         actors.contains { if case .subject = $0.kind { true } else { false } }
     }
 
-    /// Whether an endpoint of the harness or the subject speaks TLS, from its beginning or later.
+    /// Whether an endpoint of the harness or the subject speaks TLS, from the start or later.
     package var speaksTLS: Bool {
         actors.contains { $0.tls != nil } || startsTLS
     }
 
-    /// Whether it tests a transport, or requires something of it.
+    /// Whether the scenario tests a transport, or requires something of it.
     package var needsSubject: Bool {
         hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
     }
 
-    /// Whether it says TLS anywhere: of an actor, in a requirement or in a step. Its programs may speak TLS then, too.
+    /// Whether the scenario mentions TLS anywhere: for an actor, in a requirement or in a step. Its programs may then
+    /// speak TLS, too.
     package var usesTLS: Bool {
         speaksTLS || requirements.contains { $0.kind == .tls } || Self.useTLS(steps)
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
-    /// The first step by which a connection vanishes, and its machine is up again: it takes a privilege.
+    /// The first step in which a connection vanishes and its machine comes up again, which needs a privilege.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }
@@ -72,7 +73,7 @@ package struct Scenario: Sendable {
         return nil
     }
 
-    /// Whether a step looks at what passes through a proxy.
+    /// Whether a step watches what passes through a proxy.
     package var watchesProxies: Bool {
         Self.watchProxies(steps) || definitions.values.contains { Self.watchProxies($0.steps) }
     }
@@ -93,8 +94,9 @@ package struct Scenario: Sendable {
         }
     }
 
-    /// The first place that names an address to connect to: it may be that of a server outside of the run. Of a client whose steps say
-    /// where it connects to, its declaration. Nil where everything that is connected to is an actor, or an address with the port of one.
+    /// The first place that names an address to connect to, which may belong to a server outside of the run; for a
+    /// client whose steps say where it connects to, its declaration. `nil` if every target is an actor, or an address
+    /// with the port of an actor.
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {
@@ -132,7 +134,7 @@ package struct Requirement: Sendable {
 
     package enum Kind: Sendable, Equatable {
         case capture, ipv6, link, tls, root
-        /// The name localhost stands for 127.0.0.1 and for ::1.
+        /// The name localhost resolves to 127.0.0.1 and to ::1.
         case localhostIPv6
         case command(String)
         case subject(capability: TransportCapability)
@@ -159,6 +161,7 @@ package struct Parameter: Sendable {
     }
 }
 
+/// `table`: rows of cells, which `each` and `for` iterate over.
 package struct Table: Sendable {
     package var name: Name
     package var rows: [[Cell]]
@@ -174,11 +177,12 @@ package struct Table: Sendable {
     }
 }
 
+/// The declaration of an actor in the header.
 package struct ActorDeclaration: Sendable {
     package var name: Name
     package var kind: Kind
     package var span: SourceSpan
-    /// `tls`, of a server, a client, a subject or a crowd.
+    /// The `tls` options of a server, a client, a subject or a crowd.
     package var tls: TLSOptions?
 
     package init(name: Name, kind: Kind, span: SourceSpan) {
@@ -190,9 +194,9 @@ package struct ActorDeclaration: Sendable {
     package enum Kind: Sendable {
         /// `on`, `backlog`, `with …`
         case server(address: AddressExpression?, backlog: Expression?, options: [SocketOption])
-        /// nil target: the address is given at `connect to`.
+        /// A `nil` target: `connect to` gives the address.
         case client(target: Target?, options: [SocketOption])
-        /// nil target: `listens`.
+        /// A `nil` target: the subject listens.
         case subject(target: Target?, options: SubjectOptions)
         case process(ProcessCommand)
         case proxy(target: Target)
@@ -200,7 +204,7 @@ package struct ActorDeclaration: Sendable {
     }
 }
 
-/// Where a client or a subject connects to.
+/// The target that a client or a subject connects to.
 package enum Target: Sendable {
     case actor(Name)
     case address(AddressExpression)
@@ -215,16 +219,16 @@ package struct AddressExpression: Sendable {
         case path(Expression)
     }
 
-    /// Without the brackets; empty of a Unix socket.
+    /// The host, without brackets; empty for a Unix socket.
     package var host: String
-    /// nil: any free port (only after `on`).
+    /// The port; `nil`: any free port (only after `on`).
     package var port: Expression?
     package var span: SourceSpan
-    /// nil: of IP.
+    /// The path of a Unix socket; `nil` for an IP address.
     package var unix: UnixSocket?
-    /// The address of a side of a link: there is no host.
+    /// The address family, if the address is that of a side of a link; there is no host then.
     package var link: LinkFamily?
-    /// A name that a `name` statement gives: the subject is told it, and there is no host.
+    /// A name that a `name` statement defines. The subject gets the name, and there is no host.
     package var hostName: Spanned<String>?
 
     package init(host: String, port: Expression?, span: SourceSpan) {
@@ -239,31 +243,33 @@ package struct AddressExpression: Sendable {
     }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6, path "/chat", protobuf`
+/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2,
+/// interface lo, prefer ipv6, path "/chat", protobuf`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
-    /// The connection stays open behind the peer's FIN.
+    /// Whether the connection stays open after the peer's FIN.
     package var allowsHalfClose = false
     package var discardsTooLong = false
-    /// It parses what comes as protobuf, by the schema of the adapter protocol, and serialises it.
+    /// Whether the subject parses received bytes as protobuf, with the schema of the adapter protocol, and serialises
+    /// it.
     package var parsesProtobuf = false
     package var highWater: Expression?
-    /// It sends the value when it has sent nothing else for this time.
+    /// The message that is sent when nothing else has been sent for this time.
     package var heartbeat: (interval: Duration, message: Expression)?
-    /// It stops when nothing came for this time.
+    /// The time without received bytes after which the subject stops.
     package var heartbeatTimeout: Duration?
-    /// What alone counts as life of the peer.
+    /// The only message that counts as a sign of life from the peer.
     package var heartbeatAnswer: Expression?
-    /// It makes another connection where one is lost, after a wait of these lengths.
+    /// The range of the delay before a lost connection is made again.
     package var reconnect: (shortest: Duration, longest: Duration)?
-    /// Its own end: an address, with a port or without. Of one that listens: where.
+    /// The local address, with or without a port; for a subject that listens, the address that it listens on.
     package var local: AddressExpression?
-    /// The network interface that it is bound to.
+    /// The network interface that the subject is bound to.
     package var interface: Name?
-    /// What it asks for in the opening handshake of WebSocket.
+    /// The path that the subject requests in the WebSocket opening handshake.
     package var path: Expression?
-    /// Which address of a name it tries first.
+    /// The address family that the subject tries first if a name has both.
     package var preference: AddressPreference?
 
     package init(connectTimeout: Duration? = nil, idleTimeout: Duration? = nil) {
@@ -278,10 +284,10 @@ package enum SocketOption: Sendable {
     case sendBuffer(Expression)
     case noDelay(Bool)
     case keepAlive(Bool)
-    /// On, with this idle time before the first probe and this interval between probes.
+    /// On, with this time as the idle time before the first probe and as the interval between probes.
     case keepAliveEvery(Duration)
 
-    /// As it is written.
+    /// The option as it is written in a script.
     package var word: String {
         switch self {
         case .receiveBuffer: "receive-buffer"
@@ -291,7 +297,7 @@ package enum SocketOption: Sendable {
         }
     }
 
-    /// A Unix socket does not have it.
+    /// Whether a Unix socket does not have the option.
     package var isOfTCP: Bool {
         switch self {
         case .receiveBuffer, .sendBuffer: false
@@ -300,10 +306,10 @@ package enum SocketOption: Sendable {
     }
 }
 
-/// The words of a `process` line after the shell's rules; each is a list of pieces to be joined.
+/// The words of a `process` line after the shell's quoting rules; each is a list of pieces to join.
 package struct ProcessCommand: Sendable {
     package var words: [Spanned<[StringPiece]>]
-    /// The highest of `${P.port}` (1), `${P.port.2}` (2), … in the whole scenario that name this process.
+    /// The number of ports of this process that the scenario names: 1 for `${P.port}`, 2 for `${P.port.2}`, and so on.
     package var portCount: Int
 
     package init(words: [Spanned<[StringPiece]>], portCount: Int) {
@@ -312,9 +318,9 @@ package struct ProcessCommand: Sendable {
     }
 }
 
-/// What a script says of names of hosts.
+/// What a script says about host names.
 extension Scenario {
-    /// Statements of the header and steps, wherever they stand.
+    /// The `name` statements of the header and of all steps, in blocks too.
     private var nameStatements: [NameStatement] {
         names + ([steps] + definitions.values.map(\.steps)).flatMap(Self.nameStatements)
     }
@@ -326,13 +332,13 @@ extension Scenario {
         }
     }
 
-    /// The first statement that says what a name stands for: it takes a resolver that programs ask.
+    /// The first statement that defines a name, which requires a resolver that programs can query.
     package var firstName: SourceSpan? { nameStatements.first?.span }
 
-    /// Whether programs in the networks of its links look names up by the run's own resolver.
+    /// Whether programs in the networks of its links resolve names with the run's own resolver.
     package var usesNames: Bool { firstName != nil }
 
-    /// The actors that links and names name: what the script says of them holds only while they are there.
+    /// The actors that links and names refer to: what the script says about them holds only while they exist.
     package var actorsOfNetworks: Set<String> {
         var actors = Set(links.flatMap(\.names).map(\.value))
         for case .addresses(let addresses, _) in nameStatements.map(\.answer) {

@@ -1,19 +1,20 @@
+/// An action of a server, in addition to those of a connection.
 package enum ServerAction: LanguageElement {
-    /// `webSocket`: with the opening handshake.
+    /// `webSocket`: includes the opening handshake.
     case accept(as: Name?, AcceptMode, webSocket: WebSocketAccept?)
     case listen
     case stopListening
     case reboot
     case expect(ServerExpectation)
 
-    /// The opening handshake of WebSocket: the server answers.
+    /// The WebSocket opening handshake, which the server answers.
     package struct WebSocketAccept: Sendable {
-        /// A name for the path that the client asks for.
+        /// The variable for the path that the client requests.
         package var path: Name?
     }
 
     package enum AcceptMode: Sendable {
-        /// With the handshake, if the server was declared with `tls`.
+        /// With the TLS handshake, if the server was declared with `tls`.
         case asDeclared
         /// TCP only.
         case withoutTLS
@@ -21,17 +22,19 @@ package enum ServerAction: LanguageElement {
     }
 }
 
+/// What a server is expected to do, in addition to what its connection receives.
 package enum ServerExpectation: LanguageElement {
     case noConnection(for: Duration)
 }
 
+/// An action of a client, in addition to those of a connection.
 package enum ClientAction: LanguageElement {
-    /// `webSocket`: the path that is asked for by the opening handshake.
+    /// `webSocket`: the path that the opening handshake requests.
     case connect(to: AddressExpression?, ConnectOutcome, webSocket: Expression?)
 
     package enum ConnectOutcome: Sendable {
         case succeeds, refused, timesOut
-        /// TCP only, of one that was declared with `tls`.
+        /// TCP only, for a client that was declared with `tls`.
         case withoutTLS
         case tlsFails(alert: Expression?)
     }

@@ -1,11 +1,11 @@
 /// A range of bytes in one source file of a scenario: half-open, `start ..< end`, zero-based.
 package struct SourceSpan: Hashable, Sendable {
-    // In 32 bits: every value of a script has a span, and no script is larger than ``Lexer/largestScript``.
+    // Stored in 32 bits: every value of a script has a span, and no script is larger than ``Lexer/largestScript``.
     private var storedFile: Int32
     private var storedStart: Int32
     private var storedEnd: Int32
 
-    /// Index of the file in its ``SourceMap``: 0 is the scenario, the rest are its includes.
+    /// The index of the file in its ``SourceMap``: 0 is the scenario, the others are its includes.
     package var file: Int { Int(storedFile) }
     package var start: Int { Int(storedStart) }
     package var end: Int {
@@ -19,13 +19,13 @@ package struct SourceSpan: Hashable, Sendable {
         storedEnd = Int32(truncatingIfNeeded: end)
     }
 
-    /// The smallest span that holds both; they must be of one file.
+    /// Returns the smallest span that contains both; they must be in the same file.
     package func joined(with other: SourceSpan) -> SourceSpan {
         SourceSpan(file: file, start: min(start, other.start), end: max(end, other.end))
     }
 }
 
-/// A value with the place in the script that it came from.
+/// A value with its place in the script.
 package struct Spanned<Value> {
     package var value: Value
     package var span: SourceSpan

@@ -2,14 +2,14 @@ package import ProbeBase
 
 /// One statement of the timeline.
 package struct Step: Sendable {
-    /// Number of the step in the order of the script (a block before its contents); unique in the scenario.
+    /// The step's number in the order of the script (a block before its contents); unique in the scenario.
     package var id: Int
     package var kind: Kind
-    /// The whole statement; of a block, its first line.
+    /// The span of the whole statement; for a block, its first line.
     package var span: SourceSpan
     /// Where the caret points when the step fails: usually the value or the verb.
     package var focus: SourceSpan
-    /// `if needed`: it may be left without effect.
+    /// `if needed`: whether the step may have no effect.
     package var isOptional = false
 
     package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {
@@ -42,7 +42,7 @@ package struct Step: Sendable {
         case name(NameStatement)
     }
 
-    /// Whether `if needed` may follow: it sets up what has to take effect before the case ends.
+    /// Whether `if needed` may follow: the step sets up something that must take effect before the case ends.
     var canBeUnneeded: Bool {
         switch kind {
         case .link, .whenever, .name: true
@@ -71,6 +71,7 @@ package struct Step: Sendable {
     }
 }
 
+/// The steps between braces, with their place in the script.
 package struct Block: Sendable {
     package var steps: [Step]
     package var span: SourceSpan
@@ -92,7 +93,7 @@ package struct Timing: Sendable, Equatable {
     }
 }
 
-/// A signal by its name without `SIG` (`TERM`) and its number on this system.
+/// A signal: its name without `SIG` (`TERM`) and its number on Linux.
 package struct ProcessSignal: Sendable, Equatable {
     package var name: String
     package var number: Int32
@@ -107,18 +108,18 @@ package struct ProcessSignal: Sendable, Equatable {
 package struct SendStatement: Sendable {
     package enum Mode: Sendable {
         case bytes, line, urgent
-        /// `send plaintext`: past TLS.
+        /// `send plaintext`: bypasses TLS.
         case plaintext
     }
 
     package var mode: Mode
-    /// `start sending`: the step is done at once, `expect sent` waits for it.
+    /// `start sending`: the step completes at once, and `expect sent` waits for the send.
     package var inBackground: Bool
     /// The values between `|`; at least one.
     package var pieces: [Expression]
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// `in records of 1B`: how TLS cuts the plaintext.
+    /// `in records of 1B`: how TLS divides the plaintext into records.
     package var recordLength: Expression?
     /// `with fin`: the FIN leaves in the segment of the last piece.
     package var carriesFIN = false

@@ -1,4 +1,4 @@
-/// The steps that begin with no actor.
+/// The steps that do not begin with an actor.
 enum StepStatement {
     static let phrases: [Phrase<StepParser, Step.Kind>] = [
         Phrase(

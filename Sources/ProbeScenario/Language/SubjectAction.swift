@@ -1,25 +1,26 @@
 package import ProbeBase
 
+/// An action of the transport under test.
 package enum SubjectAction: LanguageElement {
     case start
     case send(SendStatement)
     /// `send early`: without waiting for the connection.
     case sendEarly(SendStatement)
-    /// With the framing `websocket`: `send` sends a text message.
+    /// With framing `websocket`, where `send` sends a text message.
     case sendBinary(SendStatement)
     case ping(Expression?)
-    /// `close 1000 "bye"`: the close of WebSocket.
+    /// `close 1000 "bye"`: a WebSocket close frame.
     case closeFrame(code: Expression?, reason: Expression?)
     case expect(SubjectExpectation)
     case operate(PlainOperation)
-    /// `framing u16 behind 1 line`: when so many more were delivered.
+    /// `framing u16 behind 1 line`: takes effect after this number of further lines or messages has been delivered.
     case framing(Framing, behind: Expression?)
     case read(ReadRequest)
     /// `start tls name "chat.test"`: STARTTLS, with the options of a declaration.
     case startTLS(TLSOptions)
     case stop
 
-    /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
+    /// The reads of AsyncSocket; the `within` of the step is the timeout of the read itself.
     package enum ReadRequest: Sendable {
         case length(Expression)
         case until(Expression)
@@ -168,7 +169,7 @@ extension SubjectAction {
         }
     }
 
-    /// It is about frames of WebSocket.
+    /// Whether the action is about WebSocket frames.
     var isOfWebSocket: Bool {
         switch self {
         case .sendBinary, .ping, .closeFrame: true
@@ -195,7 +196,7 @@ extension SubjectAction {
         switch self {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
-        // Of the adapter's program, which runs before the subject is started.
+        // About the adapter's program, which runs before the subject is started.
         case .expect(.resource): .nothing
         case .expect(.secured): .observesSubjectTLS
         case .expect: .observesSubject

@@ -6,9 +6,9 @@ package enum SubjectExpectation: LanguageElement {
     case secured
     case line(Pattern, as: Name?)
     case message(Pattern, as: Name?)
-    /// `message binary V`, with the framing `websocket`.
+    /// `message binary V`, with framing `websocket`.
     case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
-    /// With the framing `websocket`: the next of the peer's pings and pongs.
+    /// The peer's next ping or pong, with framing `websocket`.
     case ping(Expression?)
     case pong(Expression?)
     case sent
@@ -17,19 +17,20 @@ package enum SubjectExpectation: LanguageElement {
     case discarded
     case full
     case drained
-    /// Its connection has ended, and it will make another one; the name gets the number of bytes that it will never send.
+    /// The connection has ended and the subject will reconnect; the name gets the number of bytes that will never be
+    /// sent.
     case lost(reason: String?, as: Name?)
-    /// nil: for any reason.
+    /// `reason` is `nil` for any reason.
     case attemptFailed(reason: String?)
     case data(Pattern, as: Name?)
     case bytes(Expression)
     case accept(as: Name)
-    /// What the last op answered, such as `already-started`.
+    /// The answer to the last operation, such as `already-started`.
     case error(String)
-    /// `eof reset refused timeout too-long …`; nil: any. `closed` may have the code of the peer's close.
+    /// `eof reset refused timeout too-long …`; `nil`: any reason. `closed` may have the code of the peer's close frame.
     case stopped(reason: String?, code: Expression?)
     case nothing(for: Duration)
-    /// Of the program of its adapter.
+    /// The resources of its adapter's program.
     case resource(ResourceExpectation)
 }
 
@@ -189,7 +190,7 @@ extension SubjectExpectation {
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
         "its end, with the reason; without a word any. `closed` is the peer's close of WebSocket, with that code. Events that come before it and nobody expected fail it",
         example: "expect stopped eof", timing: .both)
-    /// It needs the limit, also where that is the default one.
+    /// The entry of `stopped too-long`, which needs the line limit even if it is the default.
     private static let tooLongEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "stopped too-long", "", example: "expect stopped too-long", word: "stopped", choice: nil, timing: .both,
@@ -204,7 +205,7 @@ extension SubjectExpectation {
         "protocol", "stopped", "other",
     ]
 
-    /// A connection that broke the rules is not made again.
+    /// The reasons for which a connection is made again. A connection that violated the protocol is not.
     package static let lossReasons = stopReasons.filter {
         !["refused", "too-long", "protocol", "tls-failed", "stopped"].contains($0)
     }
@@ -240,7 +241,7 @@ extension SubjectExpectation {
         }
     }
 
-    /// It is about frames of WebSocket.
+    /// Whether the expectation is about WebSocket frames.
     var isOfWebSocket: Bool {
         switch self {
         case .ping, .pong, .messageOfKind, .stopped("closed", _): true
@@ -248,7 +249,7 @@ extension SubjectExpectation {
         }
     }
 
-    /// It is about a connection that is made again.
+    /// Whether the expectation is about a connection that is made again.
     var isOfReconnect: Bool {
         switch self {
         case .lost, .attemptFailed: true

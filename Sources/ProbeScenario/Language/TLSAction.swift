@@ -1,10 +1,10 @@
 package import ProbeBase
 
-/// What a connection of the harness does with TLS beyond sending and closing.
+/// What a connection of the harness does with TLS in addition to sending and closing.
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify
-    /// Of any content type.
+    /// A record of any content type.
     case sendRecord(type: Expression, Expression)
     case sendAlert(level: Expression, Expression)
     case sendNotify
@@ -13,7 +13,7 @@ package enum TLSAction: Sendable {
     case sendHelloRequest
     case corruptNextRecord
 
-    /// It is written by the harness itself, since OpenSSL refuses to.
+    /// Whether the harness writes the record itself, because OpenSSL refuses to.
     var isForged: Bool {
         switch self {
         case .sendRecord, .sendAlert: true
@@ -23,7 +23,7 @@ package enum TLSAction: Sendable {
         }
     }
 
-    /// The only version that has such a message; nil: both, or it depends on nothing.
+    /// The only TLS version that has the message; `nil` if both have it or the action does not depend on the version.
     var version: TLSVersion? {
         switch self {
         case .sendKeyUpdate, .sendTicket: .tls13
@@ -32,7 +32,7 @@ package enum TLSAction: Sendable {
         }
     }
 
-    /// Only a server sends such a message.
+    /// Whether only a server sends the message.
     var isOfServer: Bool {
         switch self {
         case .sendTicket, .sendHelloRequest: true
@@ -46,10 +46,10 @@ package enum TLSAction: Sendable {
 package struct TLSStart: Sendable {
     package var options: TLSOptions
     package var outcome = TLSOutcome.succeeds
-    /// How its first flight leaves.
+    /// How the first flight of the handshake is sent.
     package var cut: Cut<Parsed>?
     package var pace: Pace?
-    /// So many bytes of its first flight are sent, and no more of the handshake.
+    /// Only this number of bytes of the first flight is sent, and nothing else of the handshake.
     package var stopsAfter: Expression?
 
     init(options: TLSOptions) { self.options = options }

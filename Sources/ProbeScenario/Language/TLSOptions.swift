@@ -1,16 +1,17 @@
 package import ProbeBase
 
-/// What stands behind `tls` in a declaration, and behind `start tls`.
+/// The options that follow `tls` in a declaration, and `start tls`.
 package struct TLSOptions: Sendable {
-    /// The own certificate.
+    /// The certificate of the actor itself.
     package enum Certificate: Sendable {
-        /// `cert expired`: made for the case.
+        /// `cert expired`: generated for the case.
         case flawed(Flaw)
-        /// `cert for "other.test"`: made for the case.
+        /// `cert for "other.test"`: generated for the case.
         case named(Expression)
-        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without a key the certificate's file has it.
+        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without a key, the certificate's file contains
+        /// it.
         case file(Expression, key: Expression?)
-        /// `cert run`: a client's, by the run's authority.
+        /// `cert run`: a client's certificate, issued by the run's authority.
         case ofTheRun
     }
 
@@ -22,7 +23,7 @@ package struct TLSOptions: Sendable {
         case unknownAuthority = "unknown-ca"
     }
 
-    /// Whom a client or a subject trusts.
+    /// The authority that a client or a subject trusts.
     package enum Trust: Sendable {
         /// The authority of the run.
         case run
@@ -39,12 +40,12 @@ package struct TLSOptions: Sendable {
     package var protocols: [Expression] = []
     package var tickets: Expression?
     package var clientCertificate: ClientCertificate?
-    /// Of the words, from `tls` on.
+    /// The span of the options, from the word `tls` on.
     package var span: SourceSpan
 
     package init(span: SourceSpan) { self.span = span }
 
-    /// What is said here, and what `base` says of the rest.
+    /// Returns these options, with those of `base` for everything that they leave unset.
     package func over(_ base: TLSOptions?) -> TLSOptions {
         guard let base else { return self }
         var options = self
@@ -75,13 +76,13 @@ package struct TLSOptions: Sendable {
 }
 
 extension Expression {
-    /// What is in the file of this name: an option's file has to be there and not empty, as that of `file("…")`.
+    /// The contents of the file with this name: an option's file must exist and not be empty, like that of `file("…")`.
     fileprivate var contents: Expression {
         Expression(.call(Name(Function.file.rawValue, span), [Argument(value: self)]), span: span)
     }
 }
 
-/// What is to become of a handshake.
+/// The expected outcome of a handshake.
 package enum TLSOutcome: Sendable {
     case succeeds
     /// `tls failed`, `tls failed unknown-ca`: an alert by its number, received or sent.

@@ -1,22 +1,22 @@
-/// `ws.text("x")` and its kin: the bytes of a frame.
+/// `ws.text("x")` and similar expressions: the bytes of a frame.
 package struct WebSocketExpression: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         case text, binary, ping, pong, close, frame, accept
 
-        /// What a script writes.
+        /// The name as it is written in a script.
         package var name: String { "ws.\(rawValue)" }
     }
 
     package enum Mask: Sendable, Equatable {
         case none
-        /// By a key that the payload's length and the seed give.
+        /// A key derived from the payload's length and the seed.
         case chosen
-        /// By these four bytes.
+        /// These four bytes.
         case key(Expression)
     }
 
     package var kind: Kind
-    /// In their order: a payload; a close's code and reason; a frame's opcode and payload; a key.
+    /// The arguments in order: a payload; a close's code and reason; a frame's opcode and payload; a key.
     package var arguments: [Expression]
     package var isFinal: Bool?
     package var mask: Mask?
@@ -25,7 +25,7 @@ package struct WebSocketExpression: Sendable, Equatable {
     package var lengthForm: Expression?
     package var opcode: Expression?
 
-    /// All values in it.
+    /// All values in the expression.
     package var values: [Expression] {
         var values = arguments + [reserved, length, lengthForm, opcode].compactMap(\.self)
         if case .key(let key) = mask { values.append(key) }
@@ -34,7 +34,7 @@ package struct WebSocketExpression: Sendable, Equatable {
 }
 
 extension WebSocketExpression.Kind {
-    /// How many arguments it takes.
+    /// The number of arguments that the expression takes.
     var arity: ClosedRange<Int> {
         switch self {
         case .text, .binary, .accept: 1...1

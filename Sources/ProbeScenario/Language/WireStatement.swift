@@ -15,7 +15,7 @@ package enum WireStatement: LanguageElement {
 }
 
 extension WireStatement {
-    /// Whether it says how streams were cut, or how fast they were read.
+    /// Whether the statement is about how streams were cut, or how fast they were read.
     package var isAboutCuts: Bool {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
@@ -25,7 +25,7 @@ extension WireStatement {
         }
     }
 
-    /// The actors that it names.
+    /// The actors that the statement names.
     package var names: [Name] {
         switch self {
         case .halfConnection(let from, let to, _): [from, to]
@@ -42,7 +42,7 @@ package enum HalfConnectionStatement: LanguageElement {
     case bytes(Expression)
     case segmentCount(Comparison, Expression)
     case segments([Expression])
-    /// `gap >= 25ms` (index nil: each) or `gap 1 >= 25ms`
+    /// `gap >= 25ms` (`index` is `nil`: every gap) or `gap 1 >= 25ms`
     case gap(index: Int?, Comparison, Duration)
     case largestSegment(Comparison, Expression)
     case longestLine(Comparison, Expression)
@@ -229,7 +229,7 @@ extension HalfConnectionStatement {
 }
 
 extension HalfConnectionStatement {
-    /// What was sent, and in which segments: TLS sends other bytes.
+    /// Whether the statement is about what was sent, and in which segments: TLS sends other bytes.
     var isAboutContents: Bool {
         switch self {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
@@ -241,7 +241,8 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether it says how a stream was cut or how fast it was read: another way to send the same bytes makes it wrong.
+    /// Whether the statement is about how a stream was cut or how fast it was read, so that sending the same bytes in
+    /// another way makes it wrong.
     fileprivate var isAboutCuts: Bool {
         switch self {
         case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
@@ -253,7 +254,7 @@ extension HalfConnectionStatement {
 }
 
 extension WireStatement {
-    /// Those that begin with no `S -> T`.
+    /// The phrases that do not begin with `S -> T`.
     static let phrases: [Phrase<WireParser, WireStatement>] =
         [
             Phrase(
@@ -335,7 +336,7 @@ extension WireStatement {
         }
     }
 
-    /// Which connections it is about.
+    /// The connections that a statement is about.
     enum Subject {
         case connection(Name, Name)
         case connectionOf(Name)

@@ -6,13 +6,13 @@ extension UInt8 {
     }
     var isWordCharacter: Bool { isWordStart || isDigit }
 
-    /// A control character that no editor shows; a tab is seen.
+    /// Whether the byte is a control character that editors don't show; a tab is visible.
     var isHidden: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
 
 }
 
 extension [UInt8] {
-    /// Behind the word that starts at `start`: a `-` is part of it only before a letter or digit.
+    /// Returns the offset after the word at `start`: a `-` is part of it only before a letter or digit.
     func endOfWord(from start: Int) -> Int {
         var index = start
         while index < count {
@@ -38,7 +38,7 @@ extension [UInt8] {
         }
     }
 
-    /// The character that starts at `index`, of text that is known to be UTF-8.
+    /// Returns the character that starts at `index`; the text must be valid UTF-8.
     func scalar(at index: Int) -> String {
         guard index < count else { return "" }
         var end = index + 1

@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// Cuts the text of a script into words. Takes time linear in the text, never traps, and reports all that is wrong.
+/// Splits the text of a script into tokens. Takes time linear in the text, never traps, and reports every error.
 struct Lexer {
-    /// Offsets are kept in 32 bits, and the tree of a larger script would not be small.
+    /// The largest script in bytes: offsets are kept in 32 bits, and the tree of a larger script would not be small.
     static let largestScript = 64 << 20
 
     let file: Int
@@ -11,7 +11,7 @@ struct Lexer {
     var tokens: [Token] = []
     var comments: [Range<Int>] = []
     var diagnostics: [Diagnostic] = []
-    /// Open parentheses of the statement: inside them `/` divides.
+    /// The number of open parentheses in the statement: inside them, `/` divides.
     var depth = 0
     var isSpaced = true
 
@@ -20,7 +20,7 @@ struct Lexer {
         self.bytes = bytes
     }
 
-    /// The words of the file `file` with these bytes.
+    /// Returns the tokens of a file, by its index and its bytes.
     static func tokens(file: Int, bytes: [UInt8]) -> TokenList {
         var lexer = Lexer(file: file, bytes: bytes)
         if bytes.count > largestScript {
@@ -146,7 +146,7 @@ struct Lexer {
                 break
             }
         }
-        // `10B/s`, `2000/s`: inside parentheses a slash divides.
+        // `10B/s`, `2000/s`: inside parentheses, a slash divides.
         if depth == 0, peek(0) == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "s"), !(peek(2)?.isWordCharacter ?? false)
         {
             position += 2
@@ -216,12 +216,12 @@ struct Lexer {
             return
         }
         position = end
-        // The flags.
+        // The flags after the closing `/`.
         while let byte = peek(0), byte.isWordCharacter { position += 1 }
         add(.regex, start, position)
     }
 
-    /// Behind the closing `/`; one in a class such as `[^/]` closes nothing.
+    /// Returns the offset after the closing `/`; a `/` in a class such as `[^/]` does not close the regex.
     private func endOfRegex(honoursClasses: Bool) -> Int? {
         var index = position + 1
         var isInClass = false
@@ -267,7 +267,7 @@ struct Lexer {
         case .leftParenthesis: depth += 1
         case .rightParenthesis: depth = max(0, depth - 1)
         case .pipe:
-            // A line that starts with `|` belongs to the one before.
+            // A line that starts with `|` continues the one before.
             if tokens.last?.kind == .newline, tokens.count < 2 || !tokens[tokens.count - 2].kind.isPartOfCommand {
                 tokens.removeLast()
             }
@@ -339,11 +339,11 @@ extension Diagnostic.Message {
     }
 }
 
-/// Characters and signs that mean nothing in a script, but something elsewhere: comments of other languages, typographic characters, and
-/// spaces that are none.
+/// Characters and signs that have no meaning in a script but have one elsewhere: comments of other languages,
+/// typographic characters, and spaces other than U+0020.
 extension Lexer {
-    /// Passes over `// …` and `/* … */`, which are reported. A `/*` can start no regex; a `//` is the empty one where nothing but a clause
-    /// follows it.
+    /// Skips `// …` and `/* … */`, and reports them. A `/*` can't begin a regex; a `//` is the empty regex only if
+    /// nothing but a clause follows it.
     mutating func skipForeignComment() -> Bool {
         let start = position
         if isSpaced, peek(1) == UInt8(ascii: "*") {
@@ -385,8 +385,8 @@ extension Lexer {
         }
     }
 
-    /// A run of characters without meaning is one error. One that stands for a sign of the language is read as that sign, so that the rest
-    /// of its line is not reported too.
+    /// Reports a run of meaningless characters as one error. A character that resembles a sign of the language is read
+    /// as that sign, so that the rest of its line is not reported, too.
     mutating func invalidCharacters() {
         let start = position
         let text = bytes.scalar(at: start)
@@ -430,11 +430,11 @@ extension Lexer {
     }
 }
 
-/// A character of typography that looks like one of the language, or like nothing at all.
+/// A typographic character that resembles one of the language, or is invisible.
 package struct TypographicCharacter: Sendable {
     package enum Meant: Sendable {
         case space
-        /// What the language writes for it.
+        /// The sign that the language has instead.
         case sign(String)
         case quote
         /// A letter or a digit.
@@ -443,10 +443,10 @@ package struct TypographicCharacter: Sendable {
 
     let name: String
     let meant: Meant
-    /// It can't be seen at all, and stands for nothing.
+    /// Whether the character is invisible and stands for nothing.
     var isInvisible = false
 
-    /// nil for a character that is none of these.
+    /// Creates a typographic character; `nil` for any other character.
     init?(_ scalar: Unicode.Scalar) {
         let code = "U+" + Self.hex(scalar.value)
         switch scalar.value {
@@ -503,12 +503,12 @@ package struct TypographicCharacter: Sendable {
 }
 
 extension Diagnostic.Message {
-    /// `//` or `/*`.
+    /// The message for `//` or `/*`.
     static func foreignComment(_ sign: String) -> Self {
         Self(.unexpectedSlash, "`\(sign)` starts no comment", hint: "a comment goes from # to the end of its line")
     }
 
-    /// `&&`, `||`, `!`
+    /// The message for `&&`, `||` or `!`.
     static func foreignOperator(_ sign: String) -> Self {
         Self(
             .unexpectedCharacter, "there is no operator `\(sign)`",
@@ -522,7 +522,8 @@ extension Diagnostic.Message {
 }
 
 extension Lexer {
-    /// After `process P =` the rest of the line is words as a POSIX shell cuts them; such a line never goes on.
+    /// Reads the rest of a line that begins with `process P =` as words of a POSIX shell; such a line is never
+    /// continued.
     mutating func shellWordsIfProcessLine() {
         let count = tokens.count
         guard count >= 2, tokens[count - 2].kind == .word, tokens[count - 1].kind == .word,
@@ -543,7 +544,7 @@ extension Lexer {
         markSpace()
     }
 
-    /// Takes the next word; false at the end of the line.
+    /// Reads the next word; returns false at the end of the line.
     private mutating func shellWord() -> Bool {
         while let byte = peek(0), byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D {
             position += 1
@@ -566,7 +567,7 @@ extension Lexer {
                 position += 1
                 if let next = peek(0), next != 0x0A { position += 1 }
             case UInt8(ascii: "$") where peek(1) == UInt8(ascii: "{"):
-                // `${P.port}` may not hold white space; an unclosed one is the parser's to report.
+                // `${P.port}` can't contain white space; the parser reports an unclosed one.
                 position += 2
             default: position += 1
             }

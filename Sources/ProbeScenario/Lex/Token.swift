@@ -1,30 +1,30 @@
-/// A word of the script: what it is and where.
+/// A token of a script: its kind and its place.
 package struct Token: Sendable {
     package enum Kind: UInt8, Sendable {
         case word, number, string, rawString, regex
-        /// What stands between the parentheses of `hex(…)`.
+        /// The text between the parentheses of `hex(…)`.
         case hexDigits
         /// `[::1]`
         case bracketedHost
         /// One argument of a `process` line, as written.
         case shellWord
         case pipe, plus, minus, star, slash, leftParenthesis, rightParenthesis, leftBrace, rightBrace
-        /// Inside of parentheses.
+        /// Brackets inside parentheses.
         case leftBracket, rightBracket
         case comma, assign, arrow, doubleArrow, colon, semicolon, dot, dotDot, percent
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         case newline, end
-        /// Something that was diagnosed already.
+        /// Text that has already been reported.
         case invalid
 
         var isPartOfCommand: Bool { self == .shellWord }
     }
 
     package var kind: Kind
-    /// Offsets into the file: half-open.
+    /// The half-open range of offsets into the file.
     package var start: UInt32
     package var end: UInt32
-    /// White space (or the start of a line) stands before it.
+    /// Whether white space, or the start of the line, precedes the token.
     package var isSpaced: Bool
 
     init(_ kind: Kind, _ start: Int, _ end: Int, isSpaced: Bool) {
@@ -35,13 +35,13 @@ package struct Token: Sendable {
     }
 }
 
-/// The words of a file and the comments between them.
+/// The tokens of a file, and the comments between them.
 package struct TokenList: Sendable {
-    /// Ends with one of kind `end`.
+    /// The tokens; the last one has the kind `end`.
     package var tokens: [Token]
-    /// Each from its `#` to the end of its line, in order.
+    /// The comments in order, each from its `#` to the end of its line.
     package var comments: [Range<Int>]
     var diagnostics: [Diagnostic]
-    /// There is no sense in parsing: the file is no text.
+    /// Whether parsing makes no sense, because the file is not text.
     var isUnreadable = false
 }

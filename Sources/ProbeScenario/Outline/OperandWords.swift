@@ -1,10 +1,12 @@
 import ProbeBase
 
-/// The words that can stand behind some words of the language, where they are a closed list.
+/// The words that can follow certain words of the language, if they are a closed list.
 package enum OperandWords {
+    /// Returns the words that can follow a statement's beginning.
+    ///
     /// - Parameters:
-    ///   - words: of the statement so far, in order.
-    ///   - kind: of the actor that acts or is declared; nil where there is none.
+    ///   - words: the words of the statement so far, in order.
+    ///   - kind: the kind of the actor that acts or is declared; `nil` if there is none.
     package static func behind(_ words: [String], of kind: ActorKind?) -> [String] {
         guard let last = words.last else { return [] }
         switch last {
@@ -43,7 +45,7 @@ package enum OperandWords {
         }
     }
 
-    /// Whether nothing else can stand behind these words; an empty text is no word.
+    /// Returns whether nothing else can follow these words; an empty text is not a word.
     package static func isClosed(_ words: [String]) -> Bool {
         switch words.last {
         case "framing", "strip", "cert", "prefer", "nodelay": true
@@ -53,28 +55,28 @@ package enum OperandWords {
         }
     }
 
-    /// Whether a duration stands behind these words; an empty text is no word.
+    /// Returns whether a duration follows these words; an empty text is not a word.
     package static func takesDuration(_ words: [String]) -> Bool {
         switch words.last {
         case "within", "after", "every", "wait": true
         case "timeout", "case-timeout": words.count == 1
-        // `for i in 1..3` has a name there.
+        // After `for` alone, as in `for i in 1..3`, a name follows.
         case "for": words.count > 1
         default: false
         }
     }
 
-    /// Some durations, to begin with.
+    /// Common durations, for completion.
     package static let durations = ["50ms", "200ms", "1s", "5s"]
 
-    /// The units of numbers, as they are written behind the digits.
+    /// The units of numbers, as they are written after the digits.
     package static let units = [
         "us", "ms", "s", "min", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "B/s", "kB/s", "KiB/s", "MiB/s",
     ]
 }
 
 extension PacketFault {
-    /// Of the language.
+    /// The words of packet faults in the language.
     fileprivate static let words = [
         "drop", "duplicate", "swap", "break-checksum", "alter", "hold", "delay", "truncate", "unreachable", "behind",
     ]

@@ -1,36 +1,36 @@
-/// The statements of one file and the names that it gives, found by its words alone: also of a script that is being typed and does not
-/// check. Never traps, and takes time linear in the text.
+/// The statements and names of one file, found by its tokens alone, so that it also works on a script that is being
+/// typed and has errors. Never traps, and takes time linear in the text.
 package struct ScriptOutline: Sendable {
-    /// The words between two ends of statements.
+    /// The tokens between two ends of statements.
     package struct Statement: Sendable {
-        /// Indices into ``tokens``; empty behind a brace that opens a block.
+        /// The indices into ``tokens``; empty after a brace that opens a block.
         package var tokens: Range<Int>
-        /// The statement whose block it stands in, as an index into ``statements``; nil outside of blocks.
+        /// The statement whose block contains this one, as an index into ``statements``; `nil` outside of blocks.
         package var opener: Int?
     }
 
-    /// What a name is.
+    /// The role of a name.
     package enum Role: Sendable, Equatable {
         case actor(ActorKind)
-        /// Of `let`, `each`, `for`, `as` and the groups of a regex.
+        /// A name from `let`, `each`, `for`, `as` or a group of a regex.
         case value
         case definition
         case table
     }
 
-    /// A place that gives a name.
+    /// A place that binds a name.
     package struct Binding: Sendable {
         package var name: String
         package var role: Role
-        /// Of the name, in bytes.
+        /// The range of the name, in bytes.
         package var span: Range<Int>
-        /// As an index into ``statements``.
+        /// The statement, as an index into ``statements``.
         package var statement: Int
     }
 
     /// The path that an `include` or a `file(…)` names.
     package struct FileReference: Sendable {
-        /// As it stands there, without escapes resolved.
+        /// The path as it is written, with its escapes.
         package var path: String
         package var span: Range<Int>
         package var isInclude: Bool
@@ -42,12 +42,12 @@ package struct ScriptOutline: Sendable {
     package private(set) var statements: [Statement] = []
     package private(set) var bindings: [Binding] = []
     package private(set) var files: [FileReference] = []
-    /// The first statement outside of blocks that is a step; nil where none stands.
+    /// The first step outside of blocks, as an index into ``statements``; `nil` if there is none.
     package private(set) var firstStep: Int?
-    /// By their first place.
+    /// The kind of each actor, from the first place that names it.
     private var actors: [String: ActorKind] = [:]
 
-    /// Bytes that are no text have no statements.
+    /// Creates the outline of a file; one that is not text has no statements.
     package init(_ bytes: [UInt8]) {
         let list = Lexer.tokens(file: 0, bytes: bytes)
         self.bytes = bytes
@@ -57,7 +57,7 @@ package struct ScriptOutline: Sendable {
         for index in statements.indices { collect(index) }
     }
 
-    /// Cuts the words into statements. A brace between parentheses is part of a value.
+    /// Divides the tokens into statements. A brace between parentheses is part of a value.
     private mutating func divide() {
         var openers: [Int] = []
         var depth = 0
@@ -119,7 +119,7 @@ package struct ScriptOutline: Sendable {
         collectClauses(words, keyword, index)
     }
 
-    /// What `as` and the groups of regexes name, and the files of `file(…)`.
+    /// Collects the names from `as` and from groups of regexes, and the files of `file(…)`.
     private mutating func collectClauses(_ words: ArraySlice<Token>, _ keyword: String, _ statement: Int) {
         var isAccept = false
         var before: [String] = []
@@ -160,7 +160,7 @@ package struct ScriptOutline: Sendable {
         if case .actor(let kind) = role, actors[name] == nil { actors[name] = kind }
     }
 
-    /// `(?<name>…)`
+    /// Binds the names of groups: `(?<name>…)`.
     private mutating func bindGroups(_ token: Token, _ statement: Int) {
         var index = Int(token.start)
         while index + 3 < Int(token.end) {
@@ -188,20 +188,21 @@ package struct ScriptOutline: Sendable {
 
     package func text(of token: Token) -> String { bytes.text(Int(token.start)..<Int(token.end)) }
 
-    /// The kind of an actor; nil for a name that is none.
+    /// Returns the kind of an actor; `nil` if the name is not an actor.
     package func kind(of actor: String) -> ActorKind? { actors[actor] }
 
     /// The actors and their kinds.
     package var knownActors: [String: ActorKind] { actors }
 
-    /// The bytes of a statement, without the brace behind it.
+    /// Returns the range of a statement in bytes, without the brace after it.
     package func span(of statement: Int) -> Range<Int> {
         let words = tokens[statements[statement].tokens]
         guard let first = words.first, let last = words.last else { return 0..<0 }
         return Int(first.start)..<Int(last.end)
     }
 
-    /// The token at an offset; of two that touch there, the one that starts at it if that is a word, else the one before.
+    /// Returns the token at an offset; where two tokens touch, the one that starts there if it is a word, or else the
+    /// one before.
     package func token(at offset: Int) -> Int? {
         var low = 0
         var high = tokens.count
@@ -217,7 +218,7 @@ package struct ScriptOutline: Sendable {
         return index
     }
 
-    /// The statement that holds a token; nil for what stands between statements.
+    /// Returns the statement that contains a token; `nil` for a token between statements.
     package func statement(of token: Int) -> Int? {
         var low = 0
         var high = statements.count

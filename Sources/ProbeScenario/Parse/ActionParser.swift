@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// What an actor is told to do.
+/// Parses the actions of actors.
 struct ActionParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -10,7 +10,7 @@ struct ActionParser: GrammarPart {
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
     var proxies: ProxyParser { ProxyParser(cursor: cursor) }
 
-    /// What an actor is told to do, and where a caret points when it fails.
+    /// Parses the action of an actor; the span is where a caret points when the action fails.
     ///
     /// - Parameter declared: the kind of the actor, if a declaration has been read.
     func parseAction(of actor: Name, _ declared: ActorKind?) throws(Abandoned) -> (Action, SourceSpan?) {
@@ -22,7 +22,7 @@ struct ActionParser: GrammarPart {
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
         }
         if let declared, declared.isConnection, cursor.isWord("read"), !cursor.statementHolds("every") {
-            // The `read` of subjects is none of the harness's own connections.
+            // Only subjects have this `read`; the harness's own connections don't.
             throw cursor.fail(
                 .unknownVerb("read", actor: actor.value, kind: declared), at: cursor.span(verb))
         }
@@ -43,7 +43,7 @@ struct ActionParser: GrammarPart {
         cursor.expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
     }
 
-    /// `u16`, or `u16 behind 1 line`.
+    /// Parses `u16`, or `u16 behind 1 line`.
     func parseSubjectFraming() throws(Abandoned) -> SubjectAction {
         let framing = try values.parseFraming()
         guard cursor.take(word: "behind") else { return .framing(framing, behind: nil) }
@@ -56,7 +56,7 @@ struct ActionParser: GrammarPart {
 
     // MARK: Connections
 
-    /// The name of an `accept as A`; nil for a plain `accept`.
+    /// Parses `as A` after `accept`; returns `nil` for a plain `accept`.
     func parseAcceptedName() throws(Abandoned) -> Name? {
         guard cursor.take(word: "as") else { return nil }
         let name = try cursor.parseNewName("a name for the connection", "accept as A")
@@ -64,7 +64,7 @@ struct ActionParser: GrammarPart {
         return name
     }
 
-    /// `as A`, `without tls`, `tls failed unknown-ca`: the name before the rest or behind it.
+    /// Parses `as A`, `without tls`, `tls failed unknown-ca`: the name comes before the other clauses or after them.
     func parseAccept() throws(Abandoned) -> ServerAction {
         var name = try parseAcceptedName()
         var mode = ServerAction.AcceptMode.asDeclared
@@ -180,7 +180,7 @@ struct ActionParser: GrammarPart {
         var pause = "every 30ms"
     }
 
-    /// A clause that says how bytes leave: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
+    /// Parses a clause that says how bytes leave: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
     ///
     /// - Returns: whether there was such a clause.
     func takeClause(
@@ -246,15 +246,15 @@ extension Diagnostic.Message {
         Self(.clauseTwice, "`\(word)` was said already", hint: "say it once")
     }
 
-    /// `with fin` of a send that can't carry one.
+    /// The message for `with fin` on a send that can't carry one.
     static func carriesNoFIN(_ verb: String) -> Self {
         Self(.expected, "`\(verb)` carries no FIN", hint: "write send V with fin, or half-close behind it")
     }
 }
 
-/// `start tls`.
+/// Parses `start tls`.
 extension ActionParser {
-    /// Options and clauses, in any order; the words `start tls` were taken.
+    /// Parses options and clauses in any order; the words `start tls` have been consumed.
     func parseStartTLS() throws(Abandoned) -> TLSStart {
         let first = cursor.lastWord
         context.scenario.startsTLS = true

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// What a crowd is told, and the script of its members.
+/// Parses the actions of a crowd, and the script of its members.
 struct CrowdParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -8,25 +8,26 @@ struct CrowdParser: GrammarPart {
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// `crowd W =`; with the `=` left out it can't be the step of an actor of this name either.
+    /// Returns whether `crowd` begins a declaration: `crowd W =`. A form such as `crowd W 100 clients`, where the `=`
+    /// is missing, also counts, because it can't be the step of an actor with the name `crowd`.
     static func isDeclaration(_ cursor: TokenCursor) -> Bool {
         guard cursor.token(ahead: 1).kind == .word else { return false }
         return cursor.token(ahead: 2).kind == .assign
             || cursor.isWord("clients", ahead: 3) || cursor.isWord("servers", ahead: 3)
     }
 
-    /// `at 2000/s { … }`
+    /// Parses `at 2000/s { … }`.
     func parseStart() throws(Abandoned) -> CrowdAction {
         let rate = cursor.take(word: "at") ? try parseRate() : nil
         guard cursor.kind == .leftBrace else {
-            // Its block has statements of members, and no steps.
+            // The block contains statements of members rather than steps.
             defer { cursor.skipStatement() }
             throw cursor.expected("`{` and what each member does", "W start { connect; send \"a\\r\\n\" }")
         }
         return .start(rate: rate, try parseBlock())
     }
 
-    /// `2000/s`
+    /// Parses `2000/s`.
     private func parseRate() throws(Abandoned) -> Int {
         guard cursor.kind == .number else {
             defer { cursor.skipStatement() }
@@ -52,7 +53,7 @@ struct CrowdParser: GrammarPart {
 
     // MARK: Members
 
-    /// `{ … }`
+    /// Parses `{ … }`.
     func parseBlock() throws(Abandoned) -> CrowdScript {
         let open = cursor.token
         guard cursor.kind == .leftBrace else { throw cursor.expected("`{`", "repeat { send \"a\\r\\n\"; wait 1s }") }
@@ -136,7 +137,7 @@ struct CrowdParser: GrammarPart {
         return .send(statement, isEndless: isEndless)
     }
 
-    /// `"x"`, `/re/`, or nothing: any line.
+    /// Parses `"x"`, `/re/`, or nothing, which means any line.
     func parseLine() throws(Abandoned) -> CrowdStatement.Kind {
         if cursor.kind == .regex {
             let place = cursor.place
@@ -175,7 +176,7 @@ struct CrowdParser: GrammarPart {
         return .expect(.count(count))
     }
 
-    /// There is one script and many members: none of them can bind a variable.
+    /// Rejects `as x`: there are many members with one script, so none of them can bind a variable.
     private func refuseName() throws(Abandoned) {
         guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
         cursor.report(
@@ -187,7 +188,7 @@ struct CrowdParser: GrammarPart {
 
     // MARK: Expectations
 
-    /// `10000`, `>= 9990`
+    /// Parses `10000`, `>= 9990`.
     func parseCount(_ count: CrowdCount) throws(Abandoned) -> CrowdExpectation {
         let example = "W expect \(count.rawValue) 100"
         let comparison = values.takeComparison()
@@ -200,7 +201,7 @@ struct CrowdParser: GrammarPart {
         return .count(count, comparison ?? usual, number)
     }
 
-    /// `p99 <= 50ms of line`
+    /// Parses `p99 <= 50ms of line`.
     func parseLatency() throws(Abandoned) -> CrowdExpectation {
         let example = "W expect latency p99 <= 50ms of line"
         let percentile = try parsePercentile(example)
@@ -209,7 +210,7 @@ struct CrowdParser: GrammarPart {
         return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a wait", MemberWait.allCases))
     }
 
-    /// `p99`, `p99.9`, `max`
+    /// Parses `p99`, `p99.9`, `max`.
     private func parsePercentile(_ example: String) throws(Abandoned) -> Percentile {
         if cursor.take(word: "max") { return Percentile(value: 100) }
         let first = cursor.token
@@ -236,7 +237,7 @@ struct CrowdParser: GrammarPart {
 }
 
 extension TokenCursor {
-    /// Behind the word that stands here a sum or a product goes on.
+    /// Whether a sum or a product continues after the current word.
     fileprivate var isArithmetic: Bool {
         switch token(ahead: 1).kind {
         case .plus, .minus, .star, .slash, .leftParenthesis: true

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Declarations of actors.
+/// Parses the declarations of actors.
 struct DeclarationParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -18,7 +18,7 @@ struct DeclarationParser: GrammarPart {
         context.scenario.actors.append(declaration)
     }
 
-    /// `tls` with its options; nil where another word stands.
+    /// Parses `tls` with its options; returns `nil` if the next word is another one.
     private func parseTLS(of kind: ActorKind, after earlier: TLSOptions?) throws(Abandoned) -> TLSOptions? {
         let first = cursor.token
         guard cursor.take(word: "tls") else { return nil }
@@ -26,7 +26,7 @@ struct DeclarationParser: GrammarPart {
         return try TLSParser(cursor: cursor).parseOptions(of: kind, from: first)
     }
 
-    /// The words that a declaration goes on with.
+    /// Returns the words that a declaration can continue with.
     private func clauses(_ own: [String], _ tls: TLSOptions?, of kind: ActorKind) -> [String] {
         own + (tls == nil ? ["tls"] : TLSParser.options(of: kind))
     }
@@ -58,7 +58,7 @@ struct DeclarationParser: GrammarPart {
         add(name, .server(address: address, backlog: backlog, options: options), .server, tls: tls, from: first)
     }
 
-    /// `port 8080`, `on port 8080`, `listens on 8080`, `8080`, `:8080`
+    /// Reports a port without an address: `port 8080`, `on port 8080`, `listens on 8080`, `8080`, `:8080`.
     private func portWithoutAddress(of name: Name) -> Abandoned? {
         var ahead = 0
         while cursor.token(ahead: ahead).kind == .word,
@@ -78,7 +78,7 @@ struct DeclarationParser: GrammarPart {
             at: cursor.place)
     }
 
-    /// `to S`, `connects to S`, `S`, `= S`
+    /// Reports a target without an arrow: `to S`, `connects to S`, `S`, `= S`.
     private func targetWithoutArrow(of name: Name) -> Abandoned? {
         var ahead = 0
         while cursor.token(ahead: ahead).kind == .word,
@@ -155,7 +155,7 @@ struct DeclarationParser: GrammarPart {
         add(name, .subject(target: target, options: options), .subject, tls: tls, from: first)
     }
 
-    /// A numeric address, or of one that listens a Unix socket too.
+    /// Parses a numeric address; for a subject that listens, also a Unix socket.
     private func parseLocal(isListening: Bool) throws(Abandoned) -> AddressExpression {
         let address = try endpoints.parseAddress(needsPort: false)
         if address.link != nil, isListening { return address }
@@ -229,7 +229,7 @@ struct DeclarationParser: GrammarPart {
         }
     }
 
-    /// `100ms..1s`
+    /// Parses `100ms..1s`.
     private func parseReconnect() throws(Abandoned) -> (shortest: Duration, longest: Duration) {
         let example = "reconnect 100ms..1s"
         let first = cursor.token
@@ -294,7 +294,7 @@ struct DeclarationParser: GrammarPart {
         add(name, .crowd(crowd), .crowd, tls: tls, from: first)
     }
 
-    /// `127.0.0.2..127.0.0.9`, or one address.
+    /// Parses `127.0.0.2..127.0.0.9`, or one address.
     private func parseSources() throws(Abandoned) -> (ClosedRange<UInt32>, SourceSpan) {
         let first = cursor.token
         let lowest = try parseSource()
@@ -326,13 +326,13 @@ struct DeclarationParser: GrammarPart {
         let name = try cursor.parseNewName("a name", example)
         try cursor.expect(.assign, "`=`", example)
         let words = try literals.parseCommandWords()
-        // The ports are counted when the whole scenario is known.
+        // The ports are counted once the whole scenario is known.
         add(name, .process(ProcessCommand(words: words, portCount: 0)), .process, from: first)
     }
 }
 
 extension Diagnostic.Message {
-    /// A declaration says where it listens or connects to in other words.
+    /// The message for a declaration that uses foreign words for where it listens or connects to.
     static func foreignClause(_ word: String, hint: String) -> Self {
         Self(.unknownWord, "\(Escaped.quoted(word)) is not a clause here", hint: hint)
     }

@@ -1,12 +1,14 @@
 import ProbeBase
 
-/// Addresses, what a client connects to, and the options of a socket.
+/// Parses addresses, targets of connections, and socket options.
 struct EndpointParser: GrammarPart {
     let cursor: TokenCursor
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// - Parameter allowsName: it may be told a name of a host, too.
+    /// Parses the target of a connection.
+    ///
+    /// - Parameter allowsName: whether a host name is allowed, too.
     func parseTarget(allowsName: Bool = false) throws(Abandoned) -> Target {
         if cursor.kind == .string || cursor.kind == .rawString {
             return .address(try parseNamed(isAllowed: allowsName))
@@ -19,7 +21,7 @@ struct EndpointParser: GrammarPart {
         return .address(try parseAddress(needsPort: true))
     }
 
-    /// `"dual.test":8080`
+    /// Parses `"dual.test":8080`.
     private func parseNamed(isAllowed: Bool) throws(Abandoned) -> AddressExpression {
         let first = cursor.token
         if !isAllowed {
@@ -37,7 +39,7 @@ struct EndpointParser: GrammarPart {
         return address
     }
 
-    /// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
+    /// Parses `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`.
     func parseAddress(needsPort: Bool) throws(Abandoned) -> AddressExpression {
         if let address = try parseUnixAddress(needsPath: needsPort) { return address }
         if !needsPort, let address = try parseLinkAddress() { return address }
@@ -53,7 +55,7 @@ struct EndpointParser: GrammarPart {
         return AddressExpression(host: host, port: port, span: cursor.span(from: first))
     }
 
-    /// `127.0.0.1`, `[::1]`, `localhost`
+    /// Parses `127.0.0.1`, `[::1]`, `localhost`.
     func parseHost(_ example: String) throws(Abandoned) -> (text: String, span: SourceSpan) {
         let first = cursor.token
         switch cursor.kind {
@@ -73,7 +75,8 @@ struct EndpointParser: GrammarPart {
         }
     }
 
-    /// `unix "/run/app.sock"`; to listen on also `unix` alone. nil where something else stands.
+    /// Parses `unix "/run/app.sock"`, or `unix` alone for an actor that listens; returns `nil` if it finds anything
+    /// else.
     private func parseUnixAddress(needsPath: Bool) throws(Abandoned) -> AddressExpression? {
         let first = cursor.token
         let next = cursor.token(ahead: 1)
@@ -88,7 +91,7 @@ struct EndpointParser: GrammarPart {
         return AddressExpression(unix: .path(path), span: cursor.span(from: first))
     }
 
-    /// `link`, `link:8080`, `[link6]:8080`: to listen on. nil where something else stands.
+    /// Parses `link`, `link:8080`, `[link6]:8080` for an actor that listens; returns `nil` if it finds anything else.
     private func parseLinkAddress() throws(Abandoned) -> AddressExpression? {
         let first = cursor.token
         let isIPv6 = cursor.kind == .bracketedHost && cursor.text(first) == "[link6]"
@@ -105,7 +108,7 @@ struct EndpointParser: GrammarPart {
         let port: Expression
         switch cursor.kind {
         case .number, .word, .leftParenthesis:
-            // No sum outside parentheses: what follows belongs to the statement.
+            // A sum needs parentheses: what follows belongs to the statement.
             if cursor.kind == .leftParenthesis || cursor.token(ahead: 1).kind == .leftParenthesis {
                 port = try values.parseExpression()
             } else if cursor.kind == .number {

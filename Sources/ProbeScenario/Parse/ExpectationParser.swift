@@ -1,13 +1,13 @@
 import ProbeBase
 
-/// What is expected of an actor.
+/// Parses the expectations of an actor.
 struct ExpectationParser: GrammarPart {
     let cursor: TokenCursor
 
     var values: ValueParser { ValueParser(cursor: cursor) }
     var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
-    /// What follows `expect`.
+    /// Parses what follows `expect`.
     func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
         let action = try parseExpectationAlone(of: actor, actorKind)
         guard actorKind == .proxy, case .connection(.expect(let expectation)) = action else { return action }
@@ -35,7 +35,7 @@ struct ExpectationParser: GrammarPart {
         return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
     }
 
-    /// A word with another word behind it that is no clause: no variable is written so.
+    /// Whether the word is followed by a word that is not a clause, which is never true for a variable.
     private var isMisspelt: Bool {
         let next = cursor.token(ahead: 1)
         switch next.kind {
@@ -52,7 +52,7 @@ struct ExpectationParser: GrammarPart {
         )
     }
 
-    /// A value, unless the statement or its clauses of time are next.
+    /// Parses a value, unless the statement ends or a timing clause is next.
     func parseOptionalValue() throws(Abandoned) -> Expression? {
         switch cursor.kind {
         case .newline, .end, .semicolon, .rightBrace: return nil
@@ -66,7 +66,7 @@ struct ExpectationParser: GrammarPart {
         return try cursor.parseNewName("a name", "as x")
     }
 
-    /// `"text"`, `/re/`, `as x`, `NAME`, with `as x` behind it where one is meant.
+    /// Parses `"text"`, `/re/`, `as x`, `NAME`, each with an optional `as x` after it.
     func parsePattern(_ example: String) throws(Abandoned) -> (Pattern, Name?) {
         if cursor.isWord("as"), cursor.token(ahead: 1).kind == .word { return (.any, try parseAs()) }
         if cursor.kind == .regex {
@@ -77,7 +77,7 @@ struct ExpectationParser: GrammarPart {
         return (.value(value), try parseAs())
     }
 
-    /// `"a", /b/, optional /c/`
+    /// Parses `"a", /b/, optional /c/`.
     func parseOpenLines() throws(Abandoned) -> [(isOptional: Bool, pattern: Pattern)] {
         let example = "expect lines in any order \"a\", /b/, optional /c/"
         var lines: [(isOptional: Bool, pattern: Pattern)] = []

@@ -1,16 +1,16 @@
-/// Reads a file for a scenario: an include, or the argument of `file(…)`. It makes sure that no symbolic link leads out of the
-/// script's folder, and that the file is a regular one.
+/// Reads a file for a scenario: an include, or the argument of `file(…)`. It must verify that no symbolic link leads
+/// out of the script's folder, and that the file is a regular one.
 package typealias FileLoader = @Sendable (ScriptFile) throws(LoadError) -> [UInt8]
 
 /// A file that a script names.
 package struct ScriptFile: Hashable, Sendable {
-    /// The folder of the script that is run: nothing outside of it is read. Absolute, or relative to what the script's path is relative
-    /// to; empty for the current folder.
+    /// The folder of the script being run; nothing outside of it is read. Absolute, or relative to the same folder as
+    /// the script's path; empty for the current folder.
     package var folder: String
-    /// From that folder, without `..`.
+    /// The path relative to that folder, without `..`.
     package var path: String
 
-    /// The path as messages show it, in the form of the path that the user gave.
+    /// The path as messages show it, in the same form as the path that the user gave.
     package var shown: String { ScriptPath.join(folder, path) }
 }
 
@@ -19,14 +19,14 @@ package enum LoadError: Error, Sendable, Equatable {
     case notFound
     case isFolder
     case notPermitted
-    /// By a symbolic link.
+    /// The file is outside of the script's folder, through a symbolic link.
     case outsideFolder
-    /// A pipe or a device.
+    /// The file is not a regular one, but a pipe or a device.
     case notRegular
-    /// What the system said.
+    /// The error message of the system.
     case failed(String)
 
-    /// For the middle of a sentence.
+    /// The reason, as a fragment for the middle of a sentence.
     package var reason: String {
         switch self {
         case .notFound: "there is no such file"
@@ -41,7 +41,7 @@ package enum LoadError: Error, Sendable, Equatable {
 
 /// Operations on paths as text, without system calls.
 package enum ScriptPath {
-    /// The folder of a file: `a/b.scn` gives `a`, `b.scn` gives the empty path.
+    /// Returns the folder of a file: `a` for `a/b.scn`, the empty path for `b.scn`.
     static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -52,17 +52,17 @@ package enum ScriptPath {
         return folder == "/" ? "/" + path : folder + "/" + path
     }
 
-    /// The file that a script, or a file that it includes, names.
+    /// Returns the file that a script, or a file that it includes, names.
     ///
     /// - Parameters:
-    ///   - path: as it stands there.
-    ///   - file: the path of the file in which it stands: the script's, or ``ScriptFile/shown`` of an include.
+    ///   - path: the path as it is written.
+    ///   - file: the path of the naming file: the script's path, or ``ScriptFile/shown`` of an include.
     ///   - script: the script's path.
-    /// - Returns: nil for what is outside the script's folder.
+    /// - Returns: the file; `nil` if it is outside of the script's folder.
     package static func file(_ path: String, saidIn file: String, of script: String) -> ScriptFile? {
         guard path.utf8.first != UInt8(ascii: "/") else { return nil }
         let root = folder(of: script)
-        // The folder of an include is the script's, or one below it.
+        // The folder of an include is the script's folder, or a descendant of it.
         let whole = folder(of: file).utf8.dropFirst(root.utf8.count)
         let below = String(decoding: whole.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
         let joined = join(below, path)
@@ -70,7 +70,7 @@ package enum ScriptPath {
         return ScriptFile(folder: root, path: normalized(joined))
     }
 
-    /// Without `.`, `..` and empty parts, as far as the text tells.
+    /// Returns the path without `.`, `..` and empty components, as far as that is possible without the file system.
     package static func normalized(_ path: String) -> String {
         var parts: [Substring] = []
         for part in path.split(separator: "/") where part != "." {
@@ -83,7 +83,7 @@ package enum ScriptPath {
         return (path.utf8.first == UInt8(ascii: "/") ? "/" : "") + parts.joined(separator: "/")
     }
 
-    /// Whether a path, taken from a folder, stays in it.
+    /// Returns whether a path relative to a folder stays inside it.
     static func staysInside(_ path: String) -> Bool {
         guard path.utf8.first != UInt8(ascii: "/") else { return false }
         return !normalized(path).split(separator: "/").contains("..")

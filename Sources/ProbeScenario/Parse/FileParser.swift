@@ -1,12 +1,12 @@
-/// Reads a whole file into a ``ParseContext``: the scenario, or one that it includes. A statement that can't be read is reported, and
-/// reading goes on with the next one.
+/// Parses a whole file into a ``ParseContext``: the scenario, or one that it includes. A statement that can't be read
+/// is reported, and parsing continues with the next one.
 struct FileParser: GrammarPart {
     let cursor: TokenCursor
 
     private var header: HeaderParser { HeaderParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// Reads one file into the context.
+    /// Parses one file into the context.
     static func parse(file: Int, bytes: [UInt8], into context: ParseContext, isInclude: Bool) {
         let list = Lexer.tokens(file: file, bytes: bytes)
         for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
@@ -21,7 +21,7 @@ struct FileParser: GrammarPart {
         FileParser(cursor: cursor).parseFile(isInclude: isInclude)
     }
 
-    /// Reads the whole file: the scenario, or one that it includes.
+    /// Parses the whole file: the scenario, or one that it includes.
     private func parseFile(isInclude: Bool) {
         while cursor.kind != .end {
             if cursor.take(.newline) || cursor.take(.semicolon) { continue }
@@ -41,7 +41,8 @@ struct FileParser: GrammarPart {
         }
     }
 
-    /// A statement was read. One that begins with a name that nobody declared may be a sentence of prose.
+    /// Notes that a statement was read, unless its first word is an undeclared name: it may then be a sentence of
+    /// prose.
     private func noteRead(from start: Int) {
         let word = cursor.text(cursor.tokens[start])
         if ReservedNames.contains(word) || context.actorKinds[word] != nil { context.evidence.wasRead = true }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The statements of a header. What they say goes into the ``ParseContext``.
+/// Parses the statements of a header into the ``ParseContext``.
 struct HeaderParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -9,7 +9,7 @@ struct HeaderParser: GrammarPart {
     var declarations: DeclarationParser { DeclarationParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// Reads a statement of the header; false when it is none.
+    /// Parses a statement of the header; returns false if there is none.
     func parseStatement() throws(Abandoned) -> Bool {
         if let candidate = try cursor.take(HeaderStatement.phraseIndex) {
             try candidate.phrase.read(self)
@@ -18,7 +18,7 @@ struct HeaderParser: GrammarPart {
         return false
     }
 
-    /// Statements that say one thing may stand once.
+    /// Reports a statement that is allowed only once if it was already given.
     func once(_ first: Token? = nil) {
         let first = first ?? cursor.lastWord
         let word = cursor.text(first)
@@ -33,7 +33,7 @@ struct HeaderParser: GrammarPart {
 
     func parseTitle() throws(Abandoned) {
         let first = cursor.lastWord
-        // The scenario is the first file.
+        // The first file is the scenario.
         let isInclude = cursor.file > 0
         if !isInclude, context.titleStatement == nil { context.titleStatement = cursor.span(first) }
         if isInclude {
@@ -48,7 +48,7 @@ struct HeaderParser: GrammarPart {
         }
     }
 
-    /// What can be required.
+    /// The words that can follow `require`.
     static let requirements = ["capture", "ipv6", "link", "tls", "root", "command", "localhost", "subject"]
 
     func parseRequirement() throws(Abandoned) {

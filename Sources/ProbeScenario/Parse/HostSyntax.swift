@@ -10,7 +10,7 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
-    /// Why the text is no name of a host (RFC 1123, 2.1) that a resolver is asked for; nil: it is one.
+    /// Returns why the text is not a host name that a resolver can be asked for (RFC 1123, 2.1); `nil` if it is one.
     static func fault(inName name: String) -> String? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if name.isEmpty { return "it is empty" }
@@ -35,7 +35,7 @@ enum HostSyntax {
         return nil
     }
 
-    /// RFC 4291, 2.2, with an optional zone behind `%`.
+    /// Returns whether the text is an IPv6 address (RFC 4291, 2.2), with an optional zone after `%`.
     static func isIPv6(_ host: String) -> Bool {
         let address = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)[0]
         var groups = 0

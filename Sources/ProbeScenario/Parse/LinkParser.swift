@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Links: the declaration of the header, and what a step tells one.
+/// Parses links: the declaration in the header, and the steps.
 struct LinkParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -8,7 +8,7 @@ struct LinkParser: GrammarPart {
 
     // MARK: The header
 
-    /// `S <-> T`, `S6, S4 <-> T`
+    /// Parses `S <-> T`, `S6, S4 <-> T`.
     func parseDeclaration() throws(Abandoned) {
         let first = cursor.lastWord
         let left = try parseNames()
@@ -23,7 +23,7 @@ struct LinkParser: GrammarPart {
         return names
     }
 
-    /// Whether what stands at `link` declares one: nothing follows the names. To be asked at the word.
+    /// Returns whether `link` begins a declaration: nothing follows the names. Called with the cursor at that word.
     static func isDeclaration(_ cursor: TokenCursor) -> Bool {
         var ahead = 1
         var hasArrow = false
@@ -39,14 +39,14 @@ struct LinkParser: GrammarPart {
         }
     }
 
-    /// Whether it tells one something: `link S -> T …`.
+    /// Returns whether `link` begins a step: `link S -> T …`.
     static func isStep(_ cursor: TokenCursor) -> Bool {
         cursor.token(ahead: 1).kind == .word && [.arrow, .doubleArrow].contains(cursor.token(ahead: 2).kind)
     }
 
     // MARK: Steps
 
-    /// What follows `link`.
+    /// Parses what follows `link` in a step.
     func parseStep() throws(Abandoned) -> LinkStep {
         let example = "link S -> T drop data 3"
         let from = try cursor.parseName("a name", example)
@@ -63,7 +63,7 @@ struct LinkParser: GrammarPart {
         return LinkStep(from: from, to: to, isBothWays: isBothWays, action: try candidate.phrase.read(self))
     }
 
-    /// `data 3`, `data 2..5`, `syn all`, `data 3 again`; without a number the first one.
+    /// Parses `data 3`, `data 2..5`, `syn all`, `data 3 again`; without a number, the first packet is selected.
     func parseSelection() throws(Abandoned) -> PacketSelection<Parsed> {
         let first = cursor.token
         let kind = try cursor.parseChoice("a kind of packet", PacketKind.allCases)
@@ -83,7 +83,7 @@ struct LinkParser: GrammarPart {
             kind: kind, ordinals: PacketOrdinals(kind: ordinals, span: cursor.span(from: first)), isAgain: isAgain)
     }
 
-    /// `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`
+    /// Parses `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`.
     func parseDelay() throws(Abandoned) -> LinkCommand<Parsed> {
         guard cursor.kind == .number else {
             let selection = try parseSelection()
@@ -121,7 +121,7 @@ struct LinkParser: GrammarPart {
         return .reset(.outsideWindow)
     }
 
-    /// `5% seed 7 burst 3`
+    /// Parses `5% seed 7 burst 3`.
     func parseLoss() throws(Abandoned) -> LinkCommand<Parsed> {
         let example = "loss 5% seed 7"
         let place = cursor.place

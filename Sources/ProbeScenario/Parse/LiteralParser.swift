@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Strings, regexes and the words of commands: reads what stands inside of them.
+/// Parses the contents of strings, regexes and command words.
 struct LiteralParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -8,9 +8,10 @@ struct LiteralParser: GrammarPart {
     var kind: Token.Kind { cursor.kind }
     var token: Token { cursor.token }
 
-    // MARK: Names of what is outside the script
+    // MARK: Names outside of the script
 
-    /// `redis-server`, `python3.11`, `br-lan`, `"/opt/x y/z"`: a string, or words, numbers, dots and signs without space between them.
+    /// Parses `redis-server`, `python3.11`, `br-lan`, `"/opt/x y/z"`: a string, or words, numbers, dots and signs
+    /// without spaces between them.
     func parseSolidText(_ what: String, _ example: String) throws(Abandoned) -> Name {
         if cursor.kind == .string || cursor.kind == .rawString { return try parsePlainString(what, "") }
         guard cursor.kind == .word || cursor.kind == .number else { throw cursor.expected(what, example) }
@@ -23,13 +24,13 @@ struct LiteralParser: GrammarPart {
 
     // MARK: Strings
 
-    /// The pieces of a string; what is wrong in it is reported, and left out.
+    /// Returns the pieces of a string; errors in it are reported and left out.
     func pieces(of token: Token) -> [StringPiece] {
         token.kind == .string
             ? decoded(token) : [.text(Array(bytes[Int(token.start) + 1..<Int(token.end) - 1]))]
     }
 
-    /// The pieces of a `"string"`.
+    /// Returns the pieces of a `"string"`.
     private func decoded(_ token: Token) -> [StringPiece] {
         let end = Int(token.end) - 1
         var index = Int(token.start) + 1
@@ -51,7 +52,7 @@ struct LiteralParser: GrammarPart {
         return builder.finished()
     }
 
-    /// Where the next escape or interpolation begins.
+    /// Returns the offset at which the next escape or interpolation begins.
     private func endOfPlainText(from start: Int, end: Int) -> Int {
         var index = start
         while index < end, bytes[index] != UInt8(ascii: "\\") {
@@ -114,7 +115,7 @@ struct LiteralParser: GrammarPart {
         return index + 1
     }
 
-    /// `${name}`, `${S.port}`, `${P.port.2}` at `start`, and the offset behind it.
+    /// Parses `${name}`, `${S.port}`, `${P.port.2}` at `start`, and returns the offset after it.
     func interpolation(at start: Int, end: Int) -> (piece: StringPiece?, next: Int) {
         var close = start + 2
         while close < end, bytes[close] != UInt8(ascii: "}"), bytes[close] > UInt8(ascii: " ") { close += 1 }
@@ -145,13 +146,13 @@ struct LiteralParser: GrammarPart {
         cursor.report(message, at: SourceSpan(file: cursor.file, start: start, end: end))
     }
 
-    /// A string without interpolation, as text: titles, paths and tags.
+    /// Parses a string without interpolation, as text: titles, paths and tags.
     func parsePlainString(_ what: String, _ example: String) throws(Abandoned) -> Spanned<String> {
         let bytes = try parsePlainBytes(what, example)
         return Spanned(String(decoding: bytes.value, as: UTF8.self), bytes.span)
     }
 
-    /// A string without interpolation, as bytes.
+    /// Parses a string without interpolation, as bytes.
     func parsePlainBytes(_ what: String, _ example: String) throws(Abandoned) -> Spanned<[UInt8]> {
         let first = token
         guard kind == .string || kind == .rawString else { throw cursor.expected(what, example) }
@@ -170,12 +171,14 @@ struct LiteralParser: GrammarPart {
     }
 }
 
-/// Collects the parts of a string: text and what is interpolated.
+/// Collects the parts of a string: text and interpolations.
 struct PieceBuilder {
     private var pieces: [StringPiece] = []
     private var text: [UInt8] = []
 
-    /// - Parameter length: about how many bytes of text there will be.
+    /// Creates a builder.
+    ///
+    /// - Parameter length: the approximate number of bytes of text.
     init(length: Int) { text.reserveCapacity(length) }
 
     mutating func append(_ byte: UInt8) { text.append(byte) }
@@ -217,7 +220,7 @@ extension Diagnostic.Message {
 }
 
 extension LiteralParser {
-    /// The words of a `process` line after its `=`.
+    /// Parses the words of a `process` line after its `=`.
     func parseCommandWords() throws(Abandoned) -> [Spanned<[StringPiece]>] {
         var words: [Spanned<[StringPiece]>] = []
         while kind == .shellWord {
@@ -255,7 +258,7 @@ extension LiteralParser {
                 index += 1
             case UInt8(ascii: "\\"):
                 let next = index + 1 < end ? bytes[index + 1] : byte
-                // In double quotes a backslash quotes only what is special there (POSIX, XCU 2.2.3).
+                // In double quotes, a backslash quotes only special characters (POSIX, XCU 2.2.3).
                 let isSpecial = [UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "\""), UInt8(ascii: "\\")].contains(
                     next)
                 if isInDoubleQuotes, !isSpecial { builder.append(byte) }
@@ -304,7 +307,7 @@ extension LiteralParser {
             }
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
-        // The pattern with a letter in place of each variable, and the place of each of its bytes in the script.
+        // The pattern with a letter in place of each variable, and the offset of each of its bytes in the script.
         var sample: [UInt8] = []
         var origins: [Int] = []
         var isInterpolated = false

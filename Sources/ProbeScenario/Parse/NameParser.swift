@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// `name "dual.test" = S6, S4 with aaaa after 300ms`: what a name of a host means.
+/// Parses `name "dual.test" = S6, S4 with aaaa after 300ms`: the addresses of a host name.
 struct NameParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -9,12 +9,13 @@ struct NameParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
-    /// Whether what stands at `name` is such a statement: an actor may be called so. To be asked at the word.
+    /// Returns whether `name` begins such a statement: an actor may have this name, too. Called with the cursor at that
+    /// word.
     static func isStatement(_ cursor: TokenCursor) -> Bool {
         [.string, .rawString].contains(cursor.token(ahead: 1).kind)
     }
 
-    /// What follows `name`.
+    /// Parses what follows `name`.
     func parseStatement() throws(Abandoned) -> NameStatement {
         let first = cursor.lastWord
         let name = try parseName(Self.example)
@@ -23,7 +24,7 @@ struct NameParser: GrammarPart {
         return NameStatement(name: name, answer: answer, isOptional: isOptional, span: cursor.span(from: first))
     }
 
-    /// `"dual.test"`
+    /// Parses `"dual.test"`.
     func parseName(_ example: String) throws(Abandoned) -> Spanned<String> {
         let name = try literals.parsePlainString("a name", example)
         if let fault = HostSyntax.fault(inName: name.value) {
@@ -63,7 +64,7 @@ struct NameParser: GrammarPart {
 
     // MARK: Addresses
 
-    /// `S6`, `10.77.0.9`, `[fd77::9]`
+    /// Parses `S6`, `10.77.0.9`, `[fd77::9]`.
     private func parseAddress() throws(Abandoned) -> NamedAddress {
         let first = cursor.token
         switch cursor.kind {
@@ -76,7 +77,7 @@ struct NameParser: GrammarPart {
             while !cursor.token.isSpaced, [.word, .number, .dot].contains(cursor.kind) { cursor.advance() }
             let place = cursor.span(from: first)
             return try nobody(at: cursor.bytes.text(place.start..<place.end), place)
-        // The next statement, where an address is missing at the end of the line.
+        // The line ends where an address is missing: this is the next statement.
         case .word where cursor.word == "name" && Self.isStatement(cursor):
             throw cursor.expected("the name of an actor, or an address", Self.example)
         default: return .actor(try cursor.parseName("the name of an actor, or an address", Self.example))
@@ -101,7 +102,7 @@ struct NameParser: GrammarPart {
 
     // MARK: Times
 
-    /// `with aaaa after 300ms, a after 300ms, ttl 1s`
+    /// Parses `with aaaa after 300ms, a after 300ms, ttl 1s`.
     private func parseTimes() throws(Abandoned) -> NameTimes {
         var times = NameTimes()
         guard cursor.take(word: "with") else { return times }
@@ -128,7 +129,7 @@ struct NameParser: GrammarPart {
         return times
     }
 
-    /// A record says it in whole seconds, in 31 bits (RFC 2181, 8).
+    /// Parses a TTL: a record has it in whole seconds, in 31 bits (RFC 2181, 8).
     private func parseTimeToLive() throws(Abandoned) -> Duration {
         let place = cursor.place
         let time = try values.parseDuration("ttl 1s", allowsZero: true)
@@ -143,12 +144,12 @@ struct NameParser: GrammarPart {
 
 }
 
-/// The networks of links: 10.77.N.0/24 and fd77:N::/64. The ends have the numbers 1 and 2 there.
+/// The networks of links: 10.77.N.0/24 and fd77:N::/64. The ends have the host numbers 1 and 2.
 enum LinkNetwork {
     enum Place {
-        /// No link has the address.
+        /// The address is not in the network of a link.
         case elsewhere
-        /// An end of a link may have it.
+        /// The address may belong to an end of a link.
         case actor
         case nobody
     }
@@ -159,7 +160,7 @@ enum LinkNetwork {
         switch address.family {
         case .v4:
             guard bytes.starts(with: [10, 77]) else { return .elsewhere }
-            // The network's own address, and the one of all hosts.
+            // The network's own address, and its broadcast address.
             if bytes[3] == 0 || bytes[3] == 255 { return .elsewhere }
             host = bytes[3...]
         case .v6:

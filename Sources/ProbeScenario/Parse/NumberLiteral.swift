@@ -1,23 +1,23 @@
 import ProbeBase
 
-/// What a number in the script says.
+/// The meaning of a number in a script.
 enum NumberLiteral: Equatable {
     case integer(Int)
     /// From 2^63 to 2^64 - 1.
     case unsigned(UInt64)
-    /// Bytes.
+    /// A number of bytes.
     case size(Int)
     case duration(Duration)
-    /// Bytes a second.
+    /// Bytes per second.
     case rate(Int)
-    /// Connections a second.
+    /// Connections per second.
     case frequency(Int)
-    /// The unit is none.
+    /// A number with an unknown unit.
     case unknownUnit(number: String, unit: String)
     case malformed
     case tooLarge
 
-    /// Reads `12`, `1_000`, `0x1f`, `4KiB`, `1.5s`, `10B/s`, `2000/s`.
+    /// Parses `12`, `1_000`, `0x1f`, `4KiB`, `1.5s`, `10B/s`, `2000/s`.
     init(_ text: [UInt8]) {
         if text.count > 2, text[0] == UInt8(ascii: "0"), text[1] | 0x20 == UInt8(ascii: "x") {
             self = Self.hexadecimal(text[2...])

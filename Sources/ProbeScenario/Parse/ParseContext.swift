@@ -1,41 +1,43 @@
-/// What the parsers of all files of a scenario collect while the files are read.
+/// The state that the parsers of all files of a scenario share and fill.
 final class ParseContext {
     var sources: SourceMap
     var diagnostics = Diagnostics()
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
-    /// The scenario is no text.
+    /// Whether the scenario is not text.
     var isUnreadable = false
-    /// Whether the text of the scenario itself looks like one.
+    /// What indicates whether the text of the scenario looks like one.
     var evidence = ScenarioEvidence()
-    /// Kinds of the actors seen so far, to say which verbs there are.
+    /// The kinds of the actors seen so far, which determine the available verbs.
     var actorKinds: [String: ActorKind] = [:]
-    /// Of the actor whose step is read; nil where it is not known.
+    /// The kind of the actor whose step is being parsed; `nil` if unknown.
     var actingKind: ActorKind?
-    /// Names that the header declares.
+    /// The names that the header declares.
     var declarations: [String: SourceSpan] = [:]
     var definitionNames: [String: Name] = [:]
-    /// The words of statements that could not be read: further errors about such a word are likely to follow from that, and are not reported.
+    /// The words of statements that could not be read. Further errors about such a word are likely consequences, so
+    /// they are not reported.
     var doubtful: Set<String> = []
-    /// What the header defines, in the order of the text.
+    /// The definitions of the header, in the order of the text.
     var headerOrder: [HeaderItem] = []
-    /// Variables that hold an integer, as far as one pass can tell.
+    /// The variables that hold an integer, as far as one pass can tell.
     var integerNames: Set<String> = []
     var stepCount = 0
-    /// Of the scenario itself, not of what it includes.
+    /// The first statement of the scenario itself; statements of includes don't count.
     var firstStatement: SourceSpan?
     var titleStatement: SourceSpan?
     var firstStep: SourceSpan?
-    /// Once-only statements that were given.
+    /// The statements that were given and are allowed only once.
     var given: [String: SourceSpan] = [:]
     let loader: FileLoader
-    /// Paths of the files being read, the scenario first.
+    /// The paths of the files being parsed, the scenario first.
     var includeStack: [String]
-    /// Paths of the files that were read to the end: a second include of one adds nothing.
+    /// The paths of the files that were parsed to the end: including one again adds nothing.
     var included: Set<String> = []
 
-    /// Names that acted before their kind was known: declared further down, or in a file that is included there.
+    /// Names that acted before their kind was known: they are declared further down, or in a file that is included
+    /// there.
     private(set) var namesOfUnknownKind: Set<String> = []
-    /// Kinds that an earlier reading of the same files found; see ``ScenarioCompiler``.
+    /// The kinds that an earlier pass over the same files found; see ``ScenarioCompiler``.
     let kindsKnownBefore: [String: ActorKind]
 
     init(
@@ -48,7 +50,7 @@ final class ParseContext {
     }
 
     enum HeaderItem {
-        /// Indices into the scenario's lists.
+        // The integers are indices into the scenario's lists.
         case parameter(Int)
         case constant(Int)
         case table(String)
@@ -62,7 +64,8 @@ final class ParseContext {
         diagnostics.add(Diagnostic(Diagnostic.Message(id, text, hint: hint), span: span, notes: notes))
     }
 
-    /// A message may need a search for a similar name, so none is made once there are too many errors.
+    /// Reports a message. Because a message may need a search for a similar name, none is created once there are too
+    /// many errors.
     func report(_ message: @autoclosure () -> Diagnostic.Message, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !diagnostics.isFull else { return }
         let message = message()
@@ -71,7 +74,7 @@ final class ParseContext {
 
     // MARK: Names
 
-    /// Notes that the header declares a name.
+    /// Records that the header declares a name.
     func declare(_ name: Name, as what: String) {
         if let earlier = declarations[name.value] {
             report(
@@ -82,19 +85,20 @@ final class ParseContext {
         }
     }
 
-    /// An `accept as` gives a name to a connection. The same name may be a subject's connection further up or down.
+    /// Records that `accept as` names a connection. Elsewhere in the script, the same name may be a subject's
+    /// connection.
     func bindActor(_ name: String, _ kind: ActorKind) {
         if declarations[name] == nil { actorKinds[name] = kind }
     }
 
-    /// The kind whose verbs a name has that is not declared at this place of the text; nil where nothing tells so far.
+    /// Returns the kind of a name that is not declared at this point of the text; `nil` if it is still unknown.
     func kindOfUndeclared(_ name: String) -> ActorKind? {
         if let kind = kindsKnownBefore[name] { return kind }
         namesOfUnknownKind.insert(name)
         return nil
     }
 
-    /// Whether acts were read as a connection's that are those of another kind of actor.
+    /// Whether steps were parsed as a connection's although their actor is of another kind.
     var needsSecondReading: Bool {
         namesOfUnknownKind.contains { name in
             actorKinds[name].map { [.subject, .process, .proxy, .crowd].contains($0) } ?? false
@@ -108,7 +112,7 @@ final class ParseContext {
 }
 
 extension ParseContext {
-    /// The checks that need all files, and the values of `--set`.
+    /// Runs the checks that need all files, and applies the values of `--set`.
     func finish(settings: [String: [UInt8]]) {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         guard let firstStatement else {

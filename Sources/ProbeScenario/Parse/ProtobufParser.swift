@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// `pb(1: "text")`, `pb(m, 3.1)` and `sint -1`.
+/// Parses `pb(1: "text")`, `pb(m, 3.1)` and `sint -1`.
 struct ProtobufParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -8,7 +8,7 @@ struct ProtobufParser: GrammarPart {
 
     private static let example = "pb(1: \"text\", 2: 150)"
 
-    /// The cursor stands behind the `(`; it is left behind the `)`.
+    /// Parses the arguments from after the `(` to after the `)`.
     func parse(_ parseValue: ParseValue) throws(Abandoned) -> ProtobufExpression {
         if cursor.take(.rightParenthesis) { return .message([]) }
         let first = try parseValue("a field's number, or a message", Self.example)
@@ -57,7 +57,7 @@ struct ProtobufParser: GrammarPart {
         cursor.advance()
         guard cursor.kind == .number else { throw cursor.expected("a number behind the `-`", "pb(1: sint -1)") }
         let place = cursor.place
-        // The smallest number has no positive one to write it with.
+        // The smallest integer has no positive counterpart to write it with.
         if cursor.word.filter({ $0 != "_" }) == "9223372036854775808" {
             cursor.advance()
             return ProtobufExpression.Scalar(
@@ -68,7 +68,7 @@ struct ProtobufParser: GrammarPart {
             format: format, isNegative: true, value: Expression(.integer(number), span: place))
     }
 
-    /// A word such as `sint` that has a value behind it; `int(x)` is a value itself.
+    /// Consumes a word such as `sint` if a value follows it; `int(x)` is itself a value.
     func takeFormat() -> ProtobufExpression.Format? {
         guard cursor.kind == .word, let format = ProtobufExpression.Format(rawValue: cursor.word) else { return nil }
         switch cursor.token(ahead: 1).kind {
@@ -89,7 +89,7 @@ struct ProtobufParser: GrammarPart {
         repeat {
             guard cursor.kind == .number else { throw cursor.expected("the number of a field", example) }
             let place = cursor.place
-            // The lexer takes `3.1` as one number.
+            // The lexer reads `3.1` as one number.
             for digits in cursor.word.split(separator: ".", omittingEmptySubsequences: false) {
                 guard let number = Int(digits), digits.utf8.allSatisfy(\.isDigit) else {
                     throw cursor.expected("the number of a field", example)

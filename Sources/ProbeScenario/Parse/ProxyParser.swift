@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// What a proxy is told.
+/// Parses the actions of a proxy.
 struct ProxyParser: GrammarPart {
     let cursor: TokenCursor
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// `client`, `server`
+    /// Parses `client`, `server`.
     func parseSide(_ example: String) throws(Abandoned) -> ConversationSide {
         guard cursor.kind == .word, let side = ConversationSide(word: cursor.word) else {
             throw cursor.expected("`client` or `server`", example)
@@ -15,13 +15,13 @@ struct ProxyParser: GrammarPart {
         return side
     }
 
-    /// `to client`
+    /// Parses `to client`.
     func parseDestination(_ example: String) throws(Abandoned) -> ConversationSide {
         try cursor.expect(word: "to", example)
         return try parseSide(example)
     }
 
-    /// `to client in pieces of 1B every 5ms`, `100 bytes to client`
+    /// Parses `to client in pieces of 1B every 5ms`, `100 bytes to client`.
     func parseForward() throws(Abandoned) -> ProxyAction {
         let example = "forward to client in pieces of 1B every 5ms"
         var count: Expression?
@@ -35,7 +35,7 @@ struct ProxyParser: GrammarPart {
         return .forward(try parseForwarding(), count: count, to: side)
     }
 
-    /// What may stand behind `forward to client`.
+    /// Parses the clauses that can follow `forward to client`.
     func parseForwarding() throws(Abandoned) -> ForwardStyle<Parsed> {
         var statement = ForwardStyle<Parsed>()
         let clauses = ActionParser(cursor: cursor)
@@ -60,7 +60,7 @@ struct ProxyParser: GrammarPart {
         return statement
     }
 
-    /// `"a" with "b" to client`
+    /// Parses `"a" with "b" to client`.
     func parseReplace() throws(Abandoned) -> ProxyAction {
         let example = "replace \"a\" with \"b\" to client"
         let wanted = try values.parseExpression("a value", example)
@@ -69,7 +69,7 @@ struct ProxyParser: GrammarPart {
         return .replace(wanted, with: replacement, to: try parseDestination(example))
     }
 
-    /// The side behind an expectation: `from client`.
+    /// Parses the side after an expectation: `from client`.
     func parseSource(of expectation: ConnectionExpectation) throws(Abandoned) -> ProxyAction {
         let example = "expect line /^DATA/ from client"
         guard cursor.take(word: "from") else { throw cursor.expected("`from client` or `from server`", example) }

@@ -1,11 +1,11 @@
-/// Whether a file looks like a scenario at all. Of one that does not, a message for each of its lines would help nobody.
+/// Decides whether a file looks like a scenario at all. If it does not, a message for each of its lines would not help.
 struct ScenarioEvidence {
-    /// A statement was read without an error.
+    /// Whether a statement was read without an error.
     var wasRead = false
-    /// How many statements above the title could not be read.
+    /// The number of statements before the title that could not be read.
     var unreadBeforeTitle = 0
     private var statements = 0
-    /// A line begins as a statement does, or nearly so.
+    /// Whether a line begins like a statement, or almost like one.
     private var hasWord = false
     private var unreadable: Unreadable?
 
@@ -13,14 +13,16 @@ struct ScenarioEvidence {
         case holdsNUL, isNotUTF8
     }
 
-    /// A few lines of mistakes are told one by one, whatever they are.
+    /// Up to this number of statements, errors are reported individually, whatever they are.
     private static let fewStatements = 10
-    /// So many lines above the title may be mistakes; more are a text.
+    /// Up to this number of unreadable lines before the title may be mistakes; more are prose.
     private static let fewUnread = 5
 
+    /// Records a statement.
+    ///
     /// - Parameters:
-    ///   - word: the one that it begins with; nil where it begins with none.
-    ///   - next: the word behind it.
+    ///   - word: the statement's first word; `nil` if it does not begin with one.
+    ///   - next: the word after it.
     mutating func noteStatement(_ word: String?, next: String) {
         statements += 1
         guard let word, !hasWord, statements <= Self.fewStatements else { return }
@@ -29,7 +31,7 @@ struct ScenarioEvidence {
             || LanguageTable.firstWordsOfVerbs.contains(next)
     }
 
-    /// The bytes of a file that is no text.
+    /// Records the bytes of a file that is not text.
     mutating func noteBytes(_ bytes: [UInt8]) {
         guard bytes.count <= Lexer.largestScript, !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]),
             !Self.hasTitle(bytes)
@@ -37,7 +39,7 @@ struct ScenarioEvidence {
         unreadable = bytes.contains(0) ? .holdsNUL : .isNotUTF8
     }
 
-    /// Whether a line begins with `scenario`.
+    /// Returns whether a line begins with `scenario`.
     private static func hasTitle(_ bytes: [UInt8]) -> Bool {
         let word = Array("scenario".utf8)
         var isLineStart = true
@@ -48,7 +50,8 @@ struct ScenarioEvidence {
         return false
     }
 
-    /// Why the file is no scenario, and where that is seen; nil where it is one, perhaps with mistakes. Asked of a file with errors only.
+    /// Returns why the file is not a scenario, and where that is visible; `nil` if it is one, possibly with mistakes.
+    /// Called only for a file with errors.
     ///
     /// - Parameter title: the statement `scenario "…"`.
     func verdict(on bytes: [UInt8], title: SourceSpan?) -> (Diagnostic.Message, SourceSpan)? {
@@ -68,7 +71,8 @@ struct ScenarioEvidence {
         return isOne ? nil : (.noScenario("none of its lines is a statement"), start)
     }
 
-    /// The first line that begins a block of code in Markdown: it has three backticks or tildes. No line of a scenario begins so.
+    /// Returns the first line that opens a Markdown code block with three backticks or tildes, as no line of a scenario
+    /// does.
     private static func fence(in bytes: ArraySlice<UInt8>) -> SourceSpan? {
         var start = bytes.startIndex
         while start < bytes.endIndex {
@@ -84,17 +88,17 @@ struct ScenarioEvidence {
 }
 
 extension Diagnostic.Message {
-    /// Why.
+    /// The message for a file that is not a scenario.
     static func noScenario(_ reason: String) -> Self {
         Self(.noScenario, "this is no scenario: \(reason)")
     }
 
-    /// A text of another kind, in which scenarios may stand.
+    /// The message for a Markdown file, which may contain scenarios.
     static let markdown = Self(
         .noScenario, "this is no scenario file but Markdown: a block of code begins here",
         hint: "copy the example, without the lines ```, into a file that ends in .scn")
 
-    /// The line of the title.
+    /// The message for prose with a title at this line.
     static func scenarioInText(line: Int) -> Self {
         Self(
             .noScenario, "this is no scenario file but a text with a scenario in it, which begins at line \(line)",

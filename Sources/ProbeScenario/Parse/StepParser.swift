@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The steps of the timeline, and blocks of them. Blocks stand in blocks ``TokenCursor/deepestNesting`` deep at most.
+/// Parses the steps of the timeline, and blocks of them. Blocks nest at most ``TokenCursor/deepestNesting`` deep.
 struct StepParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -9,7 +9,7 @@ struct StepParser: GrammarPart {
     var wire: WireParser { WireParser(cursor: cursor) }
     private var actions: ActionParser { ActionParser(cursor: cursor) }
 
-    /// `{ … }`
+    /// Parses `{ … }`.
     func parseBlock() throws(Abandoned) -> Block {
         let open = cursor.token
         guard cursor.kind == .leftBrace else { throw cursor.expected("`{`") }
@@ -57,7 +57,7 @@ struct StepParser: GrammarPart {
         return try parseStep()
     }
 
-    /// One statement of the timeline; nil when it was passed over because what it uses is not built.
+    /// Parses one statement of the timeline; returns `nil` if the statement was skipped, because its actor is a link.
     func parseStep() throws(Abandoned) -> Step? {
         guard cursor.kind == .word else { throw cursor.expected("a step", "S accept") }
         let first = cursor.token
@@ -101,7 +101,7 @@ struct StepParser: GrammarPart {
 
     // MARK: Acts
 
-    /// `S accept within 2s`; nil when the actor is one that is not built.
+    /// Parses `S accept within 2s`; returns `nil` if the statement was skipped, because its actor is a link.
     private func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
         let actor = Name(cursor.word, cursor.place)
         let kind = context.actorKinds[actor.value]
@@ -122,7 +122,7 @@ struct StepParser: GrammarPart {
         return (.act(actor: actor, action, timing), focus ?? cursor.span(verb))
     }
 
-    /// The next word is a verb, so that this one is meant to be an actor.
+    /// Whether the next word is a verb, so that the current one is meant as an actor.
     private var looksLikeAct: Bool {
         let next = cursor.token(ahead: 1)
         if isForeign { return false }
@@ -130,7 +130,7 @@ struct StepParser: GrammarPart {
             || next.kind == .word && !Suggestion.isNear(cursor.word)
     }
 
-    /// The word is none of this language, and what follows is no verb.
+    /// Whether the word is from another language, and not followed by a verb.
     private var isForeign: Bool {
         let next = cursor.token(ahead: 1)
         if next.kind == .word, LanguageTable.firstWordsOfVerbs.contains(cursor.text(next)) { return false }
@@ -144,7 +144,7 @@ struct StepParser: GrammarPart {
         return cursor.fail(.unknownStatement(name.value, next: next, actors: actors), at: name.span)
     }
 
-    /// `within 200ms`, `after 50ms`, in any order.
+    /// Parses `within 200ms`, `after 50ms`, in any order.
     func parseTiming() throws(Abandoned) -> Timing {
         var timing = Timing()
         while true {
@@ -170,7 +170,7 @@ struct StepParser: GrammarPart {
 
     // MARK: The end of a statement
 
-    /// The end of a statement; what else stands there is reported.
+    /// Parses the end of a statement; anything else is reported.
     func parseEndOfStatement() throws(Abandoned) {
         switch cursor.kind {
         case .newline, .end: cursor.advance()
@@ -196,7 +196,7 @@ struct StepParser: GrammarPart {
         }
     }
 
-    /// After a statement that could not be read: to its end. What it says may be in doubt in the rest of the script.
+    /// Skips to the end of a statement that could not be read. What it says may be in doubt in the rest of the script.
     func recover(from start: Int) {
         cursor.doubtWords(from: start)
         while true {
@@ -209,7 +209,7 @@ struct StepParser: GrammarPart {
                 if cursor.blockDepth > 0 { return }
                 cursor.advance()
             case .leftBrace where cursor.nesting < TokenCursor.deepestNesting:
-                // The block's own mistakes are told too.
+                // The block's own errors are reported, too.
                 do { _ = try parseBlock() } catch {}
             default:
                 if cursor.kind == .word { context.doubtful.insert(cursor.word) }
@@ -230,7 +230,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// The steps that begin with no actor.
+/// Parses the steps that do not begin with an actor.
 extension StepParser {
     func parseCheck() throws(Abandoned) -> Step.Kind {
         let example = "check x == \"value\""
@@ -313,7 +313,7 @@ extension StepParser {
         return .whenever(connection: connection, regex, try parseBlock())
     }
 
-    /// `let name = VALUE`
+    /// Parses `let name = VALUE`.
     func parseLet() throws(Abandoned) -> (Name, Expression) {
         let name = try cursor.parseNewName("a name", "let name = \"value\"")
         try cursor.expect(.assign, "`=`", "let name = \"value\"")

@@ -1,6 +1,6 @@
 /// "Did you mean": the nearest word of a list.
 package enum Suggestion {
-    /// The word of `candidates` that is nearest to `word`; nil if none is near enough to be a typing error.
+    /// Returns the word of `candidates` that is nearest to `word`; `nil` if none is near enough to be a typing error.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(word.lowercased().utf8.prefix(64))
         guard !wanted.isEmpty else { return nil }
@@ -19,10 +19,10 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// Whether the word is near to one that starts a statement.
+    /// Returns whether the word is near to one that begins a statement.
     static func isNear(_ word: String) -> Bool { nearest(to: word, among: ReservedNames.all) != nil }
 
-    /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+    /// Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
         var beforeLast = [Int](repeating: 0, count: right.count + 1)
@@ -43,10 +43,10 @@ package enum Suggestion {
     }
 }
 
-/// `1 byte`, `2 bytes`.
+/// Returns a number with its noun: `1 byte`, `2 bytes`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-/// `did you mean …?`, or the whole list behind `intro`.
+/// Returns `did you mean …?`, or the whole list after `intro`.
 func didYouMean(_ word: String, _ choices: [String], _ intro: String) -> String {
     if let longer = choices.first(where: {
         $0.utf8.starts(with: word.utf8) && $0.utf8.dropFirst(word.utf8.count).first == 0x20

@@ -1,12 +1,12 @@
 import ProbeBase
 
-/// What stands behind `tls`.
+/// Parses what follows `tls`.
 struct TLSParser: GrammarPart {
     let cursor: TokenCursor
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// The options that such an actor has.
+    /// Returns the options that an actor of this kind has.
     static func options(of kind: ActorKind) -> [String] {
         switch kind {
         case .client: ["ca", "name", "version", "alpn", "cert", "key"]
@@ -16,7 +16,7 @@ struct TLSParser: GrammarPart {
         }
     }
 
-    /// Those of a crowd.
+    /// Returns the options of a crowd.
     static func options(of role: CrowdRole) -> [String] {
         switch role {
         case .clients: ["name", "alpn"]
@@ -26,11 +26,11 @@ struct TLSParser: GrammarPart {
 
     private static let all = ["ca", "name", "version", "alpn", "cert", "key", "tickets", "client-cert"]
 
-    /// Reads options, in any order, up to a word that is none.
+    /// Parses options in any order, up to a word that is not an option.
     ///
     /// - Parameters:
     ///   - first: the word `tls`.
-    ///   - role: of a crowd.
+    ///   - role: the role, if the actor is a crowd.
     func parseOptions(
         of kind: ActorKind, from first: Token, role: CrowdRole? = nil
     ) throws(Abandoned) -> TLSOptions {
@@ -124,12 +124,12 @@ struct TLSParser: GrammarPart {
 
     // MARK: Handshakes and alerts
 
-    /// `failed`, `failed unknown-ca`, or nothing.
+    /// Parses `failed`, `failed unknown-ca`, or nothing.
     func parseOutcome() throws(Abandoned) -> TLSOutcome {
         guard cursor.take(word: "failed") else { return .succeeds }
         let isNamed = cursor.kind == .word && TLSAlert.code(named: cursor.word) != nil
         guard isNamed || cursor.kind == .number || cursor.kind == .leftParenthesis else {
-            // A misspelt alert, and no clause of the step.
+            // A word that is not a clause of the step is a misspelt alert.
             guard cursor.kind == .word,
                 !["within", "after", "as", "cut", "in", "every", "at", "stop"].contains(cursor.word)
             else { return .fails(alert: nil) }
@@ -138,9 +138,9 @@ struct TLSParser: GrammarPart {
         return .fails(alert: try parseAlert())
     }
 
-    /// An alert by its name or its number.
+    /// Parses an alert by its name or its number.
     ///
-    /// - Parameter example: a step with one.
+    /// - Parameter example: a step with an alert.
     func parseAlert(_ example: String = "expect alert unknown-ca") throws(Abandoned) -> Expression {
         let place = cursor.place
         guard cursor.kind == .word else {
@@ -157,7 +157,7 @@ struct TLSParser: GrammarPart {
             at: cursor.place)
     }
 
-    /// `fatal`, `warning`, or a number.
+    /// Parses `fatal`, `warning`, or a number.
     func parseAlertLevel() throws(Abandoned) -> Expression {
         let place = cursor.place
         if cursor.take(word: "warning") { return Expression(.integer(1), span: place) }

@@ -1,21 +1,21 @@
 import ProbeBase
 
-/// A place in the words of one file, which moves forward as the parts of the grammar read them.
+/// A position in the tokens of one file, which advances as the parts of the grammar read them.
 ///
-/// All parts that read a file share one cursor, so it is a class: none of them can go on from a place that another has left behind.
+/// All parts that parse a file share one cursor, so it is a class: no part can continue from an outdated position.
 final class TokenCursor {
-    /// Blocks in blocks, parentheses in parentheses: what reads them recurses that deep.
+    /// The deepest nesting of blocks and parentheses, which bounds the recursion of the parser.
     static let deepestNesting = 48
 
     let file: Int
     let bytes: [UInt8]
-    /// Ends with one of kind `end`, which is never passed.
+    /// The tokens. The last one has the kind `end`, and the cursor never passes it.
     let tokens: [Token]
     let context: ParseContext
     private(set) var index = 0
-    /// Blocks and parentheses around this place.
+    /// The number of blocks and parentheses around this position.
     var nesting = 0
-    /// Blocks around this place.
+    /// The number of blocks around this position.
     var blockDepth = 0
 
     init(file: Int, bytes: [UInt8], tokens: [Token], context: ParseContext) {
@@ -35,10 +35,10 @@ final class TokenCursor {
         return target < tokens.count ? tokens[target] : tokens[tokens.count - 1]
     }
 
-    /// The word that was taken last.
+    /// The token that was consumed last.
     var lastWord: Token { tokens[max(0, index - 1)] }
 
-    /// The text of the word that stands here.
+    /// The text of the current token.
     var word: String { text(token) }
 
     func text(_ token: Token) -> String { bytes.text(Int(token.start)..<Int(token.end)) }
@@ -60,7 +60,7 @@ final class TokenCursor {
         return true
     }
 
-    /// Steps over the word, if it stands here.
+    /// Consumes the word if it is the current one.
     func take(word: StaticString) -> Bool {
         guard isWord(word) else { return false }
         advance()
@@ -81,7 +81,7 @@ final class TokenCursor {
         guard take(wanted) else { throw expected(what, example) }
     }
 
-    /// The answer for a place some words further on.
+    /// Returns the result of `ask` with the cursor moved ahead by some words; the cursor itself does not move.
     func at<Answer>(wordsAhead ahead: Int, _ ask: (TokenCursor) -> Answer) -> Answer {
         let here = index
         defer { index = here }
@@ -91,14 +91,14 @@ final class TokenCursor {
 
     // MARK: Spans
 
-    /// Of the word that stands here.
+    /// The span of the current token.
     var place: SourceSpan { span(token) }
 
     func span(_ token: Token) -> SourceSpan {
         SourceSpan(file: file, start: Int(token.start), end: Int(token.end))
     }
 
-    /// From the start of `first` to the end of the word before the current one.
+    /// Returns the span from the start of `first` to the end of the token before the current one.
     func span(from first: Token) -> SourceSpan {
         let last = index > 0 ? tokens[index - 1] : first
         return SourceSpan(file: file, start: Int(first.start), end: max(Int(first.end), Int(last.end)))
@@ -106,7 +106,7 @@ final class TokenCursor {
 
     // MARK: Names
 
-    /// A name that is used.
+    /// Parses a name that is used.
     func parseName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         guard kind == .word else { throw expected(what, example) }
         let name = Name(text(token), span(token))
@@ -114,7 +114,7 @@ final class TokenCursor {
         return name
     }
 
-    /// A name that is given.
+    /// Parses a name that is being defined.
     func parseNewName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         let name = try parseName(what, example)
         if ReservedNames.contains(name.value) {
@@ -126,7 +126,7 @@ final class TokenCursor {
         return name
     }
 
-    /// One of a closed list of words.
+    /// Parses one of a closed list of words.
     func parseChoice<Choice: RawRepresentable<String>>(
         _ what: String, _ choices: [Choice]
     ) throws(Abandoned) -> Choice {
@@ -141,10 +141,10 @@ final class TokenCursor {
     }
 }
 
-/// A part of the grammar: reads what it is about from the words at a cursor.
+/// A part of the grammar, which parses its constructs from the tokens at a cursor.
 ///
-/// What can't be read is reported, and ``Abandoned`` is thrown. No part has a state of its own, so that each can be made where it is
-/// needed; what is found out goes into the ``ParseContext`` of the cursor.
+/// Errors are reported, and ``Abandoned`` is thrown. A part is stateless, so it can be created wherever it is needed;
+/// results are stored in the ``ParseContext`` of the cursor.
 protocol GrammarPart: SendableMetatype {
     var cursor: TokenCursor { get }
 }
@@ -153,9 +153,9 @@ extension GrammarPart {
     var context: ParseContext { cursor.context }
 }
 
-/// What the next words are, without stepping over them.
+/// Queries about the next tokens, which do not consume them.
 extension TokenCursor {
-    /// `if needed` follows.
+    /// Whether `if needed` is next.
     var isIfNeeded: Bool { isWord("if") && isWord("needed", ahead: 1) }
 
     func takeIfNeeded() -> Bool {
@@ -165,7 +165,7 @@ extension TokenCursor {
         return true
     }
 
-    /// The statement ends here.
+    /// Whether the statement ends here.
     var isAtEnd: Bool {
         switch kind {
         case .newline, .semicolon, .end, .rightBrace: true
@@ -181,7 +181,7 @@ extension TokenCursor {
         }
     }
 
-    /// Whether the word that stands here has a comparison behind it.
+    /// Whether a comparison follows the current word.
     var isCompared: Bool {
         switch token(ahead: 1).kind {
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: true
@@ -189,10 +189,11 @@ extension TokenCursor {
         }
     }
 
-    /// Whether the word that stands here has `as` and a name behind it.
+    /// Whether `as` and a name follow the current word.
     var isNamed: Bool { isWord("as", ahead: 1) && token(ahead: 2).kind == .word }
 
-    /// `line` and its like are contextual: with nothing of their own behind them they are the name of a variable.
+    /// Whether the current word is a variable. `line` and similar words are contextual: without an operand or a clause
+    /// after them, they are the name of a variable.
     var isVariableHere: Bool {
         let next = token(ahead: 1)
         switch next.kind {
@@ -214,7 +215,7 @@ extension TokenCursor {
         }
     }
 
-    /// The word has nothing behind it that makes it something else than a keyword.
+    /// Whether nothing follows the word that makes it something else than a keyword.
     var isAlone: Bool {
         switch token(ahead: 1).kind {
         case .leftParenthesis, .plus, .minus, .star, .dot: false
@@ -222,7 +223,7 @@ extension TokenCursor {
         }
     }
 
-    /// Whether a word stands in the rest of the statement, behind the next word.
+    /// Returns whether a word occurs in the rest of the statement, after the next word.
     func statementHolds(_ word: StaticString) -> Bool {
         var ahead = 2
         while true {
@@ -235,7 +236,7 @@ extension TokenCursor {
     }
 }
 
-/// The statement can't be read any further; why was reported.
+/// The error of a statement that can't be read any further; its cause has been reported.
 struct Abandoned: Error {}
 
 extension TokenCursor {
@@ -249,9 +250,9 @@ extension TokenCursor {
         context.report(message(), at: span, notes: notes)
     }
 
-    /// Reports what should stand here instead.
+    /// Reports what was expected instead of the current token.
     func expected(_ what: String, _ example: String? = nil) -> Abandoned {
-        // What the lexer reported needs no second report.
+        // The lexer has already reported an invalid token.
         if kind != .invalid {
             report(.expected(what, found: described, example: example), at: spanForReport)
         }
@@ -268,7 +269,7 @@ extension TokenCursor {
         return Abandoned()
     }
 
-    /// Where a caret points that says "here": the end of the line is the place behind its last word.
+    /// The span of a caret that means "here": at the end of a line, the position after its last token.
     private var spanForReport: SourceSpan {
         guard kind == .newline || kind == .end, index > 0 else { return span(token) }
         let end = Int(tokens[index - 1].end)
@@ -283,16 +284,17 @@ extension TokenCursor {
         }
     }
 
-    // MARK: What can't be read
+    // MARK: Recovery
 
-    /// Notes the words from `start` up to this one: what the statement says may be in doubt in the rest of the script.
+    /// Marks the words from `start` up to the current one as doubtful: what they say may be in doubt in the rest of the
+    /// script.
     func doubtWords(from start: Int) {
         for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {
             context.doubtful.insert(text(token))
         }
     }
 
-    /// Passes over the rest of a statement whose construct was reported; what it names is in doubt.
+    /// Skips the rest of a statement that has been reported; the names in it are in doubt.
     func skipStatement() {
         var braces = 0
         while kind != .end {

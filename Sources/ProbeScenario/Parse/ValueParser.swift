@@ -1,16 +1,16 @@
 import ProbeBase
 
-/// An expression and how deep its tree is: what walks it recurses that deep.
+/// An expression and the depth of its tree, which is the depth of the recursion of every walk over it.
 struct ParsedExpression {
     var value: Expression
     var depth: Int
 }
 
-/// Values: expressions of bytes and integers.
+/// Parses values: expressions for bytes and integers.
 struct ValueParser: GrammarPart {
     let cursor: TokenCursor
 
-    /// Deeper trees are refused, so that no walk over one can exhaust the stack.
+    /// The largest depth of a tree. Deeper trees are rejected, so no walk over one can exhaust the stack.
     static let deepestExpression = 200
 
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
@@ -22,7 +22,7 @@ struct ValueParser: GrammarPart {
     private func parseSum(_ what: String, _ example: String?) throws(Abandoned) -> ParsedExpression {
         let first = try parseProduct(what, example)
         guard cursor.kind == .plus || cursor.kind == .minus else { return first }
-        // A run of `+` is joined as a balanced tree, so that a long one is not a deep one.
+        // A run of `+` becomes a balanced tree, so a long sum is not a deep tree.
         var run = [first]
         while cursor.kind == .plus || cursor.kind == .minus {
             let isSum = cursor.kind == .plus
@@ -86,7 +86,7 @@ struct ValueParser: GrammarPart {
         case .word:
             if cursor.token(ahead: 1).kind == .leftParenthesis { return try parseCall() }
             if cursor.token(ahead: 1).kind == .dot, cursor.token(ahead: 2).kind == .word { return try parseDotted() }
-            // A statement that starts where a value is missing.
+            // The value is missing, and the next statement begins here.
             if ReservedNames.contains(cursor.text(first)) {
                 throw cursor.expected(what, example)
             }
@@ -191,7 +191,7 @@ struct ValueParser: GrammarPart {
         return ParsedExpression(value: Expression(.hex(result), span: cursor.span(from: first)), depth: 1)
     }
 
-    /// `ws.text(…)`, or a property that belongs into a string.
+    /// Parses `ws.text(…)`, or reports a property that is valid only in a string.
     private func parseDotted() throws(Abandoned) -> ParsedExpression {
         let first = cursor.token
         let owner = cursor.text(first)
@@ -215,7 +215,7 @@ struct ValueParser: GrammarPart {
         }
     }
 
-    /// What has values in it; it is one deeper than they are.
+    /// Parses an expression that contains values; it is one level deeper than they are.
     private func parsed(
         from first: Token,
         _ parse: ((String, String?) throws(Abandoned) -> Expression) throws(Abandoned) -> Expression.Kind
@@ -232,7 +232,7 @@ struct ValueParser: GrammarPart {
         return ParsedExpression(value: Expression(kind, span: cursor.span(from: first)), depth: depth + 1)
     }
 
-    /// What a field of protobuf is compared with: as any value, but `int -1` and `sint -1` as well.
+    /// Parses the value that a protobuf field is compared with: any value, or `int -1` and `sint -1`.
     func parseProtobufOperand(_ example: String) throws(Abandoned) -> Expression {
         let first = cursor.token
         let parser = ProtobufParser(cursor: cursor)
@@ -244,7 +244,7 @@ struct ValueParser: GrammarPart {
         }.value
     }
 
-    /// Whether the expression gives an integer, as far as one pass can tell.
+    /// Returns whether the expression results in an integer, as far as one pass can tell.
     func isIntegerLike(_ expression: Expression) -> Bool {
         switch expression.kind {
         case .integer, .unsigned, .divide, .subtract: true
@@ -273,7 +273,7 @@ extension Diagnostic.Message {
     }
 }
 
-/// What stands beside expressions: quantities, comparisons, and words of closed lists.
+/// Parses what accompanies expressions: quantities, comparisons, and words of closed lists.
 extension ValueParser {
     // MARK: Quantities
 
@@ -281,7 +281,7 @@ extension ValueParser {
         NumberLiteral(Array(cursor.bytes[Int(cursor.token.start)..<Int(cursor.token.end)]))
     }
 
-    /// `20ms`; never zero unless that is allowed.
+    /// Parses `20ms`; zero is an error unless allowed.
     func parseDuration(_ example: String, allowsZero: Bool = false) throws(Abandoned) -> Duration {
         guard cursor.kind == .number else { throw cursor.expected("a duration", example) }
         switch number() {
@@ -297,7 +297,7 @@ extension ValueParser {
         }
     }
 
-    /// `10B/s`, in bytes a second.
+    /// Parses `10B/s`, in bytes per second.
     func parseRate() throws(Abandoned) -> Int {
         guard cursor.kind == .number else { throw cursor.expected("a rate", "10B/s") }
         switch number() {
@@ -313,7 +313,7 @@ extension ValueParser {
         }
     }
 
-    /// An integer or a size, as an integer.
+    /// Parses an integer or a size, as an integer.
     func parseNumber() throws(Abandoned) -> Int {
         guard cursor.kind == .number else { throw cursor.expected("a number") }
         switch number() {
@@ -324,7 +324,7 @@ extension ValueParser {
         }
     }
 
-    /// As ``parseNumber()``, up to 2^64 - 1.
+    /// Does the same as ``parseNumber()``, up to 2^64 - 1.
     func parseLiteral() throws(Abandoned) -> Expression.Kind {
         guard case .unsigned(let value) = number() else { return .integer(try parseNumber()) }
         cursor.advance()
@@ -367,7 +367,7 @@ extension ValueParser {
         return comparison
     }
 
-    /// `<= 100`; a number alone is to be equal.
+    /// Parses `<= 100`; a number alone means `==`.
     func parseComparison(_ example: String) throws(Abandoned) -> (Comparison, Expression) {
         guard let comparison = takeComparison() else {
             return (.equal, try parseExpression("a number", example))
@@ -375,7 +375,7 @@ extension ValueParser {
         return (comparison, try parseExpression("a number", example))
     }
 
-    /// `<= 100ms`
+    /// Parses `<= 100ms`.
     ///
     /// - Parameter usual: the comparison that a message names.
     func parseTimeComparison(
@@ -435,7 +435,7 @@ extension ProcessSignal {
     ]
 }
 
-/// What a number says.
+/// The quantity that a number expresses.
 enum NumberQuantity: String, Sendable {
     case duration, rate, size, integer
 

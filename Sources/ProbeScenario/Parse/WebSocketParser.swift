@@ -1,12 +1,14 @@
-/// `ws.text("x", fin: no)` and its kin.
+/// Parses `ws.text("x", fin: no)` and similar expressions.
 struct WebSocketParser: GrammarPart {
     let cursor: TokenCursor
 
     private static let options = ["fin", "mask", "rsv", "opcode", "length", "length-form"]
 
+    /// Parses an expression.
+    ///
     /// - Parameters:
-    ///   - first: the word `ws`; the cursor stands at what is behind the dot.
-    ///   - parseValue: of an argument.
+    ///   - first: the word `ws`; the cursor is at the token after the dot.
+    ///   - parseValue: parses an argument.
     func parse(
         from first: Token, _ parseValue: (String, String?) throws(Abandoned) -> Expression
     ) throws(Abandoned) -> WebSocketExpression {

@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// Statements about what the capture shows.
+/// Parses statements about what the capture shows.
 struct WireParser: GrammarPart {
     let cursor: TokenCursor
 
     var values: ValueParser { ValueParser(cursor: cursor) }
 
-    /// What follows `wire`.
+    /// Parses what follows `wire`.
     func parseWire() throws(Abandoned) -> WireStatement {
         let statement = try parseStatement()
-        // The last word.
+        // `arrived` is the last word of a statement.
         guard cursor.isWord("arrived") else { return statement }
         switch statement {
         case .halfConnection, .fin, .rst:

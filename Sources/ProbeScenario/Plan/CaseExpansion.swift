@@ -1,29 +1,29 @@
-/// Makes the cases of a scenario: one for each combination of its `each`.
+/// Generates the cases of a scenario: one for each combination of its `each` values.
 ///
-/// Computes what the cases differ by, and the header's `let`s as far as they need nothing of the run. A large value is not
-/// kept, and where its length tells enough it is not even made: the run computes it where it is needed.
+/// Computes the values that differ between cases, and the header's `let`s as far as they don't depend on the run. A
+/// large value is not kept, and is not even computed if its length is enough: the run computes it where it is needed.
 struct CaseExpansion {
-    /// More cases than this are a slip: several `each` multiply.
+    /// The largest number of cases; more are likely a mistake, because several `each` multiply.
     static let mostCases = 100_000
-    /// Each is a level of the expansion.
+    /// The largest number of parameters; each is a level of the expansion.
     static let mostParameters = 64
-    /// What the values of `each` may hold in all cases together: all of them are in memory at once.
+    /// The largest total size of the `each` values of all cases, which are in memory at the same time.
     static let largestTotal = 64 << 20
     let context: ParseContext
     private var cases: [CasePlan] = []
     private var labels: Set<String> = []
-    /// By a label that came before: the number to try next.
+    /// The next number to try for each label that has occurred before.
     private var nextNumbers: [String: Int] = [:]
     private(set) var isStopped = false
-    /// `let`s by the level that binds the last name that they need.
+    /// The `let`s by the level that binds the last name that they depend on.
     let constants: [[Int]]
-    /// By the number of a parameter: rows that are the same in each case.
+    /// The rows of parameters that are the same in every case, by the index of the parameter.
     var commonRows: [Int: [Row]] = [:]
-    /// What the values of `each` hold so far.
+    /// The total size of the values of `each` so far.
     var totalSize = 0
-    /// What the `let`s that are kept hold so far.
+    /// The total size of the `let`s that are kept so far.
     var constantsSize = 0
-    /// What has been computed for `let`s; when it is used up, the rest is left to the run.
+    /// The remaining budget for evaluating `let`s; when it is used up, the run evaluates the others.
     var evaluations = 2_000_000
     var evaluatedBytes = 1 << 30
 
@@ -38,9 +38,11 @@ struct CaseExpansion {
         return expansion.cases
     }
 
+    /// Expands the parameter at `index`, and those after it.
+    ///
     /// - Parameters:
-    ///   - levels: what is bound; the last one is completed here.
-    ///   - size: bytes of the values of the case so far.
+    ///   - levels: the bound values; the last level is completed here.
+    ///   - size: the bytes in the values of the case so far.
     private mutating func expand(_ index: Int, levels: [PlanLevel], size: Int, label: [String]) {
         var levels = levels
         var size = size
@@ -77,7 +79,7 @@ struct CaseExpansion {
         }
         var name = label.isEmpty ? "" : "[\(label.joined(separator: ","))]"
         if !name.isEmpty, !labels.insert(name).inserted {
-            // The same value twice, or two that are the same when shortened.
+            // The same value twice, or two values whose shortened texts are equal.
             let whole = name
             let stem = name.dropLast()
             var number = nextNumbers[whole] ?? 2
@@ -92,11 +94,11 @@ struct CaseExpansion {
 }
 
 extension CaseExpansion {
-    /// A larger value is left to the run.
+    /// The largest size of a value that is kept; the run computes larger ones.
     private static let largestKept = 1 << 20
 
-    /// By level, the `let`s of the header that can be computed there: where the last name that they need is bound. Those that
-    /// need what only the run knows are in none.
+    /// Returns, for each level, the `let`s of the header that can be computed there: where the last name that they
+    /// depend on is bound. A `let` that depends on the run is in no level.
     static func levels(of scenario: Scenario) -> [[Int]] {
         var levels: [[Int]] = Array(repeating: [], count: scenario.parameters.count + 1)
         var known: [String: Int] = [:]
@@ -119,12 +121,12 @@ extension CaseExpansion {
         Evaluator(scope: scope, sources: context.sources, framing: context.scenario.framing)
     }
 
-    /// Computes `let`s into the last of the levels; of large ones the length.
+    /// Computes `let`s into the last of the levels; for large values, only the length.
     mutating func settle(_ indices: [Int], _ levels: inout [PlanLevel], _ size: inout Int) {
         for index in indices {
             let (name, expression) = context.scenario.constants[index]
             do throws(EvaluationError) {
-                // The scope must be gone before the level changes: a level that is shared would be copied.
+                // The scope must be released before the level changes, because a shared level would be copied.
                 guard let constant = try settled(expression, PlanScope(levels: levels, loader: context.loader)) else {
                     continue
                 }
@@ -155,7 +157,7 @@ extension CaseExpansion {
         case length(Int)
     }
 
-    /// nil where it is left to the run.
+    /// Returns the value or the length; `nil` if the run must compute it.
     private mutating func settled(_ expression: Expression, _ scope: PlanScope) throws(EvaluationError) -> Settled? {
         guard evaluations > 0, evaluatedBytes > 0 else { return nil }
         evaluations -= 1
@@ -170,7 +172,7 @@ extension CaseExpansion {
         do throws(EvaluationError) {
             value = try evaluator(scope).evaluate(expression)
         } catch {
-            // It needs a large one, or what is not bound there.
+            // The value depends on a large one, or on a name that is not bound there.
             if case .unbound = error.reason { return nil }
             throw error
         }
@@ -182,7 +184,7 @@ extension CaseExpansion {
         return .value(value)
     }
 
-    /// The values that were left out since they are large, for a parameter that is made of one.
+    /// Returns the values that were left out because they are large, for a parameter that depends on one.
     mutating func largeValues(_ levels: [PlanLevel], for parameter: Parameter) throws(EvaluationError) -> [String:
         Value]
     {
@@ -202,7 +204,7 @@ extension CaseExpansion {
 }
 
 extension Diagnostic.Message {
-    /// What the values of `each` hold in all cases together, in MiB.
+    /// The message for `each` values that exceed the limit in MiB in all cases together.
     static func casesTooLarge(_ limit: Int) -> Self {
         Self(
             .cantCompute, "the values of each hold more than \(limit) MiB in all cases together",
@@ -216,7 +218,7 @@ extension CaseExpansion {
         var labels: [String]
     }
 
-    /// The rows of a parameter; none after ``stop``.
+    /// Returns the rows of a parameter; none after ``stop``.
     mutating func rows(_ index: Int, _ levels: [PlanLevel]) -> [Row] {
         if let known = commonRows[index] { return known }
         let parameter = context.scenario.parameters[index]
@@ -229,7 +231,7 @@ extension CaseExpansion {
                 guard case .unbound(let name) = error.reason, levels.contains(where: { $0.lengths[name] != nil }) else {
                     throw error
                 }
-                // One of its values is made of a large one.
+                // One of its values depends on a large value.
                 scope.large = try largeValues(levels, for: parameter)
                 rows = try self.rows(of: parameter, scope)
             }
@@ -241,7 +243,8 @@ extension CaseExpansion {
         }
     }
 
-    /// Counts what is kept for an `each`, and stops when it is too much. What its length tells is not made first.
+    /// Counts the size of a value of an `each`, and stops if the total is too large. If the length of a value is known,
+    /// the value is counted before it is computed.
     private mutating func hasRoom(for size: Int, at span: SourceSpan) -> Bool {
         totalSize += size
         guard totalSize > Self.largestTotal else { return true }
@@ -310,7 +313,7 @@ extension CaseExpansion {
             values.append(cells)
         }
         let texts = values.map { $0.map(CaseLabel.text) }
-        // The first cell names the row, as long as it is another one in each.
+        // The first cell is enough for the label if it differs in every row.
         let isFirstEnough = Set(texts.map { $0.first ?? "" }).count == texts.count
         return zip(values, texts).map { row, texts in
             let parts = zip(names, texts).map { "\($0.value)=\($1)" }
@@ -321,7 +324,7 @@ extension CaseExpansion {
     private mutating func cuts(
         _ expression: Expression, _ count: Int, _ name: String, _ scope: PlanScope
     ) throws(EvaluationError) -> [Row] {
-        // Each way to cut it is a copy of it: of a value too large for a few of them none is made.
+        // Every way to cut the value is a copy of it, so a value that is too large is rejected before any copy is made.
         let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if let length = folded.length, length > count, (length - 1) > Self.largestTotal / length {
             stop(.cutsTooLarge(length: length, limit: Self.largestTotal), at: expression.span)
@@ -348,7 +351,7 @@ extension CaseExpansion {
             let pieces = zip(bounds, bounds.dropFirst()).map { Array(bytes[$0..<$1]) }
             rows.append(
                 Row(values: [.pieces(pieces)], labels: ["\(name)=\(offsets.map(String.init).joined(separator: "+"))"]))
-            // The next combination in rising order: the last offset that can still move does.
+            // The next combination in rising order: advance the last offset that can still move.
             guard let movable = offsets.indices.last(where: { offsets[$0] < bytes.count - (count - $0) }) else {
                 return rows
             }
@@ -359,7 +362,7 @@ extension CaseExpansion {
 }
 
 extension Evaluator {
-    /// The values of a table's row.
+    /// Returns the values of a table's row.
     package func values(of row: [Table.Cell]) throws(EvaluationError) -> [Value] {
         var values: [Value] = []
         for cell in row {
@@ -379,7 +382,7 @@ extension Diagnostic.Message {
             hint: "several `each` multiply: make their lists shorter, or split the script")
     }
 
-    /// Bytes of the value, and of all its cuts together.
+    /// The message for a value of this length whose cuts together exceed the limit in bytes.
     static func cutsTooLarge(length: Int, limit: Int) -> Self {
         Self(
             .tooManyCases,

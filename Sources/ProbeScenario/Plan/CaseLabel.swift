@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// A value in a case's label: short, and never raw bytes.
+/// The text of a value in a case's label: short, and without raw bytes.
 enum CaseLabel {
-    /// What longer texts are cut to.
+    /// The length to which longer texts are cut.
     static let longest = 24
 
     static func text(_ value: Value) -> String {
@@ -20,7 +20,7 @@ enum CaseLabel {
         let isPlain =
             isShort && bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
         if isPlain { return String(decoding: bytes, as: UTF8.self) }
-        // In the escapes of a script: `\n` is a line feed and `\\n` a backslash and an n. An escape is never cut.
+        // Uses the escapes of a script: `\n` is a line feed and `\\n` a backslash and an n. An escape is never split.
         var text = ""
         var index = 0
         while index < bytes.count {

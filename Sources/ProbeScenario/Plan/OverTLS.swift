@@ -1,14 +1,16 @@
-/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server: the laws of plain TCP once more.
+/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server: it verifies
+/// that the rules of plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
-    /// Wire statements about bytes and segments, which say nothing of what TLS makes of them.
+    /// The number of removed wire statements about bytes and segments, which don't apply to what TLS sends.
     package private(set) var leftOut = 0
-    /// Why it can't be run so; nil: it can.
+    /// The reason why the scenario can't be run with TLS; `nil` if it can.
     package private(set) var obstacle: String?
-    /// The first statement that was left out, if nothing that judges the case is left: it would pass whatever happens.
+    /// The first removed statement, if no statement is left that judges the case, which would then pass
+    /// unconditionally.
     package private(set) var lostJudgement: SourceSpan?
     private var firstLeftOut: SourceSpan?
-    /// A branch or an attempt without a step would be met at once.
+    /// Whether a branch or an attempt is left without a step, so that it would be met at once.
     private var emptiesBlock = false
 
     package init(_ scenario: Scenario) {
@@ -72,7 +74,7 @@ package struct OverTLS: Sendable {
         if emptiesBlock || !Self.judges(self.scenario) { lostJudgement = firstLeftOut }
     }
 
-    /// Whether a step says what must happen.
+    /// Returns whether a step states what must happen.
     private static func judges(_ scenario: Scenario) -> Bool {
         judges(scenario.steps) || scenario.definitions.values.contains { judges($0.steps) }
     }

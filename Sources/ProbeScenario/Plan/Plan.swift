@@ -1,8 +1,8 @@
-/// What a run executes: a checked scenario and its cases.
+/// The input of a run: a checked scenario and its cases.
 package struct Plan: Sendable {
     package var scenario: Scenario
     package var sources: SourceMap
-    /// One without `each`; else one for each combination, in order.
+    /// The cases: one without `each`, otherwise one for each combination, in order.
     package var cases: [CasePlan]
 
     package init(scenario: Scenario, sources: SourceMap, cases: [CasePlan]) {
@@ -12,10 +12,11 @@ package struct Plan: Sendable {
     }
 }
 
+/// One case of a plan: its label, and the values that it differs by.
 package struct CasePlan: Sendable {
-    /// `""`, or `[x=1022]`, `[n=1,m=2]`; never holds raw bytes.
+    /// The label: `""`, or `[x=1022]`, `[n=1,m=2]`; it never contains raw bytes.
     package var label: String
-    /// What all cases have in common, then what the values of each `each` bring: cases share all but the last.
+    /// The values that all cases share, then those of each `each`: cases share all but the last level.
     private let levels: [[String: Value]]
 
     package init(label: String, levels: [[String: Value]]) {
@@ -23,8 +24,8 @@ package struct CasePlan: Sendable {
         self.levels = levels
     }
 
-    /// The values of the `each` variables and of the header `let`s that were computed before the run: those that need
-    /// nothing of it, and are not large.
+    /// The values of the `each` variables, and of those header `let`s that were computed before the run because they
+    /// don't depend on it and are not large.
     package var bindings: [String: Value] {
         levels.reduce(into: [:]) { $0.merge($1) { $1 } }
     }

@@ -1,18 +1,18 @@
-/// What is known of the names of a header while its cases are made, in levels: what all cases have in common, then what each
-/// `each` adds.
+/// One level of what is known about the names of a header while its cases are generated: the first level is what all
+/// cases share, and each `each` adds one.
 struct PlanLevel {
     var values: [String: Value] = [:]
-    /// The lengths of `let`s that are left to the run, since they are large.
+    /// The lengths of `let`s that the run computes, because they are large.
     var lengths: [String: Int] = [:]
 }
 
-/// The names of a header at one place of the expansion.
+/// The names of a header at one point of the expansion.
 struct PlanScope: EvaluationScope {
     let levels: [PlanLevel]
-    /// Large values that are in memory for a moment.
+    /// Large values that are kept in memory only temporarily.
     var large: [String: Value] = [:]
     let loader: FileLoader
-    /// How deep the levels are that values were taken from.
+    /// The deepest level from which a value was taken.
     let depth = Depth()
 
     final class Depth {
@@ -26,7 +26,7 @@ struct PlanScope: EvaluationScope {
             return value
         }
         guard let value = large[name] else { return nil }
-        // Which level it was made of is not known.
+        // The level that the value depends on is unknown.
         depth.deepest = levels.count
         return value
     }
@@ -34,7 +34,7 @@ struct PlanScope: EvaluationScope {
     func property(_ property: String, of actor: String) -> [UInt8]? { nil }
     func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try loader(file) }
 
-    /// What a name holds, without the bytes of what is large.
+    /// Returns what is known about a name, without the bytes of a large value.
     func folded(_ name: String) -> ConstantFolder.Folded? {
         for (number, level) in levels.enumerated().reversed() {
             if let length = level.lengths[name] {
@@ -57,7 +57,7 @@ struct PlanScope: EvaluationScope {
 }
 
 extension Expression {
-    /// Calls the closure for each variable in it; with nil for a property of an actor.
+    /// Calls the closure for each variable in the expression, and with `nil` for each property of an actor.
     func visitNames(_ body: (String?) -> Void) {
         switch kind {
         case .integer, .unsigned, .hex: break
@@ -66,7 +66,7 @@ extension Expression {
         case .protobuf(let value): for part in value.values { part.visitNames(body) }
         case .webSocket(let value): for part in value.values { part.visitNames(body) }
         case .call(let name, let arguments):
-            // The prefix of `sized` is a word and no variable.
+            // The prefix of `sized` is a keyword rather than a variable.
             let values = name.value == Function.sized.rawValue ? arguments.dropFirst() : arguments[...]
             for argument in values { argument.value.visitNames(body) }
         case .multiply(let left, let right), .add(let left, let right), .subtract(let left, let right),
@@ -86,7 +86,7 @@ extension Expression {
 }
 
 extension Value {
-    /// Bytes that it keeps in memory, without what every value takes.
+    /// The number of bytes that the value keeps in memory, without the fixed size of every value.
     package var size: Int {
         switch self {
         case .bytes(let bytes): bytes.count

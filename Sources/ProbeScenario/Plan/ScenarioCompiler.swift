@@ -1,16 +1,16 @@
 package import ProbeBase
 
-/// Text in, plan out.
+/// Compiles the text of a scenario into a plan.
 package enum ScenarioCompiler {
-    /// Reads, checks and plans one scenario. Never traps, whatever the bytes are; takes time linear in them.
+    /// Parses, checks and plans one scenario. Never traps, regardless of the bytes, and takes time linear in them.
     ///
     /// - Parameters:
-    ///   - path: as the user gave it; it stands in every message, and what the script names is found relative to it.
-    ///   - bytes: of the script.
+    ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
+    ///   - bytes: the bytes of the script.
     ///   - settings: values for `let`s of the header, by name, that replace those of the script.
-    ///   - targets: the addresses that the script may use; nil: any, as for a list of its cases.
+    ///   - targets: the addresses that the script may use; `nil`: any, as for listing its cases.
     ///   - loader: reads includes and the files of `file(…)`.
-    /// - Returns: a plan when there is no error, and all that is to be said about the script, in the order of the text.
+    /// - Returns: a plan if there is no error, and all diagnostics in the order of the text.
     package static func compile(
         path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:],
         allowing targets: AllowedTargets? = AllowedTargets(),
@@ -19,7 +19,7 @@ package enum ScenarioCompiler {
         var context = ParseContext(path: path, bytes: bytes, loader: loader)
         FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         if context.needsSecondReading {
-            // A `define` may stand above the actors that it is about, and an include below both.
+            // A `define` may precede the actors that it uses, and an include may follow both.
             context = ParseContext(path: path, bytes: bytes, kindsKnownBefore: context.actorKinds, loader: loader)
             FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         }
@@ -45,11 +45,11 @@ package enum ScenarioCompiler {
     }
 }
 
-/// What came of a script.
+/// The result of compiling a script.
 package struct CompilationResult: Sendable {
-    /// nil when there is an error.
+    /// The plan; `nil` if there is an error.
     package let plan: Plan?
-    /// In the order of the text, all of them.
+    /// All diagnostics, in the order of the text.
     package let diagnostics: [Diagnostic]
     package let sources: SourceMap
 

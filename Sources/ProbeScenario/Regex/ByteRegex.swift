@@ -1,36 +1,41 @@
-/// A regular expression over bytes, matched in time linear in the input: O(pattern × input), whatever both are.
+/// A regular expression over bytes, matched in time linear in the input: O(pattern × input) for every pattern and
+/// input.
 ///
-/// It never traps, on any pattern or input. Priorities are those of Perl, Python and RE2: the leftmost match, and of
-/// those the one that a backtracking engine finds first. There are no backreferences and no lookaround, as these have no
-/// linear time.
+/// It never traps. Priorities are those of Perl, Python and RE2: it finds the leftmost match, and among those the one
+/// that a backtracking engine finds first. Backreferences and lookaround are not supported, because they can't be
+/// matched in linear time.
 ///
-/// - A pattern is UTF-8; a character that is not ASCII matches its UTF-8 bytes, and a quantifier behind it repeats the
-///   whole character. `\xHH` is one byte. All else is about single bytes, and letters and cases are those of ASCII.
-/// - `.` is any byte but LF; with `(?s)` any byte.
-/// - `^`, `\A` and `$`, `\z` are the start and the end of the input (no LF is skipped at the end); with `(?m)`, `^` and
-///   `$` also stand behind and before each LF.
-/// - `(…)` groups and binds nothing; `(?<name>…)` and `(?P<name>…)` bind what they matched last.
-/// - A round of a loop that takes no byte ends the loop. Where the loop's body has several ways of taking none, engines
-///   differ in what a group in it holds at the end; here it is as in RE2.
-/// - A `{` that opens no `{n}`, `{n,}`, `{n,m}` is a literal one.
+/// - A pattern is UTF-8. A non-ASCII character matches its UTF-8 bytes, and a quantifier after it repeats the whole
+///   character. `\xHH` is one byte. Everything else matches single bytes; letters and case are ASCII only.
+/// - `.` matches any byte except LF; with `(?s)`, any byte.
+/// - `^`, `\A` and `$`, `\z` match at the start and the end of the input (no LF is skipped at the end); with `(?m)`,
+///   `^` and `$` also match after and before each LF.
+/// - `(…)` groups and binds nothing; `(?<name>…)` and `(?P<name>…)` bind their last match.
+/// - An iteration of a loop that matches no byte ends the loop. If the loop's body can match nothing in several ways,
+///   engines differ in the final value of a group inside it; the value here is that of RE2.
+/// - A `{` that does not begin `{n}`, `{n,}` or `{n,m}` is literal.
 package struct ByteRegex: Sendable {
     /// The pattern as written.
     package let source: String
-    /// The letters of ASCII match in both cases (the flag of the literal; `(?i)` is part of the source).
+    /// Whether ASCII letters match in both cases, according to the literal's flag (`(?i)` is part of the source).
     package let ignoresCase: Bool
-    /// Of the named groups, in order of appearance.
+    /// The names of the groups, in order of appearance.
     package let groupNames: [String]
 
     private let program: RegexProgram
-    /// The most bytes that a match can have; nil where there is no bound.
+    /// The largest number of bytes in a match; `nil` if there is no bound.
     package let longestMatch: Int?
 
-    /// - Throws: `RegexSyntaxError` with the first thing that is wrong in the pattern.
+    /// Compiles a pattern.
+    ///
+    /// - Throws: `RegexSyntaxError` with the first error in the pattern.
     package init(_ pattern: String, ignoresCase: Bool = false) throws(RegexSyntaxError) {
         try self.init(source: pattern, bytes: Array(pattern.utf8), ignoresCase: ignoresCase)
     }
 
-    /// - Throws: `RegexSyntaxError` with the first thing that is wrong in the pattern, which may be that it is no UTF-8.
+    /// Compiles a pattern from bytes.
+    ///
+    /// - Throws: `RegexSyntaxError` with the first error in the pattern, which may be that it is not UTF-8.
     package init(bytes: [UInt8], ignoresCase: Bool = false) throws(RegexSyntaxError) {
         guard let source = String(validating: bytes, as: UTF8.self) else {
             throw RegexSyntaxError(.notUTF8, offset: Self.validPrefix(bytes))
@@ -51,7 +56,7 @@ package struct ByteRegex: Sendable {
         longestMatch = node.longest
     }
 
-    /// How many bytes at the start are whole characters.
+    /// Returns the number of bytes at the start that are complete characters.
     private static func validPrefix(_ bytes: [UInt8]) -> Int {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()
@@ -60,7 +65,7 @@ package struct ByteRegex: Sendable {
         return count
     }
 
-    /// The first match that starts at `start` or behind it; nil when there is none.
+    /// Returns the first match that starts at or after `start`; `nil` if there is none.
     ///
     /// Bytes before `start` are not matched, but they count for `^`, `(?m)^` and `\b`.
     package func firstMatch(in input: borrowing Span<UInt8>, from start: Int = 0) -> Match? {
@@ -68,7 +73,7 @@ package struct ByteRegex: Sendable {
         return firstMatch(in: input, from: start, steps: &steps)
     }
 
-    /// The first match, with the work that it took added to `steps`: at most one for each instruction and byte.
+    /// Returns the first match, and adds the work that it took to `steps`: at most one for each instruction and byte.
     package func firstMatch(in input: borrowing Span<UInt8>, from start: Int = 0, steps: inout Int) -> Match? {
         guard start >= 0 else { return nil }
         var machine = RegexMachine(program, capturing: true)
@@ -83,18 +88,18 @@ package struct ByteRegex: Sendable {
         return Match(range: slots[0]..<end, groups: groups)
     }
 
-    /// The first match; its ranges are indices of the array.
+    /// Returns the first match; its ranges are indices of the array.
     package func firstMatch(in input: [UInt8], from start: Int = 0) -> Match? {
         firstMatch(in: input.span, from: start)
     }
 
-    /// The first match; its ranges are indices of the slice (and so of the array that it was cut from). Bytes outside the
-    /// slice do not exist for it.
+    /// Returns the first match; its ranges are indices of the slice (and so of the array that it was sliced from).
+    /// Bytes outside the slice are ignored.
     package func firstMatch(in input: ArraySlice<UInt8>) -> Match? {
         firstMatch(in: input.span)?.shifted(by: input.startIndex)
     }
 
-    /// Whether there is a match: cheaper than to look where.
+    /// Returns whether there is a match, which is cheaper than finding its place.
     package func containsMatch(in input: borrowing Span<UInt8>) -> Bool {
         var machine = RegexMachine(program, capturing: false)
         return machine.search(input, from: 0) != nil
@@ -112,8 +117,8 @@ extension ByteRegex: Equatable {
 }
 
 extension ByteRegex {
-    /// A pattern, in ASCII, that matches exactly these bytes: letters, digits and `_` as they are, all else as `\xHH` or,
-    /// where it is printable, with a `\` before it.
+    /// Returns an ASCII pattern that matches exactly these bytes: letters, digits and `_` unchanged, other printable
+    /// characters with a `\` before them, and everything else as `\xHH`.
     package static func quoting(_ bytes: some Sequence<UInt8>) -> String {
         var pattern = ""
         for byte in bytes {
@@ -133,20 +138,20 @@ extension ByteRegex {
 }
 
 extension ByteRegex {
-    /// Where a pattern matched.
+    /// A match of a pattern.
     package struct Match: Sendable, Equatable {
         package struct Group: Sendable, Equatable {
             package let name: String
-            /// nil when the match did not pass through the group.
+            /// The range of the group; `nil` if the match did not pass through it.
             package let range: Range<Int>?
         }
 
-        /// Of the input's indices.
+        /// The range of the match, in indices of the input.
         package let range: Range<Int>
         /// The named groups, in order of appearance.
         package let groups: [Group]
 
-        /// Where the group of this name matched; nil when it did not, or when there is no such group.
+        /// Returns the range of the group with this name; `nil` if it did not match, or does not exist.
         package subscript(name: String) -> Range<Int>? {
             groups.first { $0.name == name }?.range
         }

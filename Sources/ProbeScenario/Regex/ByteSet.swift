@@ -6,9 +6,9 @@ struct ByteSet: Sendable, Hashable {
     static let digits = ByteSet(UInt8(ascii: "0")...UInt8(ascii: "9"))
     static let upper = ByteSet(UInt8(ascii: "A")...UInt8(ascii: "Z"))
     static let lower = ByteSet(UInt8(ascii: "a")...UInt8(ascii: "z"))
-    /// What `\w` and `\b` call a word: ASCII letters, digits and `_`.
+    /// The word characters of `\w` and `\b`: ASCII letters, digits and `_`.
     static let word = digits.union(upper).union(lower).union(ByteSet(UInt8(ascii: "_")))
-    /// What `\s` matches: space, `\t \n \v \f \r`.
+    /// The characters that `\s` matches: space and `\t \n \v \f \r`.
     static let space = ByteSet(0x09...0x0D).union(ByteSet(0x20))
 
     init() {}
@@ -31,7 +31,7 @@ struct ByteSet: Sendable, Hashable {
         return (word &>> UInt64(byte & 63)) & 1 != 0
     }
 
-    /// Its one member; nil where there are more or none.
+    /// The only member of the set; `nil` if there are none or several.
     var onlyMember: UInt8? {
         let words = [words.low, words.lowMiddle, words.highMiddle, words.high]
         guard words.reduce(0, { $0 + $1.nonzeroBitCount }) == 1, let place = words.firstIndex(where: { $0 != 0 })
@@ -68,17 +68,17 @@ struct ByteSet: Sendable, Hashable {
         return result
     }
 
-    /// With both cases of each ASCII letter in it.
+    /// The set with both cases of each ASCII letter in it.
     var caseFolded: ByteSet {
         var result = self
-        // Both ASCII letter ranges lie in the second word, 32 bits apart.
+        // Both ranges of ASCII letters are in the second word, 32 bits apart.
         let letters: UInt64 = 0x07FF_FFFE
         let either = (words.lowMiddle | words.lowMiddle >> 32) & letters
         result.words.lowMiddle |= either | either << 32
         return result
     }
 
-    /// The only byte in it; nil when it holds none or several.
+    /// The only byte in the set; `nil` if there are none or several.
     var onlyByte: UInt8? {
         guard count == 1 else { return nil }
         return (0...255 as ClosedRange<UInt8>).first(where: contains)
@@ -100,7 +100,7 @@ struct ByteSet: Sendable, Hashable {
 }
 
 extension ByteSet {
-    /// The class that `[:name:]` stands for, in ASCII; nil when there is none of this name.
+    /// Returns the class of `[:name:]`, in ASCII; `nil` if there is no class with this name.
     static func posix(_ name: String) -> ByteSet? {
         switch name {
         case "alpha": upper.union(lower)

@@ -1,14 +1,14 @@
 import ProbeBase
 
-/// One search: all threads of the program advance over the input in lockstep, so that each byte costs at most one
-/// visit of each instruction, whatever the pattern (Pike's machine).
+/// One search: all threads of the program advance over the input in lockstep, so that each byte costs at most one visit
+/// of each instruction, regardless of the pattern (Pike's machine).
 ///
-/// The order of a list's threads is their priority: of all matches that start leftmost it finds the one that a
+/// The order of the threads in a list is their priority: among all leftmost matches, the search returns the one that a
 /// backtracking engine would find first.
 struct RegexMachine {
     private struct Threads {
         var counters: [Int] = []
-        /// `slotCount` of them for each thread.
+        /// The slots of all threads, `slotCount` for each.
         var slots: [Int] = []
 
         mutating func removeAll() {
@@ -17,22 +17,22 @@ struct RegexMachine {
         }
     }
 
-    /// What is left to do in following a thread: go on at an instruction, or put a slot's value back.
+    /// A pending task while a thread is followed: continue at an instruction, or restore the value of a slot.
     private enum Pending {
         case follow(Int)
         case restore(slot: Int, value: Int)
     }
 
     private let program: RegexProgram
-    /// 0 when only whether there is a match is asked for.
+    /// The number of slots per thread; 0 if the search only decides whether there is a match.
     private let slotCount: Int
     private var current = Threads()
     private var next = Threads()
-    /// For each instruction the last position at which it was visited, plus 1.
+    /// The last position at which each instruction was visited, plus 1.
     private var visits: [Int]
     private var slots: [Int]
     private var pending: [Pending] = []
-    /// Instructions visited so far: what the time is linear in.
+    /// The number of instructions visited so far; the time is linear in it.
     private(set) var steps = 0
 
     init(_ program: RegexProgram, capturing: Bool) {
@@ -42,7 +42,7 @@ struct RegexMachine {
         slots = [Int](repeating: -1, count: slotCount)
     }
 
-    /// The slots and the end of the first match that starts at `start` or behind it; nil when there is none.
+    /// Returns the slots and the end of the first match that starts at or after `start`; `nil` if there is none.
     mutating func search(_ input: borrowing Span<UInt8>, from start: Int) -> (slots: [Int], end: Int)? {
         var found: (slots: [Int], end: Int)?
         var position = start
@@ -78,7 +78,8 @@ struct RegexMachine {
         )
     }
 
-    /// Lets each thread take the byte at the position. A thread that has matched ends all those behind it.
+    /// Lets each thread consume the byte at the position. A thread that has matched ends all threads with a lower
+    /// priority.
     private mutating func advance(over input: borrowing Span<UInt8>, at position: Int) -> (slots: [Int], end: Int)? {
         let byte: UInt8? = position < input.count ? input[position] : nil
         for thread in current.counters.indices {
@@ -103,7 +104,7 @@ struct RegexMachine {
         return nil
     }
 
-    /// Adds the threads that are reached from an instruction without taking a byte, in order of priority.
+    /// Adds the threads that are reachable from an instruction without consuming a byte, in order of priority.
     private static func follow(
         _ start: Int, at position: Int, _ input: borrowing Span<UInt8>, _ program: borrowing RegexProgram,
         into threads: inout Threads, slots: inout [Int], visits: inout [Int], pending: inout [Pending],

@@ -1,14 +1,14 @@
-/// A place in the input, which takes no byte.
+/// An assertion about a place in the input, which consumes no byte.
 enum RegexAssertion: Sendable, Equatable {
     case inputStart, inputEnd
-    /// With `(?m)`: also behind, or before, a LF.
+    /// With `(?m)`: also after, or before, an LF.
     case lineStart, lineEnd
     case wordBoundary, notWordBoundary
 }
 
-/// A parsed piece of a pattern.
+/// A parsed part of a pattern.
 ///
-/// It carries the size of the program that it compiles to, so that the parser refuses what would blow up before
+/// It stores the size of its compiled program, so that the parser rejects a pattern that would be too large before
 /// anything is expanded.
 struct RegexNode: Sendable {
     indirect enum Shape: Sendable {
@@ -18,17 +18,18 @@ struct RegexNode: Sendable {
         case assertion(RegexAssertion)
         case sequence([RegexNode])
         case alternation([RegexNode])
-        /// The number counts the named groups of the pattern from 0.
+        /// The number is the index of the group among the named groups, from 0.
         case group(Int, RegexNode)
         case repetition(RegexNode, minimum: Int, maximum: Int?, isLazy: Bool)
     }
 
     let shape: Shape
-    /// Instructions, at least 1: also what emits none costs the compiler a visit.
+    /// The number of instructions, at least 1: a node that emits none still costs the compiler a visit.
     let size: Int
-    /// It can match without taking a byte.
+    /// Whether the node can match without consuming a byte.
     let isNullable: Bool
-    /// The most bytes that it can take; nil where there is no bound. Never more than the size, so it can't overflow.
+    /// The largest number of bytes that the node can match; `nil` if there is no bound. Never more than the size, so it
+    /// can't overflow.
     let longest: Int?
 
     private init(_ shape: Shape, size: Int, isNullable: Bool, longest: Int?) {
@@ -51,7 +52,7 @@ struct RegexNode: Sendable {
         RegexNode(.assertion(assertion), size: 1, isNullable: true, longest: 0)
     }
 
-    /// These bytes, one behind the other.
+    /// Returns a node that matches these bytes in sequence.
     static func literal(_ bytes: some Sequence<UInt8>) -> RegexNode { sequence(bytes.map(byte)) }
 
     static func sequence(_ nodes: [RegexNode]) -> RegexNode {
@@ -76,7 +77,7 @@ struct RegexNode: Sendable {
         RegexNode(.group(number, node), size: node.size + 2, isNullable: node.isNullable, longest: node.longest)
     }
 
-    /// Bounds of up to 1,000,000 around a node of a legal size can't overflow.
+    /// Returns a repetition. Bounds of up to 1,000,000 and a node of a legal size can't overflow.
     static func repetition(_ node: RegexNode, minimum: Int, maximum: Int?, isLazy: Bool) -> RegexNode {
         let copies = max(maximum ?? (minimum + 1), 1)
         return RegexNode(

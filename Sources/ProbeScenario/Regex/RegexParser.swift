@@ -1,4 +1,4 @@
-/// Reads a pattern. It never traps, and its recursion is bounded by `RegexParser.depthLimit`.
+/// Parses a pattern. It never traps, and `RegexParser.depthLimit` bounds its recursion.
 struct RegexParser {
     static let depthLimit = 100
     static let groupLimit = 64
@@ -7,15 +7,15 @@ struct RegexParser {
         var ignoresCase = false
         /// `m`: `^` and `$` match at each line of the input.
         var isMultiline = false
-        /// `s`: `.` matches LF too.
+        /// `s`: `.` also matches LF.
         var dotMatchesNewline = false
     }
 
-    /// Valid UTF-8.
+    /// The pattern, which must be valid UTF-8.
     let pattern: [UInt8]
     var position = 0
     var flags: Flags
-    /// In order of appearance.
+    /// The names of the groups, in order of appearance.
     var groupNames: [String] = []
     private var depth = 0
 
@@ -24,7 +24,7 @@ struct RegexParser {
         flags = Flags(ignoresCase: ignoresCase)
     }
 
-    /// The whole pattern.
+    /// Parses the whole pattern.
     mutating func parse() throws(RegexSyntaxError) -> RegexNode {
         let node = try alternation()
         guard position == pattern.count else { throw error(.unopenedGroup) }
@@ -35,13 +35,13 @@ struct RegexParser {
         RegexSyntaxError(kind, offset: min(offset ?? position, pattern.count))
     }
 
-    /// The byte at the position, or further on; nil behind the end.
+    /// Returns the byte at the position, or at a distance from it; `nil` after the end.
     func peek(_ distance: Int = 0) -> UInt8? {
         let index = position + distance
         return index < pattern.count ? pattern[index] : nil
     }
 
-    /// Steps over this text if it is next.
+    /// Consumes this text if it is next.
     mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard pattern.count - position >= count else { return false }
@@ -73,7 +73,7 @@ struct RegexParser {
         return .sequence(nodes)
     }
 
-    /// nil for flags like `(?i)`, which are no part of the match.
+    /// Parses an atom with its quantifier; returns `nil` for flags such as `(?i)`, which are not part of the match.
     private mutating func quantified() throws(RegexSyntaxError) -> RegexNode? {
         let isGroup = peek() == UInt8(ascii: "(")
         guard let node = try atom() else { return nil }
@@ -100,7 +100,7 @@ struct RegexParser {
         return try braces()
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`; nil, and nothing taken, when what is next is a literal `{`.
+    /// Parses `{n}`, `{n,}` or `{n,m}`; returns `nil` and consumes nothing if the `{` is literal.
     private mutating func braces() throws(RegexSyntaxError) -> (minimum: Int, maximum: Int?)? {
         let start = position
         guard take("{") else { return nil }
@@ -118,7 +118,7 @@ struct RegexParser {
         return (minimum, maximum)
     }
 
-    /// A decimal number; 1,000,000 stands for all that are greater. nil when no digit is next.
+    /// Parses a decimal number; 1,000,000 represents all greater ones. Returns `nil` if no digit is next.
     private mutating func number() -> Int? {
         var value: Int?
         while let digit = peek(), ByteSet.digits.contains(digit) {
@@ -159,12 +159,12 @@ struct RegexParser {
         }
     }
 
-    /// One byte, in both cases where the flag says so.
+    /// Returns a node for one byte, in both cases if the flag is set.
     func literal(_ byte: UInt8) -> RegexNode {
         .set(flags.ignoresCase ? ByteSet(byte).caseFolded : ByteSet(byte))
     }
 
-    /// The UTF-8 of the character at the position, which is stepped over.
+    /// Consumes the character at the position, and returns its UTF-8 bytes.
     mutating func takeScalar() -> ArraySlice<UInt8> {
         let start = position
         position += 1
@@ -196,17 +196,17 @@ struct RegexParser {
     }
 }
 
-/// What an escape stands for.
+/// The meaning of an escape.
 enum RegexEscape {
     case byte(UInt8)
-    /// More than one byte: a character that is not ASCII.
+    /// More than one byte: a non-ASCII character.
     case bytes([UInt8])
     case set(ByteSet)
     case assertion(RegexAssertion)
 }
 
 extension RegexParser {
-    /// `\` and what follows, outside a class.
+    /// Parses `\` and what follows it, outside of a class.
     mutating func escape() throws(RegexSyntaxError) -> RegexNode {
         switch try escapeValue(inClass: false) {
         case .byte(let byte): literal(byte)
@@ -216,7 +216,7 @@ extension RegexParser {
         }
     }
 
-    /// `[…]`. A member that is several bytes in UTF-8 becomes a branch of its own, tried before the single bytes.
+    /// Parses `[…]`. A member that has several bytes in UTF-8 becomes a separate branch, tried before the single bytes.
     mutating func characterClass() throws(RegexSyntaxError) -> RegexNode {
         let start = position
         position += 1
@@ -257,7 +257,7 @@ extension RegexParser {
         return .alternation(set.count == 0 ? branches : branches + [.set(set)])
     }
 
-    /// A `-` that is neither the class's last member nor its first comes next.
+    /// Whether the next byte is a `-` that is not the last member of the class.
     private var isRangeNext: Bool {
         guard peek() == UInt8(ascii: "-"), let after = peek(1) else { return false }
         return after != UInt8(ascii: "]")
@@ -274,7 +274,7 @@ extension RegexParser {
         return .bytes(Array(takeScalar()))
     }
 
-    /// `[:alpha:]`, `[:^alpha:]`; nil, and nothing taken, when the `[` is a literal one.
+    /// Parses `[:alpha:]`, `[:^alpha:]`; returns `nil` and consumes nothing if the `[` is literal.
     private mutating func posixClass() throws(RegexSyntaxError) -> ByteSet? {
         let start = position
         guard take("[:") else { return nil }
@@ -292,7 +292,7 @@ extension RegexParser {
 }
 
 extension RegexParser {
-    /// `\` and what follows, which is taken.
+    /// Parses `\` and what follows it.
     mutating func escapeValue(inClass: Bool) throws(RegexSyntaxError) -> RegexEscape {
         let start = position
         position += 1
@@ -319,7 +319,7 @@ extension RegexParser {
         case UInt8(ascii: "0"):
             if let next = peek(), ByteSet.digits.contains(next) { throw error(.octalEscape, at: start) }
             return .byte(0x00)
-        // In a class, `\b` is the backspace that it is elsewhere too in C.
+        // In a class, `\b` is a backspace, as in C.
         case UInt8(ascii: "b"): return inClass ? .byte(0x08) : .assertion(.wordBoundary)
         case UInt8(ascii: "B") where !inClass: return .assertion(.notWordBoundary)
         case UInt8(ascii: "A") where !inClass: return .assertion(.inputStart)
@@ -367,15 +367,15 @@ extension RegexParser {
 
 extension RegexParser {
     enum GroupKind {
-        /// `(?i)`: the rest of the group around it has these flags. All of it is taken.
+        /// `(?i)`, which has been consumed: the flags apply to the rest of the enclosing group.
         case flags
         case plain
         case named(String)
     }
 
-    /// What stands behind `(?`; the position is then at the group's content.
+    /// Parses what follows `(?`, up to the group's content.
     ///
-    /// - Parameter start: The offset of the `(`.
+    /// - Parameter start: the offset of the `(`.
     mutating func groupKind(_ start: Int) throws(RegexSyntaxError) -> GroupKind {
         if take(":") { return .plain }
         if take("=") || take("!") || take("<=") || take("<!") { throw error(.lookaround, at: start) }
@@ -390,7 +390,7 @@ extension RegexParser {
         let start = position
         let wordBytes = ByteSet.word
         while let byte = peek() {
-            // As in the language's words: a '-' stands only before a letter or digit.
+            // As in a name of the language, a `-` must precede a letter or digit.
             let isHyphen = byte == UInt8(ascii: "-") && position > start && peek(1).map(wordBytes.contains) == true
             guard wordBytes.contains(byte) || isHyphen else { break }
             position += 1
@@ -419,7 +419,7 @@ extension RegexParser {
                 flags = changed
                 return byte == UInt8(ascii: ":") ? .plain : .flags
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                // `(?P>name)`, `(?R)` and the like are groups of other engines rather than flags.
+                // `(?P>name)`, `(?R)` and similar forms are groups of other engines rather than flags.
                 if position == start + 2, byte < UInt8(ascii: "a") { throw error(.unknownGroup, at: start) }
                 throw error(.unknownFlag(String(UnicodeScalar(byte))))
             default: throw error(.unknownGroup, at: start)

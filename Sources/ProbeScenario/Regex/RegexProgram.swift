@@ -1,6 +1,6 @@
 /// The instructions of a compiled pattern.
 struct RegexProgram: Sendable {
-    /// Instructions; with `RegexParser.groupLimit` it bounds the memory of a match.
+    /// The largest number of instructions; together with `RegexParser.groupLimit`, it bounds the memory of a match.
     static let sizeLimit = 32_768
 
     enum Instruction: Sendable, Equatable {
@@ -8,23 +8,23 @@ struct RegexProgram: Sendable {
         /// An index into `sets`.
         case set(Int)
         case assertion(RegexAssertion)
-        /// Both ways, the first one preferred.
+        /// Continues both ways, and prefers the first one.
         case split(Int, Int)
         case jump(Int)
-        /// The position goes into this slot.
+        /// Stores the position in this slot.
         case save(Int)
         case match
     }
 
     private(set) var instructions: [Instruction] = []
     private(set) var sets: [ByteSet] = []
-    /// Slot 0 is where the match starts; group g has 2g + 1 and 2g + 2.
+    /// The number of slots: slot 0 is the start of the match, and group g has the slots 2g + 1 and 2g + 2.
     let slotCount: Int
-    /// Each match starts at the start of the input.
+    /// Whether every match starts at the start of the input.
     private(set) var isAnchored = false
-    /// Each match starts with one of these bytes; nil when it may also be empty.
+    /// The bytes that a match can start with; `nil` if a match may be empty.
     private(set) var firstBytes: ByteSet?
-    /// The byte that every match begins with, if there is but one.
+    /// The byte that every match begins with, if it is always the same.
     private(set) var onlyFirstByte: UInt8?
 
     private var setIndices: [ByteSet: Int] = [:]
@@ -85,7 +85,7 @@ struct RegexProgram: Sendable {
             return
         }
         for _ in 0..<minimum { emit(node) }
-        // x{0,2} is (?:x(?:x)?)?: each optional copy can leave for the end.
+        // x{0,2} is (?:x(?:x)?)?: each optional copy can exit to the end.
         var splits: [Int] = []
         for _ in minimum..<max(minimum, maximum) {
             splits.append(reserve())
@@ -104,8 +104,9 @@ struct RegexProgram: Sendable {
     private mutating func emitStar(_ node: RegexNode, isLazy: Bool) {
         let split = reserve()
         if node.isNullable {
-            // (?:x+)?: with the plain loop a round of x that takes no byte would come back to a split that was already
-            // visited at this position, and die, where it has to go on behind the loop with x's priority.
+            // (?:x+)?: in the plain loop, an iteration of x that consumes no byte would return to a split that has
+            // already been visited at this position, and end there, although it must continue after the loop with the
+            // priority of x.
             emitPlus(node, isLazy: isLazy)
         } else {
             emit(node)
@@ -123,7 +124,8 @@ struct RegexProgram: Sendable {
         isLazy ? .split(exit, body) : .split(body, exit)
     }
 
-    /// Walks all that is reachable without taking a byte, once as if every assertion held, once up to `inputStart`.
+    /// Walks everything that is reachable without consuming a byte, once as if every assertion held, once up to
+    /// `inputStart`.
     private mutating func findStart() {
         var first = ByteSet()
         var canBeEmpty = false
@@ -141,7 +143,7 @@ struct RegexProgram: Sendable {
         onlyFirstByte = firstBytes?.onlyMember
     }
 
-    /// Calls the closure for each instruction that takes a byte or matches and can be reached at the start.
+    /// Calls the closure for each instruction that consumes a byte or matches and is reachable at the start.
     private func visitStart(stopsAtInputStart: Bool, _ body: (Instruction) -> Void) {
         var isSeen = [Bool](repeating: false, count: instructions.count)
         var pending = [0]

@@ -1,23 +1,23 @@
-/// What is wrong with a pattern, and where.
+/// An error in a pattern, and its place.
 package struct RegexSyntaxError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The pattern's bytes are no UTF-8.
+        /// The bytes of the pattern are not UTF-8.
         case notUTF8
-        /// A `(`, or a `[`, that nothing closes; the offset is its own.
+        /// A `(` or a `[` that is never closed; the offset is that of the opening character.
         case unclosedGroup, unclosedClass
         /// A `)` that closes nothing.
         case unopenedGroup
         /// A `\` at the end of the pattern.
         case danglingEscape
-        /// `\` and a letter or digit that mean nothing; the text is the character.
+        /// `\` and a letter or digit that have no meaning; the text is the character.
         case unknownEscape(String)
-        /// `\x` without two hex digits behind it.
+        /// `\x` without two hex digits after it.
         case badByteEscape
-        /// `\u` without `{`, one to six hex digits and `}`, or no Unicode scalar.
+        /// `\u` without `{`, one to six hex digits and `}`, or a number that is not a Unicode scalar.
         case badScalarEscape
-        /// `\0` with a digit behind it: octal is not in the language.
+        /// `\0` with a digit after it: octal escapes are not supported.
         case octalEscape
-        /// `(?` and something that is no group.
+        /// `(?` and something that is not a group.
         case unknownGroup
         /// A flag other than `i`, `m`, `s`.
         case unknownFlag(String)
@@ -27,27 +27,27 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         case tooManyGroups(limit: Int)
         /// A quantifier with nothing before it.
         case nothingToRepeat
-        /// A quantifier behind a quantifier.
+        /// A quantifier after a quantifier.
         case repeatedTwice
         /// `{,n}`.
         case noRepeatMinimum
         case repeatBoundsReversed(Int, Int)
         /// `b-a` in a class.
         case rangeReversed
-        /// An end of a range is a class or more than one byte.
+        /// An end of a range that is a class or more than one byte.
         case badRangeEnd
-        /// Bytes are what is matched: "not é" is no one byte.
+        /// A pattern matches bytes, and "not é" is not a single byte.
         case nonASCIIInNegatedClass
         case unknownPOSIXClass(String)
-        /// Not supported, as none of them can be matched in linear time (or is of use without the others).
+        /// Not supported, because none of them can be matched in linear time (or is useful without the others).
         case backreference, lookaround, possessive, atomicGroup, conditional
         case nestedTooDeep(limit: Int)
-        /// The program would have more instructions than this.
+        /// The program would have more instructions than this limit.
         case tooLarge(limit: Int)
     }
 
     package let kind: Kind
-    /// Bytes from the start of the pattern to where it is wrong; the pattern's length at most.
+    /// The offset of the error in bytes from the start of the pattern; at most the pattern's length.
     package let offset: Int
 
     package init(_ kind: Kind, offset: Int) {
@@ -59,7 +59,7 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
 extension RegexSyntaxError: CustomStringConvertible {
     package var description: String { "\(message) (at byte \(offset) of the pattern)" }
 
-    /// One line that says what is wrong and, where there is one way out, names it. Without the position.
+    /// A one-line description that also names the fix if there is only one; it does not include the position.
     package var message: String {
         switch kind {
         case .notUTF8: #"the pattern is not UTF-8; write a byte as \xHH"#

@@ -2,15 +2,15 @@ import CShims
 import Glibc
 import ProbeSystem
 
-/// The program of an adapter: its pipes and its process group. Confined to the thread that serves it.
+/// An adapter's running program: its pipes and its process group. Confined to the thread that serves it.
 final class AdapterChild {
     private let program: GuardedProgram
     private(set) var input: Int32?
     private(set) var output: Int32?
     private(set) var errors: Int32?
-    /// The exit status in the encoding of `waitpid`; nil while the program runs.
+    /// The exit status in the encoding of `waitpid`; `nil` while the program runs.
     private(set) var status: Int32?
-    /// Set in the environment of the program, so that descendants which leave its process group are found too.
+    /// The marker in the program's environment, by which descendants that leave its process group are found too.
     private let marker: String
 
     init(path: String, words: [String], marker: String, in place: ProgramPlace?) throws(SystemError) {
@@ -24,10 +24,10 @@ final class AdapterChild {
 
     deinit { closePipes() }
 
-    /// Readable when the program has ended.
+    /// A descriptor that becomes readable when the program has ended.
     var descriptor: Int32 { program.descriptor }
 
-    /// The program and all that it has started.
+    /// The program and every process that it has started.
     var processes: ProcessTree { program.processes }
 
     private static func environment(_ marker: String) -> [String] {
@@ -60,7 +60,7 @@ final class AdapterChild {
 
     /// Writes once, without waiting.
     ///
-    /// - Returns: how many bytes were written; nil if the reading end is closed.
+    /// - Returns: the number of bytes written; `nil` if the reading end is closed.
     func write(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard let input else { return nil }
         while true {
@@ -92,28 +92,28 @@ final class AdapterChild {
         closeErrors()
     }
 
-    /// Collects its exit status; returns whether it has ended.
+    /// Collects the program's exit status; returns whether the program has ended.
     func reap() -> Bool {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // The program is killed with its guard.
+        // The program is killed together with its guard.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }
         return true
     }
 
-    /// Ends the program and all its descendants. Returns when they have ended.
+    /// Ends the program and all its descendants, and returns when they have ended.
     func end() {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed. The guardian ends most descendants; those that are left are found by the marker.
+        // The guard was killed. The guardian ends most descendants; the remaining ones are found by the marker.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 
-    /// For example `exit status 3` or `signal KILL`.
+    /// Returns a description of an exit status, for example `exit status 3` or `signal KILL`.
     static func describe(status: Int32) -> String {
         let signal = status & 0x7f
         if signal == 0 { return "exit status \(status >> 8 & 0xff)" }

@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeSystem
 import Synchronization
 
-/// The subject of a case, behind an adapter.
+/// The driver of a subject that is served by an adapter, for one case.
 final class AdapterDriver: SubjectDriver {
     let capabilities: Set<TransportCapability>
     let framings: Set<TransportFraming>?
     private let process: AdapterProcess
-    /// Keeps the process for another case; nil: it serves this one only.
+    /// The source that keeps the process for another case; `nil` if the process serves this case only.
     private let source: AdapterSource?
     private let isClosed = Mutex(false)
     package let servedBefore: String?
@@ -36,8 +36,8 @@ final class AdapterDriver: SubjectDriver {
         process.perform(operation, on: connection, reply: reply)
     }
 
-    /// Events arrive through a pipe, whenever the program writes them. No op could confirm that all have arrived:
-    /// adapters answer an op on a stopped connection in different ways.
+    /// Events arrive through a pipe, whenever the program writes them. No op can confirm that all of them have arrived,
+    /// because adapters respond to an op on a stopped connection in different ways.
     var drainInterval: Duration { .milliseconds(5) }
 
     var reportsAreExact: Bool { false }

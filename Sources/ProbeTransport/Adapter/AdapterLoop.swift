@@ -9,15 +9,15 @@ final class AdapterLoop {
     private let process: AdapterProcess
     private var lines: LineBuffer
     private var chunk = [UInt8](repeating: 0, count: 65536)
-    /// Bytes that the pipe has not taken yet, and how many of them are written.
+    /// Bytes to be written to the pipe, and how many of them have been written.
     private var writing: [UInt8] = []
     private var written = 0
     private let start = MonotonicTime.now
     /// When the request to end was noticed.
     private var quitting: MonotonicTime?
-    /// When the program, still running, closed its stdout or its stdin.
+    /// When the program closed its stdout or its stdin while it was still running.
     private var pipeEnd: (time: MonotonicTime, what: String)?
-    /// Since when a caller has been waiting for ops of an earlier case.
+    /// Since when a caller has been waiting for ops of an earlier case to be answered.
     private var waiting: MonotonicTime?
 
     init(_ process: AdapterProcess) {
@@ -50,7 +50,7 @@ final class AdapterLoop {
         process.hasEnded()
     }
 
-    /// One iteration of the loop. Returns false if the program must be ended, or has ended.
+    /// Runs one iteration of the loop. Returns `false` if the program must be ended, or has ended.
     private func serve(_ child: AdapterChild) -> Bool {
         switch process.requested {
         case .serve: break
@@ -75,14 +75,14 @@ final class AdapterLoop {
         if entries[3].isReadable { readErrors(child, rounds: 4) }
         if entries[2].isReadable, !readOutput(child, rounds: 16) { return false }
         if entries[1].isReadable, child.reap() {
-            // Output that it wrote before its end is in the pipes already. Another process may hold them open, so their
-            // end is not waited for.
+            // Output that the program wrote before it ended is in the pipes already. The loop doesn't wait for the end
+            // of the pipes, because another process may hold them open.
             readErrors(child, rounds: 64)
             if quitting == nil, !readOutput(child, rounds: 64) { return false }
             if quitting == nil { _ = fail("has ended", child, line: lines.rest.isEmpty ? nil : lines.rest, nil) }
             return false
         }
-        // Checked after the pipes were read: if this process stood still, output that came in time is read late.
+        // Checked after the pipes were read: if this process was suspended, output that arrived in time is read late.
         if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         return true
     }
@@ -97,7 +97,8 @@ final class AdapterLoop {
         ].compactMap(\.self).min()
     }
 
-    /// A program that closes its pipes usually exits soon, and its exit status is more informative.
+    /// The time that a program has to exit after it has closed its pipes. Most do so soon, and the exit status is more
+    /// informative.
     private static let exitGrace = Duration.milliseconds(300)
 
     private func overdue(_ child: AdapterChild) -> (String, String?)? {
@@ -127,7 +128,7 @@ final class AdapterLoop {
 
     private func write(_ child: AdapterChild) {
         guard let count = child.write(writing[written...]) else {
-            // Its stdout may still have the reason.
+            // The program's stdout may still contain the reason.
             if pipeEnd == nil { pipeEnd = (.now, "stdin") }
             child.closeInput()
             (writing, written) = ([], 0)
@@ -151,7 +152,7 @@ final class AdapterLoop {
         }
     }
 
-    /// Returns false if the program has failed.
+    /// Reads the program's stdout. Returns `false` if the program has failed.
     private func readOutput(_ child: AdapterChild, rounds: Int) -> Bool {
         for _ in 0..<rounds {
             guard let output = child.output else { return true }
@@ -188,7 +189,7 @@ final class AdapterLoop {
         return fail("said something that the protocol does not have: \(problem.text)", child, line: problem.line, nil)
     }
 
-    /// Always false: the program must be ended.
+    /// Records a failure. Returns `false` in every case, because the program must be ended.
     private func fail(_ what: String, _ child: AdapterChild, line: [UInt8]?, _ more: String?) -> Bool {
         readErrors(child, rounds: 16)
         process.printedLast()

@@ -6,10 +6,10 @@ enum AdapterMessage: Sendable, Equatable {
     case done(id: Int, error: String?, port: UInt16?)
     case event(connection: Int, SubjectReport.Event)
     case accept(connection: Int, listener: Int)
-    /// A message that also says which trouble of the machine it comes of, by the name of its errno.
+    /// A message that also names the error of the machine that caused it, by its errno.
     indirect case withMachineError(AdapterMessage, String)
 
-    /// How many bytes the message delivers.
+    /// The number of bytes that the message delivers.
     var payloadSize: Int {
         if case .withMachineError(let message, _) = self { return message.payloadSize }
         guard case .event(_, let event) = self else { return 0 }
@@ -26,11 +26,11 @@ enum AdapterMessage: Sendable, Equatable {
 struct AdapterHello: Sendable, Equatable {
     var name: String
     var version: String?
-    /// What `can` lists, and what is assumed as far as `lacks` does not name it.
+    /// The capabilities that `can` lists, and the assumed ones that `lacks` does not name.
     var capabilities: Set<TransportCapability>
-    /// The framings among the words of `can`; nil if there is none.
+    /// The framings among the words of `can`; `nil` if there are none.
     var framings: Set<TransportFraming>?
-    /// Behind the point of the protocol's version: 4 is the one that is spoken here. Without the field 0.
+    /// The minor version of the protocol; this implementation uses 4. It is 0 if the field is missing.
     var minor = AdapterHello.minorVersion
 }
 
@@ -56,7 +56,8 @@ extension AdapterMessage {
         if mayNameMachineError, let fault = value["machine"]?.text { self = .withMachineError(self, fault) }
     }
 
-    /// Whether it tells that something has ended, or could not be begun. In another message `machine` is a field that nobody knows.
+    /// Whether the message reports that something has ended, or could not be started. In other messages `machine` is an
+    /// unknown field.
     private var mayNameMachineError: Bool {
         switch self {
         case .done(_, let error, _): error != nil
@@ -133,7 +134,7 @@ extension AdapterMessage {
         }
     }
 
-    /// The message as an adapter writes it: one line of ASCII with its line feed.
+    /// Returns the message as an adapter writes it: one line of ASCII, with its line feed.
     func encoded() -> [UInt8] { AdapterMessage.line(members) }
 
     private var members: [JSONValue.Member] {
@@ -168,7 +169,7 @@ extension AdapterMessage {
         return members
     }
 
-    /// One line of ASCII with its line feed.
+    /// Returns members of an object as one line of ASCII, with its line feed.
     static func line(_ members: [JSONValue.Member]) -> [UInt8] {
         var line: [UInt8] = []
         JSONValue.object(members).append(to: &line, .ascii)
@@ -216,9 +217,9 @@ extension AdapterMessage {
 extension AdapterHello {
     static let protocolVersion = 1
     static let minorVersion = 4
-    /// From this one on a message may say which trouble of the machine it comes of.
+    /// The first minor version in which a message may name an error of the machine.
     static let machineVersion = 4
-    /// A longer name is refused, because every report contains it.
+    /// The longest name that is accepted; every report contains the name.
     private static let nameLimit = 200
 
     fileprivate init(_ value: JSONValue) throws(AdapterMessageError) {
@@ -242,7 +243,7 @@ extension AdapterHello {
             throw AdapterMessageError("`hello` without the list `can`")
         }
         let framings = Set(words.compactMap(TransportFraming.init(offer:)))
-        // Words of a later version are not for this one.
+        // Words of a later version are ignored.
         let allowsUnknown = minor > AdapterHello.minorVersion
         let can = try AdapterHello.capabilities(
             words.filter { TransportFraming(offer: $0) == nil }, of: "can", allowsUnknown: allowsUnknown)
@@ -273,7 +274,7 @@ extension AdapterHello {
 }
 
 extension JSONValue {
-    /// A list of words of `hello`, in its order; nil where there is no such list.
+    /// Returns a list of words of `hello`, in its order; `nil` if the list is missing.
     fileprivate func words(_ name: String) throws(AdapterMessageError) -> [String]? {
         guard let value = self[name] else { return nil }
         guard case .array(let words) = value else {
@@ -292,7 +293,7 @@ extension JSONValue {
         return number
     }
 
-    /// Why a connection has ended, or did not come about.
+    /// Returns the reason why a connection ended, or could not be established.
     fileprivate func reason(in word: String) throws(AdapterMessageError) -> StopReason {
         guard let text = try optionalText("reason", in: word) else {
             throw AdapterMessageError("`\(word)` without a `reason`")
@@ -305,7 +306,7 @@ extension JSONValue {
         guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
             throw AdapterMessageError("`\(word)` with a `code` that is none")
         }
-        // As APIs tell of a close without a code (RFC 6455, 7.1.5).
+        // The same as APIs report for a close without a code (RFC 6455, 7.1.5).
         return .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
     }
 
@@ -315,7 +316,7 @@ extension JSONValue {
         return text
     }
 
-    /// Nil where there is none, or where it is empty.
+    /// Returns the field's bytes; `nil` if it is missing or empty.
     fileprivate func optionalBytes(_ name: String, in word: String) throws(AdapterMessageError) -> [UInt8]? {
         guard let value = self[name], !value.isNull else { return nil }
         guard let bytes = value.latin1 else {

@@ -5,31 +5,31 @@ import Synchronization
 
 /// One process of an adapter's program. It serves one case after another.
 ///
-/// A thread of its own reads, writes and polls. No call here blocks, and what callers pass is queued within limits. If
-/// the program breaks the protocol, the process has *failed*: every waiting caller is told why, and the program is
-/// ended with all its descendants.
+/// A separate thread reads, writes and polls. No call blocks, and what callers pass is queued within limits. If the
+/// program breaks the protocol, the process has *failed*: every waiting caller gets the reason, and the program is
+/// ended together with all its descendants.
 final class AdapterProcess: Sendable {
     /// Limits that tests may change.
     struct Limits: Sendable {
         var hello: Duration = .seconds(10)
-        /// For ops that an earlier case left unanswered, and for the program's exit when its stdin is closed.
+        /// The time for ops that an earlier case left unanswered, and for the program's exit after its stdin is closed.
         var patience: Duration = .seconds(2)
-        /// The longest line, in bytes.
+        /// The length of the longest line, in bytes.
         var line = 16 << 20
-        /// The most bytes that may be queued for its stdin.
+        /// The maximum number of bytes queued for the program's stdin.
         var queue = 64 << 20
         var budget = AdapterProtocolState.Budget()
     }
 
     enum RequestedState: Sendable { case serve, quit, kill }
 
-    /// How the beginning of a process went; told once for each process.
+    /// How the start of a process went; reported once for each process.
     enum Beginning: Sendable {
-        /// It has answered an op.
+        /// The process has answered an op.
         case served
-        /// It ended before it had answered an op.
+        /// The process ended before it had answered an op.
         case ended(SubjectFailure)
-        /// It sent no `hello` in time, broke the protocol or fell silent before it had answered an op.
+        /// The process sent no `hello` in time, broke the protocol, or stopped responding before it had answered an op.
         case useless(SubjectFailure)
     }
 
@@ -41,11 +41,11 @@ final class AdapterProcess: Sendable {
         var requested = RequestedState.serve
         var failure: SubjectFailure?
         var hasEnded = false
-        /// The program and all that it has started, while it runs.
+        /// The program and every process that it has started, while the program runs.
         var processes: ProcessTree?
-        /// Whether ``Beginning`` was told.
+        /// Whether ``Beginning`` was reported.
         var hasBegun = false
-        /// The last case that it served.
+        /// The last case that the process served.
         var lastCase: String?
         var queue: [[UInt8]] = []
         var queued = 0
@@ -61,7 +61,7 @@ final class AdapterProcess: Sendable {
 
     let command: AdapterCommandLine
     let limits: Limits
-    /// The network that it runs in; nil: that of the run.
+    /// The network that the program runs in; `nil` for the run's network.
     let place: ProgramPlace?
     let state: Mutex<State>
     let wake: WakeDescriptor
@@ -69,7 +69,7 @@ final class AdapterProcess: Sendable {
 
     /// Starts the program and its thread; the first ``prepare(_:)`` reports the result.
     ///
-    /// - Parameter noteBeginning: called once, on any thread, before anybody else is told of the same.
+    /// - Parameter noteBeginning: called once, on any thread, before any other caller gets the result.
     init(
         _ command: AdapterCommandLine, limits: Limits, in place: ProgramPlace? = nil,
         noteBeginning: @escaping @Sendable (Beginning) -> Void
@@ -89,8 +89,8 @@ final class AdapterProcess: Sendable {
 
     // MARK: Cases
 
-    /// Calls back when the program is ready for the next case: it has sent `hello` and answered the ops of earlier
-    /// cases.
+    /// Calls back when the program is ready for the next case, which is after it has sent `hello` and answered the ops
+    /// of earlier cases.
     func prepare(_ ready: @escaping Ready) {
         let now: Result<AdapterHello, SubjectFailure>? = state.withLock { state in
             if let failure = state.failure { return .failure(failure) }
@@ -101,7 +101,7 @@ final class AdapterProcess: Sendable {
         if let now { ready(now) } else { wake.wake() }
     }
 
-    /// From now on its events go to `handler`.
+    /// Begins a case, whose events are passed to `handler`.
     func beginCase(_ handler: @escaping Handler) {
         let failure = state.withLock { state in
             state.protocolState.beginCase()
@@ -111,9 +111,9 @@ final class AdapterProcess: Sendable {
         if let failure { handler(SubjectReport(connection: 0, event: .broken(failure), time: .now)) }
     }
 
-    /// From now on nothing is reported. Connections that the case left open are stopped.
+    /// Ends the case: nothing more is reported, and connections that the case left open are stopped.
     ///
-    /// - Parameter late: receives reports of the case's connections after their `stop`.
+    /// - Parameter late: the receiver of reports about the case's connections after their `stop`.
     /// - Returns: whether the process can serve another case.
     func endCase(late: (any LateListener)? = nil) -> Bool {
         let canServe = state.withLock { state in
@@ -127,7 +127,7 @@ final class AdapterProcess: Sendable {
         return canServe
     }
 
-    /// Sends it one op of the current case.
+    /// Sends the process one op of the current case.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
@@ -158,7 +158,7 @@ final class AdapterProcess: Sendable {
         state.queued += line.count
     }
 
-    /// The failure to report when an op is not answered in time.
+    /// Returns the failure to report if an op is not answered in time.
     func silence() -> SubjectFailure? {
         let (failure, isBeginning): (SubjectFailure?, Bool) = state.withLock { state in
             if let failure = state.failure { return (failure, false) }
@@ -175,20 +175,20 @@ final class AdapterProcess: Sendable {
         return failure
     }
 
-    /// The program and all that it has started; nil before its start and after its end.
+    /// The program and every process that it has started; `nil` before its start and after its end.
     var processes: ProcessTree? { state.withLock { $0.processes } }
 
-    /// The last case that it served; nil before its first one.
+    /// The last case that the process served; `nil` before the first one.
     var lastCase: String? { state.withLock { $0.lastCase } }
 
-    /// The case that it serves from now on.
+    /// Records the case that the process now serves.
     func serve(_ id: String) {
         state.withLock { $0.lastCase = id }
     }
 
     // MARK: The end
 
-    /// Ends the process, at once or after its stdin was closed and a short wait. Its whole process group is ended too.
+    /// Ends the process with its whole process group: at once, or after its stdin was closed and a short wait.
     func end(_ requested: RequestedState) {
         state.withLock { state in
             state.handler = nil
@@ -209,7 +209,7 @@ final class AdapterProcess: Sendable {
 
 /// A command line that was split into words and whose program was found.
 struct AdapterCommandLine: Sendable {
-    /// As the user wrote it.
+    /// The command line as the user wrote it.
     var text: String
     var words: [String]
     var path: String
@@ -218,16 +218,16 @@ struct AdapterCommandLine: Sendable {
     var shown: String { Escaped.foreignText(text.utf8, limit: 120) }
 }
 
-/// What the serving thread reads and reports.
+/// The part that the serving thread uses.
 extension AdapterProcess {
     var requested: RequestedState { state.withLock { $0.requested } }
 
     var isWaitingForHello: Bool { state.withLock { $0.protocolState.hello == nil && $0.requested == .serve } }
 
-    /// Whether a caller waits for the next case to begin, and ops of the previous case are not answered yet.
+    /// Whether a caller is waiting for the next case to begin while ops of the previous case are unanswered.
     var waitsForOlderOps: Bool { state.withLock { $0.ready != nil && $0.protocolState.hello != nil } }
 
-    /// All bytes that are to be written, as one piece.
+    /// Returns and removes all queued bytes, as one piece.
     func takeQueue() -> [UInt8] {
         state.withLock { state in
             defer { state.queue = [] }
@@ -241,7 +241,7 @@ extension AdapterProcess {
 
     /// Passes a message to its receiver.
     ///
-    /// - Throws: what is wrong with the message.
+    /// - Throws: a description of what is wrong with the message.
     func receive(_ message: AdapterMessage) throws(AdapterMessageError) {
         let time = MonotonicTime.now
         let calls = try state.withLock { (state) throws(AdapterMessageError) -> [@Sendable () -> Void] in
@@ -286,12 +286,12 @@ extension AdapterProcess {
         for call in calls { call() }
     }
 
-    /// The program wrote to stderr.
+    /// Handles bytes that the program wrote to stderr.
     func printed(_ bytes: ArraySlice<UInt8>) {
         report { $0.append(bytes) }
     }
 
-    /// The rest of stderr, without a line feed.
+    /// Handles the rest of stderr, which has no line feed.
     func printedLast() {
         report { $0.finish() }
     }
@@ -302,9 +302,10 @@ extension AdapterProcess {
         for line in finished { handler(SubjectReport(connection: 0, event: .output(line), time: .now)) }
     }
 
-    /// The program does not work as it must; every waiting caller is told. Only the first failure counts.
+    /// Records that the program does not work as it must, and reports it to every waiting caller. Only the first failure
+    /// counts.
     ///
-    /// - Parameter isEnd: it is that the program has ended, or closed its pipes.
+    /// - Parameter isEnd: whether the failure is that the program has ended, or closed its pipes.
     func fail(_ failure: SubjectFailure, isEnd: Bool = false) {
         let (isBeginning, replies, handler, ready) = state.withLock { state in
             let isBeginning = state.failure == nil && !state.hasBegun && state.requested == .serve

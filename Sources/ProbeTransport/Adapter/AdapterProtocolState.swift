@@ -3,51 +3,52 @@ import ProbeSystem
 /// The harness's side of the adapter protocol, without I/O: which messages are allowed when, and which case they belong
 /// to.
 ///
-/// Each case numbers its connections from its own start; here they get numbers that are unique in this process.
+/// Each case numbers its connections from its own start; in this state they get numbers that are unique in this
+/// process.
 struct AdapterProtocolState {
     enum Outcome: Equatable {
         case ready(AdapterHello)
         case reply(id: Int, SubjectReply)
-        /// For the current case, with its own connection numbers.
+        /// A report for the current case, with its own connection numbers.
         case report(connection: Int, SubjectReport.Event)
-        /// Trouble of the machine has ended a connection, or kept an op from being done.
+        /// An error of the machine has ended a connection, or prevented an op.
         case machineError(connection: Int, MachineError, detail: String?)
         case refusedFor(id: Int, MachineError, code: String)
-        /// About a connection of an earlier case that was stopped at the end of that case.
+        /// A message about a connection of an earlier case that was stopped at the end of that case.
         case stale
-        /// About a connection of an earlier case that had already stopped. Cases are numbered from 0.
+        /// A report about a connection of an earlier case that had already stopped. Cases are numbered from 0.
         case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
-    /// What one case may receive at most; a program that sends more fails.
+    /// The maximum that one case may receive; a program that sends more fails.
     struct Budget: Equatable {
         var events = 100_000
         var bytes = 64 << 20
     }
 
-    /// From this number on the adapter assigns the numbers.
+    /// The first of the numbers that the adapter assigns.
     static let firstAccepted = 1_000_000
 
     private let budget: Budget
     private var left: Budget
     private(set) var hello: AdapterHello?
     private var nextID = 1
-    /// Ops that are not answered yet, oldest first.
+    /// The ops that are not answered yet, oldest first.
     private(set) var pending: [(id: Int, name: String, wantsPort: Bool)] = []
     /// Numbers up to this one belong to earlier cases.
     private var base = 0
     /// The last number of each earlier case.
     private var lastNumbers: [Int] = []
     private var used: Set<Int> = []
-    /// Connections of this case that have begun and not reported `stop`.
+    /// Connections of this case that have started and have not reported `stop`.
     private var open: Set<Int> = []
-    /// Connections of this case that were told to begin TLS.
+    /// Connections of this case that were asked to start TLS.
     private var securing: Set<Int> = []
-    /// By connection of this case: errors of the machine that the case may have provoked.
+    /// Errors of the machine that the case may have provoked, by connection of this case.
     private var provocable: [Int: Set<MachineError>] = [:]
     /// Connections of earlier cases that were left open and have not reported `stop` yet.
     private var leftOpen: Set<Int> = []
-    /// Every number that the adapter has assigned, with its case; and those of this case.
+    /// Every number that the adapter has assigned, with its case, and the numbers of this case.
     private var everAccepted: [Int: Int] = [:]
     private var accepted: Set<Int> = []
 
@@ -56,19 +57,19 @@ struct AdapterProtocolState {
         left = budget
     }
 
-    /// Whether the numbers are almost used up, or too much has to be remembered: then a new process must be started.
+    /// Whether the numbers are almost used up, or too many must be remembered, so that a new process must be started.
     var isExhausted: Bool { base > 500_000 || everAccepted.count > 100_000 }
 
     // MARK: Cases
 
-    /// From now on the messages of a new case are accepted.
+    /// Begins a case, whose messages are now accepted.
     mutating func beginCase() {
         left = budget
     }
 
-    /// From now on the messages about the case's connections are not reported.
+    /// Ends the case; messages about its connections are no longer reported.
     ///
-    /// - Returns: the lines that stop the connections it left open.
+    /// - Returns: the lines that stop the connections that the case left open.
     mutating func endCase() -> [UInt8] {
         var lines: [UInt8] = []
         for connection in open.sorted() { lines += request(.stop, number: connection).line }
@@ -85,7 +86,7 @@ struct AdapterProtocolState {
 
     // MARK: Ops
 
-    /// - Returns: nil if the case has too many connections.
+    /// Returns the request for an operation; `nil` if the case has too many connections.
     mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
         let number = accepted.contains(connection) ? connection : base + connection
         guard number > 0, number < AdapterProtocolState.firstAccepted || accepted.contains(number) else { return nil }
@@ -113,7 +114,9 @@ struct AdapterProtocolState {
 
     // MARK: Messages
 
-    /// - Throws: what is wrong with the message, as a clause.
+    /// Processes a message.
+    ///
+    /// - Throws: a description of what is wrong with the message, as a clause.
     mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
         guard hello != nil else {
             guard case .hello(let hello) = message else { throw AdapterMessageError("something before its `hello`") }
@@ -140,7 +143,8 @@ struct AdapterProtocolState {
         }
     }
 
-    /// What ends for want of something that the machine is out of, or is not begun for it, says nothing about the transport.
+    /// Processes a message that names an error of the machine: a connection or an op that fails because of one says
+    /// nothing about the transport.
     private mutating func withMachineError(_ message: AdapterMessage, _ word: String) throws(AdapterMessageError)
         -> Outcome
     {
@@ -193,7 +197,7 @@ struct AdapterProtocolState {
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
         if let number = earlierCase(of: listener) {
-            // The connection belongs to the case of its listener. The current case is not told about it.
+            // The connection belongs to the case of its listener. It is not reported to the current case.
             everAccepted[connection] = number
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)
@@ -201,7 +205,7 @@ struct AdapterProtocolState {
         throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
     }
 
-    /// The number of the earlier case that a connection belonged to; nil if the number was never used.
+    /// Returns the number of the earlier case that a connection belonged to; `nil` if the number was never used.
     private func earlierCase(of connection: Int) -> Int? {
         if let number = everAccepted[connection] { return number }
         guard connection > 0, connection <= base else { return nil }

@@ -6,10 +6,10 @@ struct AdapterRequest: Sendable {
     var connection: Int
     var operation: SubjectOperation
 
-    /// The most bytes of one message.
+    /// The maximum size of one message, in bytes.
     static let messageLimit = 2 << 20
 
-    /// One line of ASCII with its line feed.
+    /// Returns the request as one line of ASCII, with its line feed.
     func encoded() -> [UInt8] {
         let head: [JSONValue.Member] = [
             ("op", .string(operation.word)), ("id", .integer(id)), ("conn", .integer(connection)),
@@ -18,14 +18,14 @@ struct AdapterRequest: Sendable {
     }
 }
 
-/// Why a line is no valid request.
+/// The reason why a line is not a valid request.
 struct AdapterRequestError: Error, Equatable {
-    /// Why an op is not taken, in the words of its `done`.
+    /// The reason why an op is refused, in the words of its `done`.
     enum Refusal: String, Error {
         case invalid, unsupported
     }
 
-    /// The op's number, if it could be read: then `done` reports the error.
+    /// The op's number, if it could be read. If it is set, `done` reports the error.
     var id: Int?
     var text: String
 }

@@ -7,11 +7,13 @@ import Synchronization
 package final class AdapterServer: Sendable {
     private let input: Int32
     private let output: Int32
-    /// Locked while a line is written. False once the reader has closed its end.
+    /// A lock that is held while a line is written. The value is `false` once the reader has closed its end.
     private let canWrite = Mutex(true)
 
+    /// Creates a server on two descriptors.
+    ///
     /// - Parameters:
-    /// - input: the descriptor of the harness's ops; reads block.
+    ///   - input: the descriptor of the harness's ops; reads block.
     ///   - output: the descriptor for events.
     package init(input: Int32, output: Int32) {
         self.input = input
@@ -20,7 +22,7 @@ package final class AdapterServer: Sendable {
 
     /// Serves until the input ends.
     ///
-    /// - Returns: nil at the end of the input; otherwise what was wrong with a line.
+    /// - Returns: `nil` at the end of the input; otherwise a description of the error in a line.
     package func serve(_ factory: any TransportFactory, version: String) -> String? {
         say(
             .hello(
@@ -64,7 +66,7 @@ package final class AdapterServer: Sendable {
         return problem
     }
 
-    /// Waits until ops that arrived before the end are done and answered, but not for one that hangs.
+    /// Waits until ops that arrived before the end are done and answered; an op that hangs is not waited for.
     private func finish(_ subject: InProcessSubject) {
         let answered = DispatchSemaphore(value: 0)
         subject.afterOthers { answered.signal() }
@@ -92,13 +94,13 @@ package final class AdapterServer: Sendable {
         return nil
     }
 
-    /// The harness shows what is on stderr.
+    /// Writes a failure to stderr, which the harness shows.
     private func complain(_ failure: SubjectFailure) {
         let line = Array("\(failure.line)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Blocks while the harness does not read: the transport's reports wait too.
+    /// Writes a message. Blocks while the harness does not read, so the transport's reports wait too.
     private func say(_ message: AdapterMessage) {
         let line = message.encoded()
         canWrite.withLock { canWrite in

@@ -5,24 +5,24 @@ import Synchronization
 
 /// Creates subjects from an adapter: a program that speaks the adapter protocol on stdin and stdout.
 ///
-/// The program is started when a case first needs it, and serves one case after another. Cases that run at the same
-/// time have a process each. After a case that did not end well its process is ended, and the next case gets a new one.
+/// The program is started when a case first needs it, and serves one case after another. Each of several concurrent
+/// cases has its own process. If a case does not end cleanly, its process is ended, and the next case gets a new one.
 package final class AdapterSource: SubjectSource {
     private struct State {
         var saidHello = false
-        /// Why the program can't be started; no further case tries it.
+        /// The reason why the program can't be started; later cases don't try again.
         var failure: SubjectFailure?
-        /// How many processes in a row have ended before they had answered an op.
+        /// The number of consecutive processes that ended before they had answered an op.
         var endedAtStart = 0
         var givenUp: SubjectFailure?
-        /// Processes that are ready for another case.
+        /// The processes that are ready for another case.
         var idle: [AdapterProcess] = []
         /// All processes that have not ended.
         var living: [ObjectIdentifier: AdapterProcess] = [:]
         var isShutDown = false
     }
 
-    /// After so many processes in a row that were of no use none is started any more.
+    /// The number of consecutive useless processes after which no further process is started.
     private static let patience = 3
 
     private let command: AdapterCommandLine
@@ -33,16 +33,18 @@ package final class AdapterSource: SubjectSource {
     private let limits: AdapterProcess.Limits
     private let state = Mutex(State())
 
-    /// - Parameter names: the names of all subjects of the run, so that two with the same name are told apart.
-    /// - Throws: what is wrong with the command line.
+    /// Creates a source for a command.
+    ///
+    /// - Parameter names: the names of all subjects of the run, so that two with the same name can be distinguished.
+    /// - Throws: a description of what is wrong with the command line.
     package convenience init(command: String, names: SubjectNames) throws(SubjectFailure) {
         try self.init(command: command, names: names, limits: AdapterProcess.Limits())
     }
 
-    /// A transport of another program of this product, which the command line selects by a name.
+    /// Creates a source for a transport of another program of this product, which the command line selects by name.
     ///
     /// - Parameter words: the program's path and its arguments.
-    /// - Throws: if there is no such program.
+    /// - Throws: an error if there is no such program.
     package init(transport: String, words: [String], names: SubjectNames) throws(SubjectFailure) {
         guard let path = ExecutableSearch.find(words[0]) else {
             throw SubjectFailure("\(Escaped.foreignText(words[0].utf8, limit: 400)) was not found")
@@ -82,13 +84,14 @@ package final class AdapterSource: SubjectSource {
         place = names.reserve()
     }
 
-    /// The name from the command line, or the one that the program sent; the command, if it has sent none.
+    /// The name from the command line, or the name that the program sent; the command if the program has not sent a
+    /// name.
     package var name: String { names.name(at: place) ?? command.shown }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
-            // Two programs that never send a name are told apart as well.
+            // Two programs that never send a name are distinguished as well.
             names.introduce(place, as: command.shown)
             done()
         }
@@ -112,11 +115,11 @@ package final class AdapterSource: SubjectSource {
                 }
             }
         }
-        // A process stays in the network that it was started in.
+        // A process stays in the network in which it was started.
         if place != nil { return startAnew() }
         let idle = state.withLock { $0.idle.popLast() }
         if isFresh {
-            // In its place: the number of processes stays.
+            // The new process replaces this one, so the number of processes stays the same.
             idle?.end(.quit)
             return startAnew()
         }
@@ -124,7 +127,7 @@ package final class AdapterSource: SubjectSource {
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
-            // The process failed between two cases, which must not affect this case.
+            // The process failed between two cases; that must not affect this case.
             case .failure: startAnew()
             }
         }
@@ -159,7 +162,8 @@ package final class AdapterSource: SubjectSource {
                 switch result {
                 case .success: state.saidHello = true
                 case .failure(let failure) where !state.saidHello && state.givenUp == nil:
-                    // One that has ended may begin the next time. One that could not be started at all won't.
+                    // A process that has ended may start the next time. A process that could not be started at all
+                    // won't.
                     if state.endedAtStart > 0, !state.isShutDown { return true }
                     state.failure = failure
                 case .failure: break
@@ -187,7 +191,7 @@ package final class AdapterSource: SubjectSource {
         }
     }
 
-    /// Keeps a process that has served a case well for another one.
+    /// Keeps a process for another case after it has served a case without problems.
     func takeBack(_ process: AdapterProcess) {
         let isKept = state.withLock { state in
             if !state.isShutDown { state.idle.append(process) }
@@ -196,7 +200,7 @@ package final class AdapterSource: SubjectSource {
         if !isKept { process.end(.quit) }
     }
 
-    /// Ends all its processes. The stdin of idle ones is closed, and they have a short time to exit.
+    /// Ends all processes. The stdin of idle processes is closed, and they have a short time to exit.
     package func shutDown() async {
         let living = state.withLock { state in
             state.isShutDown = true

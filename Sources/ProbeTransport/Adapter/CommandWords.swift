@@ -1,4 +1,5 @@
-/// The words of a command line, with quotes and backslashes as in a POSIX shell, and without variables and patterns.
+/// Splits a command line into words, with quotes and backslashes as in a POSIX shell, but without variables and
+/// patterns.
 package enum CommandWords {
     package enum Failure: Error, Equatable {
         case empty
@@ -17,7 +18,7 @@ package enum CommandWords {
             case (let open?, _) where character == open: quote = nil
             case ("\"", "\\"):
                 guard let next = characters.next() else { throw .openQuote("\"") }
-                // Within double quotes a backslash is literal unless one of these follows.
+                // In double quotes a backslash is literal unless it precedes one of these characters.
                 word =
                     (word ?? "") + (next == "\"" || next == "\\" || next == "$" || next == "`" ? "" : "\\")
                     + String(next)

@@ -1,11 +1,11 @@
 import ProbeBase
 import Glibc
 
-/// Divides a stream of bytes into lines. Its memory is bounded by one unfinished line of at most `limit` bytes and one
-/// chunk.
+/// Divides a stream of bytes into lines. Its memory use is bounded by one unfinished line of at most `limit` bytes and
+/// one chunk.
 struct LineBuffer {
     private let limit: Int
-    /// How many bytes of a line that is too long are shown.
+    /// The number of bytes that are shown of a line that is too long.
     private static let shown = 1024
     private(set) var rest: [UInt8] = []
 
@@ -17,7 +17,7 @@ struct LineBuffer {
         self.limit = limit
     }
 
-    /// Appends bytes, and passes each line that is complete now, without its line feed.
+    /// Appends bytes, and passes each line that is now complete to `take`, without its line feed.
     mutating func append(_ chunk: ArraySlice<UInt8>, _ take: ([UInt8]) -> Bool) throws(TooLong) {
         var start = chunk.startIndex
         while let end = LineBuffer.lineFeed(in: chunk[start...]) {
@@ -54,7 +54,9 @@ struct StderrTail {
     private var open: [UInt8] = []
     private var isCut = false
 
-    /// - Returns: the lines that are complete now.
+    /// Appends bytes.
+    ///
+    /// - Returns: the lines that are now complete.
     mutating func append(_ chunk: ArraySlice<UInt8>) -> [[UInt8]] {
         var finished: [[UInt8]] = []
         for byte in chunk {
@@ -72,7 +74,7 @@ struct StderrTail {
         return finished
     }
 
-    /// The stream has ended: bytes without a line feed are a line too.
+    /// Marks the end of the stream and returns the last lines: bytes without a line feed are a line too.
     mutating func finish() -> [[UInt8]] {
         if open.isEmpty { return [] }
         let last = [open]

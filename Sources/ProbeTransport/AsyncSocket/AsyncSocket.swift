@@ -10,22 +10,22 @@ enum AsyncSocketEvent: Sendable, Equatable {
     case read([UInt8], tag: Int)
     /// didWritePartialDataOfLength:tag:
     case wrotePart(Int, tag: Int)
-    /// didWriteDataWithTag: with the number of bytes since the last part.
+    /// didWriteDataWithTag:, with the number of bytes since the last part.
     case wrote(Int, tag: Int)
-    /// socketDidDisconnect:withError: exactly once, as the last event; with the bytes that were not read.
+    /// socketDidDisconnect:withError: reported exactly once, as the last event, with the bytes that were not read.
     case disconnected(StopReason, detail: String?, unread: [UInt8])
 }
 
 /// A socket with AsyncSocket's interface: reads and writes are queued, each with a tag and a timeout, and answered in
 /// order.
 ///
-/// - Reads end at a length or at a delimiter (which is part of the result and must come within the limit), or take what
-///   there is. If no read is queued, at most one `recv` (64 KiB) is read from the kernel, so that the peer's window
-///   fills.
-/// - A read or write that times out ends the connection, as in AsyncSocket. Its time counts from when it became the
-///   oldest.
-/// - After the peer's FIN, reads are answered from the bytes before it. The connection ends when all bytes are read, or
-///   when a read can't be answered any more. Unread bytes come with
+/// - Reads end at a length or at a delimiter (which is part of the result and must arrive within the limit), or take
+///   the bytes that are available. If no read is queued, at most one `recv` (64 KiB) is read from the kernel, so that
+///   the peer's window fills.
+/// - A read or write that times out ends the connection, as in AsyncSocket. Its time counts from the moment when it
+///   became the oldest.
+/// - After the peer's FIN, reads are answered from the bytes before the FIN. The connection ends when all bytes are
+///   read, or when a read can no longer be answered. Unread bytes are reported with
 ///   ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
 /// - ``disconnectAfterWriting()`` writes what is queued, then sends FIN.
 /// - Threads: each started socket has one, which also calls the handler, without holding a lock.
@@ -34,9 +34,9 @@ final class AsyncSocket: Sendable {
 
     private let connection: AsyncSocketConnection
 
-    /// A socket in the state initialised.
+    /// Creates a socket that has not been started.
     ///
-    /// - Parameter limit: the most bytes before a delimiter.
+    /// - Parameter limit: the maximum number of bytes before a delimiter.
     init(_ state: BSDConnectionState, ends: ConnectionEnds, limit: Int, handler: @escaping Handler) {
         connection = AsyncSocketConnection(
             AsyncSocketState(state, limit: limit), ends: ends, handler: handler)
@@ -59,7 +59,7 @@ final class AsyncSocket: Sendable {
         }
     }
 
-    /// Takes over a connection that a listener accepted. If no thread can be started, it disconnects.
+    /// Takes over a connection that a listener accepted. If no thread can be started, the socket disconnects.
     func serve(accepted socket: CInt) {
         do {
             try connection.startThread(accepted: socket)
@@ -71,33 +71,37 @@ final class AsyncSocket: Sendable {
 
     /// Queues a read.
     ///
-    /// - Parameter timeout: in nanoseconds; nil for none.
+    /// - Parameter timeout: the timeout in nanoseconds; `nil` for none.
     func read(_ wanted: TransportRead, timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
             try state.read(.init(wanted: wanted, timeout: timeout, tag: tag), now: MonotonicTime.now.nanoseconds)
         }
     }
 
-    /// Queues a write. Without bytes it does nothing.
+    /// Queues a write. Does nothing if `bytes` is empty.
     ///
-    /// - Parameter timeout: in nanoseconds; nil for none.
+    /// - Parameter timeout: the timeout in nanoseconds; `nil` for none.
     func write(_ bytes: [UInt8], timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
             try state.write(bytes, timeout: timeout, tag: tag, now: MonotonicTime.now.nanoseconds)
         }
     }
 
+    /// Checks whether a write can be queued.
+    ///
     /// - Throws: the error that ``write(_:timeout:tag:)`` would throw now.
     func requireWritable() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireSendable() }
     }
 
-    /// - Throws: if the connection can't accept requests now.
+    /// Checks whether the connection can accept requests.
+    ///
+    /// - Throws: an error if it can't.
     func requireOpen() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
     }
 
-    /// Allowed in any state.
+    /// Disconnects once everything queued has been written. Allowed in any state.
     func disconnectAfterWriting() {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }

@@ -6,7 +6,7 @@ import CShims
 final class AsyncSocketLoop {
     private let connection: AsyncSocketConnection
     private let wake: WakeDescriptor
-    /// Nil after `disconnected`.
+    /// The handler; `nil` after `disconnected`.
     private var handler: AsyncSocket.Handler?
     private let buffer: UnsafeMutableRawBufferPointer
     private var firstRead: StreamSocket.Outcome?
@@ -27,7 +27,10 @@ final class AsyncSocketLoop {
 
     // MARK: Connecting
 
-    /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more. That is reported.
+    /// Connects.
+    ///
+    /// - Returns: `nil` if there is no connection because it failed, took too long, or is no longer wanted. The reason
+    ///   has been reported.
     func connect() -> StreamSocket? {
         let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
@@ -74,7 +77,7 @@ final class AsyncSocketLoop {
                 ($0.wantsRead, $0.connection.wantsWrite, $0.deadline, $0.connection.isEnded)
             }
             if isEnded { return }
-            // The actions may have called the handler, which may have changed anything.
+            // The actions may have called the handler, which may have changed the state.
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, until: deadline, now: now)
@@ -85,7 +88,7 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// Answers reads as long as there are bytes for them. Before a timeout is reported, the kernel is read once more.
+    /// Answers reads while there are bytes for them. The kernel is read once more before a timeout is reported.
     private func readAhead(_ socket: StreamSocket) {
         let now = MonotonicTime.now.nanoseconds
         if let deadline = connection.inspect({ $0.deadline }), now >= deadline, connection.inspect(\.wantsRead) {
@@ -112,7 +115,7 @@ final class AsyncSocketLoop {
             }
             return ([], [])
         }
-        // The connection's state decides whether an event is still reported.
+        // The connection's state determines whether an event is still reported.
         if actions.contains(where: { if case .report(.sent) = $0 { true } else { false } }) {
             for part in progress {
                 switch part {
@@ -150,7 +153,7 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// Releases the handler with the last event.
+    /// Reports the events of `actions`, and releases the handler with the last event.
     private func report(_ actions: [BSDConnectionState.Action]) {
         for case .report(let event) in actions {
             switch event {

@@ -1,11 +1,11 @@
-/// The state of an ``AsyncSocket``, without its socket, thread and clock: that of a ``BSDConnectionState``, with a
-/// queue of reads.
+/// The state of an ``AsyncSocket``, without its socket, thread and clock: a ``BSDConnectionState`` with a queue of
+/// reads.
 ///
-/// The differences from `bsd`: nothing is read from the kernel while no read is queued and bytes are in memory. The
-/// peer's FIN ends the connection when all bytes before it have been read, or when the oldest read can't be answered
-/// any more.
+/// There are two differences from `bsd`. Nothing is read from the kernel while no read is queued and bytes are in
+/// memory. The peer's FIN ends the connection when all bytes before it have been read, or when the oldest read can no
+/// longer be answered.
 struct AsyncSocketState: Sendable {
-    /// The result of a step of reading.
+    /// The result of one reading step.
     enum Step: Sendable, Equatable {
         case wait
         case deliver([UInt8], tag: Int)
@@ -30,7 +30,7 @@ struct AsyncSocketState: Sendable {
         try reads.append(request, now: now)
     }
 
-    /// Does nothing if there are no bytes to write.
+    /// Queues a write. Does nothing if there are no bytes to write.
     mutating func write(_ bytes: [UInt8], timeout: Int64?, tag: Int, now: Int64) throws(TransportError) {
         guard !bytes.isEmpty else { return try connection.requireSendable() }
         try connection.send(bytes, now: now)
@@ -39,9 +39,11 @@ struct AsyncSocketState: Sendable {
 
     // MARK: Results of the socket's calls
 
-    /// - Returns: nil if the connection is not wanted any more.
+    /// Notes that the connection is established.
+    ///
+    /// - Returns: `nil` if the connection is no longer wanted.
     mutating func connected(now: Int64) -> [BSDConnectionState.Action]? {
-        // The timeouts of reads that were queued while connecting begin now.
+        // The timeouts of reads that were queued while connecting start now.
         reads.start(now: now)
         writes.start(now: now)
         return connection.connected(now: now)
@@ -68,7 +70,7 @@ struct AsyncSocketState: Sendable {
 
     var wantsRead: Bool {
         guard connection.wantsRead else { return false }
-        // After a failed write, reading finds out at once how the connection ended.
+        // After a failed write, a read is needed at once to find out how the connection ended.
         if connection.discardsInput || connection.outgoing.failure != nil { return true }
         return !peerHasClosed && reads.wantsMore
     }
@@ -78,7 +80,7 @@ struct AsyncSocketState: Sendable {
         return [connection.deadline, reads.deadline, writes.deadline].compactMap(\.self).min()
     }
 
-    /// Must be called until it returns `wait`.
+    /// Returns the next reading step. Must be called until it returns `wait`.
     mutating func nextStep(now: Int64) -> Step {
         guard connection.delivers else { return .wait }
         switch reads.next(now: now) {

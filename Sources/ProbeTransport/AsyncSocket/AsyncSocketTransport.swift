@@ -1,12 +1,12 @@
 import ProbeBase
 import Synchronization
 
-/// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers only what ``read(_:timeout:)`` asks
-/// for.
+/// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers only what ``read(_:timeout:)``
+/// requests.
 ///
-/// A message is written with the framing's terminator or length; only the reads determine how the stream is read. Their
-/// tags count from 1. `maxLine` limits a read to a delimiter. Unread bytes are reported as `leftover` if the peer or an
-/// error ends the connection, and dropped by ``stop()``.
+/// A message is written with the framing's terminator or length; how the stream is read is determined by the reads
+/// alone. Their tags count from 1. `maxLine` limits a read up to a delimiter. Unread bytes are reported as `leftover`
+/// if the peer or an error ends the connection, and dropped by ``stop()``.
 final class AsyncSocketTransport: Transport {
     private struct Tags {
         var read = 0
@@ -15,7 +15,7 @@ final class AsyncSocketTransport: Transport {
 
     let socket: AsyncSocket
     private let encoder: Mutex<FrameEncoder>
-    /// Locked while an operation is queued, so that tags have the order of the queues.
+    /// A lock that is held while an operation is queued, so that the tags have the order of the queues.
     private let tags = Mutex(Tags())
 
     init(
@@ -46,7 +46,7 @@ final class AsyncSocketTransport: Transport {
         do {
             frame = try encoder.withLock { $0 }.encode(message)
         } catch {
-            // Whether sending is possible is checked first: `invalid` is an error of the message only.
+            // Whether sending is possible is checked first, because `invalid` is an error of the message only.
             try socket.requireWritable()
             throw .invalid
         }
@@ -63,7 +63,7 @@ final class AsyncSocketTransport: Transport {
         }
     }
 
-    /// For what is sent; the reads say how the stream is read.
+    /// Changes the framing of sent messages; how the stream is read is determined by the reads.
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
         guard framing != .websocket else { throw .unsupported }
         try socket.requireOpen()

@@ -3,14 +3,14 @@ public import ProbeBase
 
 /// Creates transports with AsyncSocket's interface, which read on request; see ``TransportRead``.
 public struct AsyncSocketTransportFactory: TransportFactory {
-    /// A factory; it has no state.
+    /// Creates a factory, which has no state.
     public init() {}
 
-    /// `async-socket`.
+    /// The name of the transport: `async-socket`.
     public var name: String { "async-socket" }
 
-    /// The capabilities of AsyncSocket: no half-close, no way to stop reading except not to request it, no idle
-    /// timeout.
+    /// The capabilities of AsyncSocket: it has no half-close and no idle timeout, and reading stops only if nothing is
+    /// requested.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .data, .framing, .reads, .stop, .reset, .sent, .leftover,
@@ -19,6 +19,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
         ]
     }
 
+    /// Creates a transport.
+    ///
     /// - Throws: `unsupported` for the framing `websocket`.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
@@ -28,7 +30,7 @@ public struct AsyncSocketTransportFactory: TransportFactory {
             limit: configuration.maxLine, encoder: try Self.encoder(configuration), handler: handler)
     }
 
-    /// A host that is no numeric address is resolved before this returns.
+    /// Creates a listener. A host that is not a numeric address is resolved before this function returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -2,13 +2,13 @@ import ProbeBase
 
 /// The queued reads, oldest first, and the received bytes that no read has taken.
 ///
-/// No I/O and no clock: times are monotonic nanoseconds from the caller. The timeout of a read counts from when it
-/// became the oldest, so a read that waits behind another does not time out.
+/// No I/O and no clock: times are monotonic nanoseconds from the caller. The timeout of a read counts from the moment
+/// when it became the oldest, so a read that waits for another one does not time out.
 struct ReadQueue: Sendable {
     /// A read: its end, its timeout, and the caller's tag.
     struct Request: Sendable, Equatable {
         var wanted: TransportRead
-        /// In nanoseconds; nil for none.
+        /// The timeout in nanoseconds; `nil` for none.
         var timeout: Int64?
         var tag: Int
     }
@@ -17,16 +17,16 @@ struct ReadQueue: Sendable {
         /// No read can be answered.
         case waiting
         case answer([UInt8], tag: Int)
-        /// The delimiter did not come within the limit.
+        /// The delimiter was not received within the limit.
         case tooLong(tag: Int)
     }
 
-    /// The most bytes before a delimiter.
+    /// The maximum number of bytes before a delimiter.
     private let limit: Int
     private var requests: [Request] = []
     private var buffer: [UInt8] = []
     private var head = 0
-    /// The oldest read's delimiter does not begin before this index.
+    /// The first index at which the oldest read's delimiter can begin.
     private var scanned = 0
     /// The deadline of the oldest read.
     private(set) var deadline: Int64?
@@ -38,14 +38,14 @@ struct ReadQueue: Sendable {
     /// The received bytes that no read has taken.
     var unread: [UInt8] { Array(buffer[head...]) }
 
-    /// Whether no byte is left to be read.
+    /// Whether all bytes have been read.
     var isDrained: Bool { head == buffer.count }
 
     /// Whether a read is queued.
     var isAsked: Bool { !requests.isEmpty }
 
-    /// Whether to read from the kernel: for a queued read, or to notice the connection's end. If bytes are in memory
-    /// and no read is queued, the peer has to wait.
+    /// Whether to read from the kernel: for a queued read, or to notice the end of the connection. If bytes are in
+    /// memory and no read is queued, the peer must wait.
     var wantsMore: Bool { isAsked || isDrained }
 
     /// The oldest read, and the number of bytes that are available for it.
@@ -53,6 +53,8 @@ struct ReadQueue: Sendable {
         requests.first.map { ($0, buffer.count - head) }
     }
 
+    /// Queues a read.
+    ///
     /// - Throws: `invalid` for a read of no bytes or with an empty delimiter.
     mutating func append(_ request: Request, now: Int64) throws(TransportError) {
         switch request.wanted {
@@ -96,7 +98,7 @@ struct ReadQueue: Sendable {
         return .answer(answer, tag: request.tag)
     }
 
-    /// The timeout of the oldest read begins now.
+    /// Starts the timeout of the oldest read.
     mutating func start(now: Int64) {
         scanned = head
         deadline = requests.first?.timeout.map { timeout in
@@ -110,7 +112,7 @@ struct ReadQueue: Sendable {
         while let index = buffer.span.firstIndex(of: delimiter[0], from: start) {
             let end = index + delimiter.count
             if end > buffer.count {
-                // It may be the beginning of a delimiter, and is examined again when more bytes have arrived.
+                // These bytes may be the beginning of a delimiter, and are examined again when more bytes have arrived.
                 if delimiter.starts(with: buffer[index...]) {
                     scanned = index
                     return nil

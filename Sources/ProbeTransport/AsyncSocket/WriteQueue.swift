@@ -1,10 +1,11 @@
 /// The progress of the queued writes, oldest first, and their timeouts. The bytes are in a ``SendQueue``.
 ///
-/// Like ``ReadQueue``, it has no I/O and no clock. The timeout of a write, too, counts from when it became the oldest.
+/// Like ``ReadQueue``, it has no I/O and no clock. The timeout of a write, too, counts from the moment when it became
+/// the oldest.
 struct WriteQueue: Sendable {
     enum Progress: Sendable, Equatable {
         case partial(Int, tag: Int)
-        /// The kernel has taken its last `count` bytes.
+        /// The kernel has taken the write's last `count` bytes.
         case done(Int, tag: Int)
     }
 
@@ -19,7 +20,7 @@ struct WriteQueue: Sendable {
     /// The deadline of the oldest write.
     private(set) var deadline: Int64?
 
-    /// The oldest write: its tag, and how many of its bytes are not written yet.
+    /// The tag of the oldest write, and the number of its bytes that have not been written.
     var oldest: (tag: Int, rest: Int)? { head < writes.count ? (writes[head].tag, writes[head].rest) : nil }
 
     mutating func append(count: Int, timeout: Int64?, tag: Int, now: Int64) {
@@ -27,7 +28,7 @@ struct WriteQueue: Sendable {
         if writes.count - head == 1 { start(now: now) }
     }
 
-    /// The kernel has taken this many bytes.
+    /// Notes that the kernel has taken `count` bytes.
     mutating func wrote(_ count: Int, now: Int64) -> [Progress] {
         var count = count
         var progress: [Progress] = []
@@ -51,7 +52,7 @@ struct WriteQueue: Sendable {
         return progress
     }
 
-    /// The timeout of the oldest write begins now.
+    /// Starts the timeout of the oldest write.
     mutating func start(now: Int64) {
         deadline = nil
         guard head < writes.count, let timeout = writes[head].timeout else { return }

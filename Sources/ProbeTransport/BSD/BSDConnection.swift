@@ -4,11 +4,13 @@ import Synchronization
 /// The data that a `bsd` transport and its thread share.
 final class BSDConnection: ThreadedConnection {
     let ends: ConnectionEnds
-    /// The framing, and how often it was changed.
+    /// The framing, and the number of times it was changed.
     private let current: Mutex<(framing: BSDFraming, changes: Int)>
     let core: ConnectionCore<BSDConnectionState, TransportEvent>
     private let ended: @Sendable () -> Void
 
+    /// Creates the data for one connection.
+    ///
     /// - Parameter threadEnded: called when the thread has ended and every descriptor is closed.
     init(
         ends: ConnectionEnds, framing: BSDFraming, state: BSDConnectionState,
@@ -22,7 +24,7 @@ final class BSDConnection: ThreadedConnection {
 
     var framing: BSDFraming { current.withLock { $0.framing } }
 
-    /// - Returns: the framing if it is another one than after so many changes.
+    /// Returns the framing if it was changed since the given number of changes.
     func framing(after changes: Int) -> (framing: BSDFraming, changes: Int)? {
         current.withLock { $0.changes == changes ? nil : $0 }
     }

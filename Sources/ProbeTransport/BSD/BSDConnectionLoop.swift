@@ -8,16 +8,15 @@ import ProbeSystem
 final class BSDConnectionLoop {
     let connection: BSDConnection
     let wake: WakeDescriptor
-    /// Nil after `stopped`.
+    /// The handler; `nil` after `stopped`.
     private var handler: TransportHandler?
     private var decoder: BSDDecoder
-    /// That of the decoder, and how often it was changed.
+    /// The decoder's framing, and the number of times it was changed.
     private var framing: (framing: BSDFraming, changes: Int)
     /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
     private var holdsMessages = false
     let buffer: UnsafeMutableRawBufferPointer
-    /// A new connection is checked for an error by reading from it. This is the result of that read; the bytes are in
-    /// ``buffer``.
+    /// The result of the first read, by which a new connection is checked for an error; the bytes are in ``buffer``.
     var firstRead: StreamSocket.Outcome?
 
     private static let readSize = 64 * 1024
@@ -36,7 +35,7 @@ final class BSDConnectionLoop {
         buffer.deallocate()
     }
 
-    /// Reports an event. Releases the handler with the last one.
+    /// Reports an event, and releases the handler with the last one.
     func report(_ event: TransportEvent) {
         let handler = handler
         if case .stopped = event { self.handler = nil }
@@ -61,7 +60,7 @@ final class BSDConnectionLoop {
                 ($0.wantsRead, $0.wantsWrite, $0.isHalfClosed, $0.deadline, $0.isEnded)
             }
             if isEnded { return }
-            // The actions may have called the handler, which may have changed anything.
+            // The actions may have called the handler, which may have changed the state.
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
                 for: wake, socket, read: wantsRead, write: wantsWrite, errors: isHalfClosed, until: deadline, now: now)
@@ -73,13 +72,13 @@ final class BSDConnectionLoop {
                 perform(connection.inspect { $0.readFailed(socket.errorBehindFIN) }, on: socket)
                 continue
             }
-            // A message is the usual reason to be woken; the kernel then decides whether it can be written.
+            // A message is the usual reason for a wakeup; the kernel then decides whether it can be written.
             if ready.isWoken || ready.isWritable { write(to: socket) }
         }
     }
 
-    /// Called before a connection is called idle: bytes may have been waiting while a handler ran, or while this
-    /// process was stopped.
+    /// Reads and writes once, before a connection is considered idle: bytes may have been waiting while a handler ran,
+    /// or while this process was suspended.
     private func transferOnce(_ socket: StreamSocket) {
         if connection.inspect(\.wantsRead) { take(socket.receive(into: buffer), from: socket) }
         write(to: socket)
@@ -103,13 +102,13 @@ final class BSDConnectionLoop {
             let actions: [BSDConnectionState.Action]
             (actions, isMoreDue) = connection.inspect { state -> ([BSDConnectionState.Action], Bool) in
                 guard state.wantsWrite else { return ([], false) }
-                // Only a message without bytes is queued, which needs no system call.
+                // Only a message without bytes is queued; it needs no system call.
                 if state.outgoing.queue.count == 0 { return (state.wrote(0, now: now), false) }
                 let offered = min(state.outgoing.count, Self.writeSize)
                 switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
                 case .bytes(let count) where count < offered:
                     return (state.wrote(count, now: now) + state.writeBlocked(), false)
-                // Only an attempt shows that the kernel takes no more.
+                // Only an attempt shows that the kernel accepts no more bytes.
                 case .bytes(let count): return (state.wrote(count, now: now), state.mayBecomeFull)
                 case .wouldBlock: return (state.writeBlocked(), false)
                 case .failed(let error): state.writeFailed(error)
@@ -128,7 +127,7 @@ final class BSDConnectionLoop {
         case .failed(let error):
             perform(connection.inspect { $0.readFailed(error) }, on: socket)
         case .bytes(0):
-            // Also before `halfClosed`.
+            // Also done before `halfClosed`.
             if connection.inspect(\.wouldEndByEOF) {
                 let leftover = decoder.finish()
                 if !leftover.isEmpty { report(.leftover(leftover)) }
@@ -146,7 +145,7 @@ final class BSDConnectionLoop {
         }
     }
 
-    /// Bytes that were no complete message go on to the decoder of a new framing.
+    /// Switches to a new framing. Bytes that were not a complete message are passed to its decoder.
     private func takeNewFraming() {
         guard let new = connection.framing(after: framing.changes) else { return }
         framing = new
@@ -160,7 +159,7 @@ final class BSDConnectionLoop {
     private func deliverMessages(_ socket: StreamSocket) {
         do {
             while connection.inspect(\.deliversMessages) {
-                // A handler may have changed it.
+                // A handler may have changed the framing.
                 takeNewFraming()
                 switch try decoder.next() {
                 case .message(let content) where framing.framing.isAnswer(content):
@@ -184,7 +183,7 @@ final class BSDConnectionLoop {
 extension BSDConnectionLoop {
     /// Resolves the host and tries its addresses; reports `started` or `stopped`.
     ///
-    /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more.
+    /// - Returns: `nil` if there is no connection because it failed, took too long, or is no longer wanted.
     func connect() -> StreamSocket? {
         let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
@@ -199,7 +198,7 @@ extension BSDConnectionLoop {
         }
     }
 
-    /// - Returns: the deadline for connecting; nil if connecting has ended, which is then reported.
+    /// Returns the deadline for connecting; `nil` if connecting has ended, which is then reported.
     private func stillConnecting() -> Int64? {
         let now = MonotonicTime.now.nanoseconds
         let (actions, deadline) = connection.inspect { state in

@@ -7,19 +7,20 @@ import ProbeSystem
 ///                                                           └─ reset ▶ ended          └─ (from stop) ▶ lingering
 ///
 /// Guarantees: after a start `stopped` is reported exactly once, as the last event (not if the owner has released the
-/// connection). No operation traps. Every phase that waits has a deadline, unless the owner wants none. Operations may
-/// come from any thread, results of system calls from one; the caller serialises them. Times are monotonic nanoseconds.
+/// connection). No operation traps. Every phase that waits has a deadline, unless the owner has set none. Operations
+/// may be called from any thread, results of system calls from one; the caller serialises them. Times are monotonic
+/// nanoseconds.
 struct BSDConnectionState: Sendable {
-    /// Each phase that waits has a deadline.
+    /// The phase of a connection; each phase that waits has a deadline.
     enum Phase: Sendable {
         case initialised
         case starting(deadline: Int64)
         /// `stop()` was called while connecting.
         case aborting
         case started
-        /// `stopped` will be reported when everything is written, for this reason: `eof` or `stopped`.
+        /// `stopped` will be reported with this reason, `eof` or `stopped`, when everything is written.
         case finishing(StopReason, deadline: Int64)
-        /// `reset()` was called: RST, and `stopped`.
+        /// `reset()` was called: an RST will be sent, and `stopped` reported.
         case resetting
         /// `stopped` was reported. The socket stays open until the peer has closed, so that closing sends no RST. The
         /// deadline is extended while the peer acknowledges.
@@ -31,13 +32,13 @@ struct BSDConnectionState: Sendable {
     var outgoing = OutgoingStream()
     var phase: Phase
     var paused = false
-    /// The owner has released the transport: nothing is reported any more.
+    /// Whether the owner has released the transport, so that nothing more is reported.
     var silent = false
     var readEnded = false
     var wasStarted = false
-    /// `full` was reported, and no `drained` after it.
+    /// Whether `full` was reported without a later `drained`.
     var isFull = false
-    /// When a byte was last received or written, or a direction was opened again.
+    /// When a byte was last received or written, or a direction was last reopened.
     var lastActivity: Int64 = 0
     var heartbeat = Heartbeat()
 
@@ -46,7 +47,7 @@ struct BSDConnectionState: Sendable {
         self.limits = limits
     }
 
-    /// A connection that a listener accepted: it is already started.
+    /// Creates the state of a connection that a listener accepted, which is already started.
     init(limits: Limits, acceptedAt now: Int64) {
         phase = .started
         self.limits = limits
@@ -59,7 +60,9 @@ struct BSDConnectionState: Sendable {
 // MARK: - Results of the socket's calls
 
 extension BSDConnectionState {
-    /// - Returns: nil if the connection is not wanted any more; the caller must close it.
+    /// Notes that the connection is established.
+    ///
+    /// - Returns: `nil` if the connection is no longer wanted; the caller must close it.
     mutating func connected(now: Int64) -> [Action]? {
         guard isConnecting else { return nil }
         phase = .started
@@ -79,13 +82,13 @@ extension BSDConnectionState {
         if !limits.onlyAnswersAreLife { heartbeat.lastHeard = now }
     }
 
-    /// `recv` has no more bytes for now. After a failed `send` it will never have more.
+    /// Notes that `recv` has no more bytes for now. After a failed `send` it will never have more.
     mutating func readWouldBlock() -> [Action] {
         guard isStarted, let failure = outgoing.failure else { return [] }
         return end(failure.stopReason, failure.reason)
     }
 
-    /// `recv` returned EOF.
+    /// Notes that `recv` returned EOF.
     mutating func readReachedEOF(now: Int64) -> [Action] {
         readEnded = true
         guard isStarted else { return [] }
@@ -108,13 +111,15 @@ extension BSDConnectionState {
         }
     }
 
-    /// Input is invalid or did not come in time: it is not delivered, but what was sent is still written.
+    /// Stops because the input is invalid or did not arrive in time. The input is not delivered, but sent messages are
+    /// still written.
     mutating func inputFailed(_ reason: StopReason, _ detail: String, now: Int64) -> [Action] {
         guard isStarted else { return [] }
         return report(reason, detail) + linger(now: now)
     }
 
-    /// What was sent could not be written in time: RST, because a FIN would mean that it is complete.
+    /// Stops because sent messages could not be written in time, with an RST: a FIN would mean that the data is
+    /// complete.
     mutating func outputFailed(_ reason: StopReason, _ detail: String) -> [Action] {
         guard isStarted else { return [] }
         phase = .ended
@@ -139,27 +144,28 @@ extension BSDConnectionState {
         }
     }
 
-    /// The kernel takes no more for now.
+    /// Notes that the kernel accepts no more bytes for now.
     mutating func writeBlocked() -> [Action] {
         guard mayBecomeFull else { return [] }
         isFull = true
         return [.report(.full)]
     }
 
-    /// Whether `full` is due if the kernel takes no more.
+    /// Whether `full` must be reported if the kernel accepts no more bytes.
     var mayBecomeFull: Bool {
         guard let mark = limits.highWater, delivers, !isFull else { return false }
         return outgoing.isWaiting && outgoing.count >= mark
     }
 
-    /// Half of the mark, so that the two are not reported in turns for each few bytes.
+    /// Reports `drained` at half of the mark, so that `full` and `drained` do not alternate every few bytes.
     private mutating func drainedIfDue() -> [Action] {
         guard isFull, !silent, let mark = limits.highWater, outgoing.count <= mark / 2 else { return [] }
         isFull = false
         return [.report(.drained)]
     }
 
-    /// What is queued can't be written any more. Reading continues, to get the peer's last bytes and the reason.
+    /// Notes that queued bytes can no longer be written. Reading continues, to get the peer's last bytes and the
+    /// reason.
     mutating func writeFailed(_ error: SystemError) { outgoing.fail(error) }
 }
 
@@ -171,13 +177,14 @@ extension BSDConnectionState {
     var isLingering: Bool { if case .lingering = phase { true } else { false } }
     var isEnded: Bool { if case .ended = phase { true } else { false } }
 
-    /// Whether events other than the stop may be reported.
+    /// Whether events other than `stopped` may be reported.
     var delivers: Bool { isStarted && !silent }
 
     /// Whether messages may be delivered.
     var deliversMessages: Bool { delivers && !paused }
 
-    /// Whether the peer has ended its side and ours is open. Then only poll tells of a reset: `recv` returns EOF again.
+    /// Whether the peer has closed its side while this side is open. In this state only `poll` reports a reset: `recv`
+    /// returns EOF again.
     var isHalfClosed: Bool { isStarted && readEnded }
 
     /// Whether received bytes are discarded.
@@ -210,7 +217,8 @@ extension BSDConnectionState {
         }
     }
 
-    /// Whether the next ``settle(now:unacknowledged:)`` will stop the connection as idle, or since the peer is silent.
+    /// Whether the next ``settle(now:unacknowledged:)`` will stop the connection because it is idle or its peer is
+    /// silent.
     func isIdleDue(now: Int64) -> Bool {
         guard isStarted else { return false }
         return isSilenceDue(now: now) || idleDeadline.map { now >= $0 } ?? false
@@ -221,9 +229,11 @@ extension BSDConnectionState {
         return Limits.time(lastActivity, plus: idle)
     }
 
-    /// Returns the actions that are due now. Call after every change and at ``deadline``, on the socket's thread.
+    /// Returns the actions that are due now. Must be called after every change and at ``deadline``, on the socket's
+    /// thread.
     ///
-    /// - Parameter unacknowledged: sent bytes that the peer's kernel has not acknowledged; needed while lingering.
+    /// - Parameter unacknowledged: the number of sent bytes that the peer's kernel has not acknowledged; needed while
+    ///   lingering.
     mutating func settle(now: Int64, unacknowledged: Int = 0) -> [Action] {
         switch phase {
         case .initialised, .ended: return []
@@ -246,7 +256,7 @@ extension BSDConnectionState {
 
     private mutating func settleStarted(now: Int64) -> [Action] {
         if readEnded {
-            // Half-closed: nothing is read any more, and a failed write is the end.
+            // Half-closed: nothing more is read, and a failed write ends the connection.
             if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
             if outgoing.isEnding {
                 phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
@@ -277,6 +287,8 @@ extension BSDConnectionState {
         return [.abort] + report(reason == .eof ? .timeout : reason, detail)
     }
 
+    /// Returns the actions that are due while lingering.
+    ///
     /// - Parameter before: the value of `unacknowledged` when the deadline was last extended.
     private mutating func settleLingering(
         deadline: Int64, before: Int, now: Int64, unacknowledged: Int
@@ -319,21 +331,21 @@ extension BSDConnectionState {
     }
 }
 
-/// The heartbeats of a connection, and the silence of its peer.
+/// A connection's heartbeats, and its peer's silence.
 extension BSDConnectionState {
-    /// What is known of both.
+    /// The state of a connection's heartbeats and of its peer's silence.
     struct Heartbeat: Sendable {
-        /// When a byte was last handed over to be written, or written.
+        /// When a byte was last queued or written.
         var lastSent: Int64 = 0
-        /// When something last came that counts as life, or reading began again.
+        /// When a sign of life was last received, or reading was last resumed.
         var lastHeard: Int64 = 0
-        /// Bytes of a heartbeat at the front of the queue, which no `sent` counts.
+        /// The number of bytes of a heartbeat at the front of the queue, which are not counted by `sent`.
         var unwritten = 0
 
-        /// The connection is open.
+        /// Starts both timers when the connection is established.
         mutating func begin(now: Int64) { (lastSent, lastHeard) = (now, now) }
 
-        /// How many of the bytes that were written belong to messages.
+        /// Returns how many of the written bytes belong to messages.
         mutating func counted(_ written: Int) -> Int {
             let ours = min(unwritten, written)
             unwritten -= ours
@@ -341,10 +353,10 @@ extension BSDConnectionState {
         }
     }
 
-    /// A message came that is the answer to a heartbeat.
+    /// Notes that a message was received that is the answer to a heartbeat.
     mutating func heardAnswer(now: Int64) { heartbeat.lastHeard = now }
 
-    /// When the next heartbeat is due, or the peer's silence is too long.
+    /// The time when the next heartbeat is due, or the peer's silence is too long.
     var heartbeatDeadline: Int64? {
         switch (beatDeadline, silenceDeadline) {
         case (let beat?, let silence?): min(beat, silence)
@@ -352,13 +364,15 @@ extension BSDConnectionState {
         }
     }
 
-    /// Bytes that wait will be written: they are life enough.
+    /// The time when the next heartbeat is due. While bytes are queued none is due: writing them is a sufficient sign
+    /// of life.
     private var beatDeadline: Int64? {
         guard let beat = limits.beat, !outgoing.isEnding, outgoing.isEmpty, outgoing.failure == nil else { return nil }
         return Limits.time(heartbeat.lastSent, plus: beat.interval)
     }
 
-    /// Whoever does not read hears nothing, and behind a FIN nothing has to come.
+    /// The time when the peer's silence is too long; `nil` while reading is stopped, and after a FIN, when nothing more
+    /// is expected.
     private var silenceDeadline: Int64? {
         guard let silence = limits.silence, !paused, !readEnded, !outgoing.isEnding else { return nil }
         return Limits.time(heartbeat.lastHeard, plus: silence)
@@ -367,7 +381,7 @@ extension BSDConnectionState {
     /// Whether the peer has been silent for too long.
     func isSilenceDue(now: Int64) -> Bool { silenceDeadline.map { now >= $0 } ?? false }
 
-    /// Queues a heartbeat that is due. Of a connection that is started.
+    /// Queues a heartbeat that is due. The connection must be started.
     mutating func beatIfDue(now: Int64) {
         guard let beat = limits.beat, let beatDeadline, now >= beatDeadline else { return }
         heartbeat.lastSent = now
@@ -377,35 +391,35 @@ extension BSDConnectionState {
 }
 
 extension BSDConnectionState {
-    /// What the owner of the socket must do next, in this order.
+    /// An action that the owner of the socket must take next, in this order.
     enum Action: Sendable, Equatable {
         case report(TransportEvent)
-        /// FIN.
+        /// Sends FIN.
         case shutdownWrite
         case close
-        /// RST: what was sent can't be written, and a FIN would mean that it is complete.
+        /// Sends RST: what was sent can't be written, and a FIN would mean that the data is complete.
         case abort
     }
 
     /// Time limits, in nanoseconds.
     struct Limits: Sendable, Equatable {
-        /// From `start` to `started`, including the resolution of the name; nil for the system's limit.
+        /// The time from `start` to `started`, including name resolution; `nil` for the system's limit.
         var connect: Int64?
-        /// Without a byte received or written, from `started` on; runs while reading is stopped, too.
+        /// The time without a byte received or written, from `started` on; counts while reading is stopped, too.
         var idle: Int64?
-        /// Whether the connection stays open behind the peer's FIN.
+        /// Whether the connection stays open after the peer's FIN.
         var allowsHalfClose = false
-        /// A heartbeat, framed, and how long nothing else was sent before it; nil where none is sent.
+        /// A framed heartbeat, and the time without other output after which it is sent; `nil` if none is sent.
         var beat: Beat?
-        /// Without anything that counts as life of the peer, while it is read; nil: for ever.
+        /// The time without a sign of life from the peer, while the connection is read; `nil` for no limit.
         var silence: Int64?
-        /// Only a message that is the answer to a heartbeat counts as life, not every byte.
+        /// Whether only an answer to a heartbeat counts as a sign of life, instead of every byte.
         var onlyAnswersAreLife = false
-        /// How many bytes wait to be written when `full` is reported.
+        /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
-        /// Without a byte written, while what was sent is written before the close.
+        /// The time without a byte written, while sent messages are written before the close.
         var linger: Int64 = 1_000_000_000
-        /// For the peer's FIN after ours; starts again while the peer acknowledges.
+        /// The time to wait for the peer's FIN after ours; it restarts while the peer acknowledges.
         var drain: Int64 = 250_000_000
 
         struct Beat: Sendable, Equatable {
@@ -413,19 +427,19 @@ extension BSDConnectionState {
             var frame: [UInt8]
         }
 
-        /// `now` plus an interval, clamped to Int64; the latest possible time without an interval.
+        /// Returns `now` plus an interval, clamped to Int64; the latest possible time if the interval is `nil`.
         static func time(_ now: Int64, plus interval: Int64?) -> Int64 {
             guard let interval else { return .max }
             let (sum, overflow) = now.addingReportingOverflow(interval)
             return overflow ? .max : sum
         }
 
-        /// For a message to people.
+        /// Returns a time in milliseconds, for a message to people.
         static func milliseconds(_ nanoseconds: Int64?) -> Int64 { (nanoseconds ?? 0) / 1_000_000 }
     }
 }
 
-/// What the owner of the connection asks for, from any thread.
+/// The requests of the connection's owner, from any thread.
 extension BSDConnectionState {
     mutating func start(now: Int64) throws(TransportError) {
         guard case .initialised = phase else { throw wasStarted ? .alreadyStarted : .stopped }
@@ -433,7 +447,7 @@ extension BSDConnectionState {
         phase = .starting(deadline: Limits.time(now, plus: limits.connect))
     }
 
-    /// Reverts ``start(now:)`` when no thread can be started.
+    /// Reverts ``start(now:)`` if no thread can be started.
     mutating func cancelStart() {
         guard isConnecting else { return }
         wasStarted = false
@@ -443,14 +457,14 @@ extension BSDConnectionState {
     /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
     mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
         try requireSendable()
-        // It could not be written any more; the reason is about to be reported.
+        // The message can no longer be written; the reason is about to be reported.
         guard outgoing.failure == nil else { return }
         if outgoing.isEmpty { lastActivity = now }
         outgoing.append(frame)
         heartbeat.lastSent = now
     }
 
-    /// The checks of ``send(_:now:)`` that do not depend on the message.
+    /// Performs the checks of ``send(_:now:)`` that do not depend on the message.
     func requireSendable() throws(TransportError) {
         try requireOpen()
         if outgoing.isEnding { throw .other("half-closed") }
@@ -467,20 +481,20 @@ extension BSDConnectionState {
         paused = true
     }
 
-    /// The time until the peer's silence is too long begins anew.
+    /// Resumes reading, and restarts the time until the peer's silence is too long.
     mutating func resumeReading(now: Int64) throws(TransportError) {
         try requireOpen()
         if paused { heartbeat.lastHeard = now }
         paused = false
     }
 
-    /// Allowed in any state.
+    /// Stops the connection. Allowed in any state.
     mutating func stop(now: Int64) {
         switch phase {
         case .initialised: phase = .ended
         case .starting: phase = .aborting
         case .started:
-            // Also half-closed: then there is nothing to be read.
+            // The same if half-closed: there is nothing more to read.
             phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
         case .finishing(.eof, _):
             readEnded = true
@@ -489,7 +503,8 @@ extension BSDConnectionState {
         }
     }
 
-    /// What is queued is not written; a stop that waits for its writing waits no longer. Does nothing after the end.
+    /// Resets the connection without writing what is queued, even if a stop is waiting for it to be written. Does
+    /// nothing after the end.
     mutating func reset() throws(TransportError) {
         switch phase {
         case .initialised: throw .notStarted
@@ -499,7 +514,8 @@ extension BSDConnectionState {
         }
     }
 
-    /// The owner has released the transport: like ``stop(now:)``, but only a stop that has begun is reported.
+    /// Notes that the owner has released the transport: like ``stop(now:)``, but only a stop that has already begun is
+    /// reported.
     mutating func abandon(now: Int64) {
         switch phase {
         case .initialised, .starting, .started, .finishing(.eof, _):
@@ -509,7 +525,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// Throws if the connection can't accept requests any more.
+    /// Throws if the connection can no longer accept requests.
     func requireOpen() throws(TransportError) {
         switch phase {
         case .initialised: throw .notStarted

@@ -1,18 +1,19 @@
 import ProbeBase
 
-/// Divides a connection's stream into messages. Where it is to go on behind a message that is too long, it leaves that
-/// one out, and holds none of its bytes.
+/// Divides a connection's stream into messages. If the connection continues after a message that is too long, the
+/// decoder discards that message, and holds none of its bytes.
 struct BSDDecoder: Sendable {
     enum Next: Sendable, Equatable {
         case message([UInt8])
-        /// A message that is too long: told when that is certain, before its end has come.
+        /// A message was too long. It is reported as soon as that is certain, before the end of the message has
+        /// arrived.
         case discarded
     }
 
-    /// What is left of a message that is left out.
+    /// The remaining part of a message that is being discarded.
     private enum Skipping: Sendable {
         case bytes(UInt64)
-        /// What ends a netstring.
+        /// The comma at the end of a netstring.
         case comma
         case terminator(DelimiterSearch)
     }
@@ -20,9 +21,9 @@ struct BSDDecoder: Sendable {
     private var frames: FrameDecoder
     private let goesOn: Bool
     private var skipping: Skipping?
-    /// A message that is left out has no end.
+    /// The failure found at the end of a discarded message.
     private var failure: FrameError?
-    /// How many bytes were appended.
+    /// The number of bytes that were appended.
     private var position = 0
 
     init(_ frames: FrameDecoder, goesOn: Bool) {
@@ -35,7 +36,7 @@ struct BSDDecoder: Sendable {
         if skipping == nil { frames.append(bytes) } else { skip(Array(bytes)[...]) }
     }
 
-    /// Nil if more bytes are needed.
+    /// Returns the next message; `nil` if more bytes are needed.
     mutating func next() throws(FrameError) -> Next? {
         if let failure { throw failure }
         if skipping != nil { return nil }
@@ -49,10 +50,10 @@ struct BSDDecoder: Sendable {
         }
     }
 
-    /// Takes all bytes that no message has taken; none of a message that is left out.
+    /// Returns all bytes that are not part of a message, without those of a discarded message.
     mutating func finish() -> [UInt8] { frames.finish() }
 
-    /// What the message at the decoder's head has to its end; nil where no stream has so much.
+    /// Returns what remains of the message at the decoder's head; `nil` if the length overflows.
     private func rest(_ length: UInt64?) -> Skipping? {
         guard let length else { return frames.framing.terminator.map { .terminator(DelimiterSearch($0)) } }
         var width = 0
@@ -65,7 +66,7 @@ struct BSDDecoder: Sendable {
         return overflow ? nil : .bytes(count)
     }
 
-    /// The bytes behind the message that is left out go to a decoder that has seen nothing of it.
+    /// Discards bytes of a message. The bytes after it are passed to a new decoder.
     private mutating func skip(_ bytes: ArraySlice<UInt8>) {
         var bytes = bytes
         while let rest = skipping {

@@ -11,6 +11,8 @@ struct BSDFraming: Sendable {
     /// The answer to a heartbeat, which is not delivered.
     private var answer: [UInt8]?
 
+    /// Creates the framing of a configuration.
+    ///
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         try self.init(
@@ -31,7 +33,7 @@ struct BSDFraming: Sendable {
             }
     }
 
-    /// Another framing with the same limit.
+    /// Returns another framing with the same limit.
     ///
     /// - Throws: `unsupported` for `websocket`.
     func changed(to framing: Framing) throws(TransportError) -> BSDFraming {
@@ -43,17 +45,19 @@ struct BSDFraming: Sendable {
     /// Whether a message is the answer to a heartbeat. A stream without messages has none.
     func isAnswer(_ content: [UInt8]) -> Bool { kind != .data && content == answer }
 
-    /// A decoder for one connection. The limit applies to every framing that has messages.
+    /// Returns a decoder for one connection. The limit applies to every framing that has messages.
     func makeDecoder() -> BSDDecoder {
         BSDDecoder(FrameDecoder(framing: framing, limit: kind == .data ? nil : limit), goesOn: discardsTooLong)
     }
 
-    /// - Throws: if the message contains its own terminator, or is too long for its length prefix.
+    /// Returns the message with its framing.
+    ///
+    /// - Throws: an error if the message contains its own terminator, or is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] {
         try FrameEncoder(framing: framing).encode(message)
     }
 
-    /// The reason for the stop of a connection whose input has this error.
+    /// Returns the reason with which a connection stops if its input has this error.
     func stop(for error: FrameError) -> (StopReason, detail: String) {
         switch error.kind {
         case .tooLong: (.tooLong, error.description)

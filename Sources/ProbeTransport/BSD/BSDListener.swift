@@ -2,10 +2,10 @@ import ProbeSystem
 import ProbeBase
 import Synchronization
 
-/// Accepts connections on a thread of its own, and passes each on.
+/// Accepts connections on a separate thread, and passes each one on.
 ///
-/// If the process has no descriptor left, it stops: who has connected would wait in vain, and could not tell that from a program that does
-/// not answer.
+/// If the process has run out of descriptors, the listener stops: a client that has connected would wait in vain, and
+/// could not distinguish that from a program that does not respond.
 final class BSDListener: TransportListener {
     private enum RequestedState: Sendable {
         case listen
@@ -14,12 +14,13 @@ final class BSDListener: TransportListener {
         case stopSilently
     }
 
-    /// What the thread holds instead of the listener, which it must not keep alive.
+    /// The data that the thread holds instead of the listener, which it must not keep alive.
     private final class Shared: Sendable {
         let requested = Mutex(RequestedState.listen)
         /// The thread takes the socket out, so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
-        /// Not nil while the thread runs: the listener may be kept for long behind its end.
+        /// The descriptor that wakes the thread; `nil` unless the thread runs, because the listener may be kept long
+        /// after its end.
         let wake: Mutex<WakeDescriptor?>
 
         init(_ socket: ListeningSocket) throws(SystemError) {
@@ -36,8 +37,10 @@ final class BSDListener: TransportListener {
     let port: UInt16
     private let shared: Shared
 
+    /// Creates a listener and starts its thread.
+    ///
     /// - Parameters:
-    /// - handler: receives the listener's own `stopped`.
+    ///   - handler: the receiver of the listener's own `stopped`.
     ///   - take: called for each connection with its number, counted from 1, and its descriptor, which it then owns.
     init(
         _ socket: ListeningSocket, handler: @escaping TransportHandler,
@@ -88,7 +91,8 @@ final class BSDListener: TransportListener {
         shared.change(to: .stop)
     }
 
-    /// Closes its descriptors before it returns. Returns the last event, if one is to be reported.
+    /// Accepts connections until the listener stops, and closes its descriptors. Returns the last event, if one must be
+    /// reported.
     private static func serve(
         _ shared: Shared, _ take: (_ number: Int, _ descriptor: CInt) -> Void
     ) -> TransportEvent? {

@@ -11,15 +11,16 @@ import ProbeBase
 /// - Sending: messages are queued in memory without a limit, and written in order. `sent` counts framed bytes.
 /// - Reading: 64 KiB at a time. After `stopReading()` is called in the handler, no further line is delivered, not even
 ///   one that was already read. FIN and RST are noticed after `resumeReading()`.
-/// - The peer's FIN: lines are delivered, then `leftover`. What was sent is still written (the transport gives up with
+/// - The peer's FIN: lines are delivered, then `leftover`. Sent messages are still written (the transport gives up with
 ///   `timeout` if nothing can be written for a second), then `stopped(eof)` is reported.
-/// - With `allowsHalfClose` the peer's FIN is reported as `halfClosed`, behind `leftover`. Writing goes on until
+/// - With `allowsHalfClose` the peer's FIN is reported as `halfClosed`, after `leftover`. Writing continues until
 ///   `halfClose()`, which ends in `stopped(eof)`, or `stop()`.
 /// - With `discardsTooLong` a message that is too long is reported as `discarded`, and the next one is delivered.
-/// - With `highWater`: `full` when the kernel takes no more and so many bytes wait, `drained` when half of that is left.
-/// - The peer's RST: what came before it is delivered, then `stopped(reset)` is reported, also if a write found it
+/// - With `highWater`: `full` is reported when the kernel accepts no more and this number of bytes is queued, `drained`
+///   when half of that is left.
+/// - The peer's RST: what arrived before it is delivered, then `stopped(reset)` is reported, also if a write found it
 ///   first.
-/// - `stop()`: writes what was sent, sends FIN and reports `stopped(stopped)`. If no byte is taken for a second, it
+/// - `stop()`: writes the queued messages, sends FIN and reports `stopped(stopped)`. If no byte is taken for a second, it
 ///   sends RST, because a FIN would mean that the data is complete. Then the socket stays open for up to 250 ms, or
 ///   while the peer acknowledges, and input is discarded: otherwise unread input would turn the close into an RST,
 ///   which destroys the last message.
@@ -48,7 +49,7 @@ final class BSDTransport: Transport {
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
-        // Whether sending is possible is checked first: `invalid` is an error of the message only.
+        // Whether sending is possible is checked first, because `invalid` is an error of the message only.
         let frame: [UInt8]?
         do {
             frame = try connection.framing.encode(message)

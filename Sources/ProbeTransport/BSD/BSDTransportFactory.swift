@@ -3,13 +3,13 @@ public import ProbeBase
 
 /// Creates transports with BSD sockets; see ``BSDTransport`` for their guarantees.
 public struct BSDTransportFactory: TransportFactory {
-    /// A factory; it has no state.
+    /// Creates a factory, which has no state.
     public init() {}
 
-    /// `bsd`.
+    /// The name of the transport: `bsd`.
     public var name: String { "bsd" }
 
-    /// All but `reads`, `tls` and `start-tls`.
+    /// All capabilities except `reads`, `tls` and `start-tls`.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
@@ -19,6 +19,8 @@ public struct BSDTransportFactory: TransportFactory {
         ]
     }
 
+    /// Creates a transport.
+    ///
     /// - Throws: `unsupported` for the framing `websocket`.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
@@ -32,7 +34,7 @@ public struct BSDTransportFactory: TransportFactory {
         }
     }
 
-    /// A host that is no numeric address is resolved before this returns.
+    /// Creates a listener. A host that is not a numeric address is resolved before this function returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
@@ -51,7 +53,8 @@ public struct BSDTransportFactory: TransportFactory {
         }
     }
 
-    /// With other limits, and a callback for when the transport's thread has ended and its descriptors are closed.
+    /// Creates a transport with other limits, and a callback for when its thread has ended and its descriptors are
+    /// closed.
     func makeTransport(
         _ configuration: TransportConfiguration, limits: BSDConnectionState.Limits,
         handler: @escaping TransportHandler, threadEnded: @escaping @Sendable () -> Void
@@ -64,7 +67,9 @@ public struct BSDTransportFactory: TransportFactory {
 }
 
 extension BSDConnectionState.Limits {
-    /// - Throws: `invalid` for a heartbeat that is no message of the framing; `unsupported` for the framing `websocket`.
+    /// Creates the limits of a configuration.
+    ///
+    /// - Throws: `invalid` if the heartbeat is not a message of the framing; `unsupported` for the framing `websocket`.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         if let heartbeat = configuration.heartbeat, let interval = heartbeat.interval {
             do {

@@ -1,10 +1,10 @@
-/// When each address of a name is tried: RFC 8305, section 5, without its resolver.
+/// The schedule of attempts to connect to the addresses of a name: RFC 8305, section 5, without its resolver.
 ///
 /// The addresses are tried in the resolver's order. The next attempt starts when one has failed, or when the last one
 /// has had no result for ``delay``. Earlier attempts continue meanwhile, so that a slow first address can still
 /// succeed. The first success wins. No clock: times are monotonic nanoseconds from the caller.
 struct ConnectRace: Sendable {
-    /// The error of an attempt, and in the end of all attempts.
+    /// The error of one attempt; in the end that of all attempts.
     struct Failure: Sendable, Equatable {
         var reason: StopReason
         var detail: String
@@ -23,7 +23,7 @@ struct ConnectRace: Sendable {
         count = addressCount
     }
 
-    /// When the next address is due; nil if all attempts have started.
+    /// The time when the next address is due; `nil` if all attempts have started.
     var deadline: Int64? { started < count ? nextStart : nil }
 
     /// The failure to report once every attempt has failed: a refusal, which proves that the host is alive, or else the
@@ -33,7 +33,7 @@ struct ConnectRace: Sendable {
         return failure ?? Failure(reason: .other, detail: "no address to connect to")
     }
 
-    /// The index of the address to try now, if one is due. Must be called until it returns nil.
+    /// Returns the index of the address to try now, if one is due. Must be called until it returns `nil`.
     mutating func next(now: Int64) -> Int? {
         guard started < count, now >= nextStart else { return nil }
         defer { started += 1 }
@@ -41,7 +41,7 @@ struct ConnectRace: Sendable {
         return started
     }
 
-    /// An attempt has failed, so the next address is due at once.
+    /// Notes that an attempt has failed, so that the next address is due at once.
     mutating func attemptFailed(_ failure: Failure, now: Int64) {
         failed += 1
         nextStart = now

@@ -1,18 +1,20 @@
 import ProbeBase
 import ProbeSystem
 
-/// Where a connection is to go, where its own end is to be, and which addresses it tries first.
+/// A connection's remote end, its local end, and the family of addresses that it tries first.
 struct ConnectionEnds: Sendable, Equatable {
     var host: String
     var port: UInt16
-    /// A Unix socket instead of both.
+    /// The Unix socket to use instead of both ends.
     var path: SocketAddress?
-    /// nil: the system chooses. Its port may be 0.
+    /// The local address, whose port may be 0; `nil` lets the system choose.
     var local: SocketAddress?
-    /// nil: any.
+    /// The network interface; `nil` for any.
     var interface: String?
     var preference: AddressPreference?
 
+    /// Creates the ends of a configuration.
+    ///
     /// - Throws: `invalid` if the local address is not numeric.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         host = configuration.host
@@ -28,7 +30,8 @@ struct ConnectionEnds: Sendable, Equatable {
         local = address
     }
 
-    /// Those that can be reached from the local end, the preferred family first; else in their order.
+    /// Returns the addresses that can be reached from the local end, the preferred family first, otherwise in the given
+    /// order.
     func ordered(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let usable = addresses.filter { local == nil || local?.family == $0.family }
         guard let preference else { return usable }

@@ -6,18 +6,20 @@ final class ListeningSocket: Sendable {
     /// The result of one `accept`.
     enum Outcome {
         case connection(CInt)
-        /// No connection is pending, or the peer closed before it was accepted.
+        /// No connection is pending, or the peer closed it before it was accepted.
         case nobody
         case failed(SystemError)
     }
 
     let descriptor: CInt
-    /// In host order; 0 of a Unix socket.
+    /// The port in host order; 0 for a Unix socket.
     let port: UInt16
-    /// Of a Unix socket: its file is removed with it.
+    /// The path of a Unix socket, whose file is removed with it.
     private let path: String?
 
-    /// - Parameter interface: the name of the network interface whose connections it accepts; nil for all.
+    /// Creates a listening socket.
+    ///
+    /// - Parameter interface: the name of the network interface whose connections the socket accepts; `nil` for all.
     init(_ address: SocketAddress, interface: String? = nil) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, kind, 0)
@@ -45,7 +47,7 @@ final class ListeningSocket: Sendable {
 
     deinit {
         // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
-        // ends the listening for the copy too.
+        // ends listening for the copy too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
         if let path { unlink(path) }

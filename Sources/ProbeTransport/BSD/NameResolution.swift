@@ -2,10 +2,10 @@ import ProbeSystem
 import Glibc
 import Synchronization
 
-/// The resolution of one host by `getaddrinfo`: at once for a numeric address, on a thread of its own for a name.
+/// The resolution of one host by `getaddrinfo`: at once for a numeric address, on a separate thread for a name.
 ///
-/// A resolution can't be cancelled. A caller that does not need it any more releases it, and its thread ends when the
-/// system answers.
+/// A resolution can't be cancelled. A caller that no longer needs it releases it, and its thread ends when the system
+/// responds.
 final class NameResolution: Sendable {
     /// A name without an address, and the resolver's message.
     struct Failure: Error, Sendable, Equatable {
@@ -14,7 +14,7 @@ final class NameResolution: Sendable {
 
     private let answer = Mutex<Result<[SocketAddress], Failure>?>(nil)
 
-    /// The addresses in the resolver's order (RFC 6724), each once; nil while the resolution is running.
+    /// The addresses in the resolver's order (RFC 6724), each once; `nil` while the resolution is running.
     var result: Result<[SocketAddress], Failure>? { answer.withLock { $0 } }
 
     /// Begins the resolution. `wake` is called on its thread when ``result`` is set, and never if it is set already.
@@ -35,7 +35,7 @@ final class NameResolution: Sendable {
         }
     }
 
-    /// Resolves on the calling thread; with AI_NUMERICHOST without asking a server.
+    /// Resolves on the calling thread; with AI_NUMERICHOST, without querying a server.
     static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
         // The resolver would get only the part before the NUL.
         if host.utf8.contains(0) { return .failure(Failure(detail: "a host name holds no NUL")) }

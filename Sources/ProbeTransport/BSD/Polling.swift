@@ -2,9 +2,9 @@ import Glibc
 
 /// `poll(2)` with a deadline on the monotonic clock.
 enum Polling {
-    /// Waits until an entry is ready or the deadline has come. If a signal interrupts it, no entry is ready.
+    /// Waits until an entry is ready or the deadline has passed. If a signal interrupts it, no entry is ready.
     ///
-    /// `poll` takes milliseconds: the deadline is rounded up, so that it has passed if the wait ends by it.
+    /// `poll` takes milliseconds: the deadline is rounded up, so that it has passed if it ended the wait.
     static func wait(_ entries: inout [pollfd], until deadline: Int64?, now: Int64) {
         var timeout: CInt = -1
         if let deadline, deadline != .max {
@@ -17,9 +17,9 @@ enum Polling {
         }
     }
 
-    /// Waits for a connection's socket, and for somebody to wake its thread.
+    /// Waits for a connection's socket, and for another thread to wake this one.
     ///
-    /// - Parameter errors: whether to wait for the connection's failure where nothing else is wanted of it.
+    /// - Parameter errors: whether to wait for the connection's failure if neither reading nor writing is requested.
     /// - Returns: what is ready; the wake descriptor is cleared.
     static func wait(
         for wake: WakeDescriptor, _ socket: StreamSocket, read: Bool, write: Bool, errors: Bool = false,
@@ -37,8 +37,8 @@ enum Polling {
         )
     }
 
-    /// A descriptor that nothing is wanted of is excluded, because POLLERR and POLLHUP are always reported, again and
-    /// again.
+    /// Returns an entry for `poll`. A descriptor for which nothing is requested is excluded, because POLLERR and
+    /// POLLHUP are always reported, again and again.
     static func entry(_ descriptor: CInt, read: Bool, write: Bool) -> pollfd {
         let events = (read ? CShort(POLLIN) : 0) | (write ? CShort(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : descriptor, events: events, revents: 0)

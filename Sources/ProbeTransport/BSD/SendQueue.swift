@@ -2,12 +2,12 @@ import ProbeSystem
 
 /// Framed bytes that the kernel has not taken yet, in the order of sending.
 ///
-/// Without a limit: a transport queues in memory what the peer does not read. Appending and consuming take amortised
+/// There is no limit: a transport queues in memory what the peer does not read. Appending and consuming take amortised
 /// constant time for each byte.
 struct SendQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
-    /// Whether a frame without bytes was queued after everything else, and ``consume(_:)`` has not passed it yet.
+    /// Whether a frame without bytes was queued after everything else, and has not been consumed by ``consume(_:)``.
     private(set) var holdsEmptyFrame = false
 
     /// The number of queued bytes.
@@ -52,13 +52,13 @@ struct SendQueue: Sendable {
     private static let keptCapacity = 256 * 1024
 }
 
-/// The outgoing stream of a connection: the queued bytes, the FIN after them, and the error if they can't be written
-/// any more.
+/// The outgoing stream of a connection: the queued bytes, the FIN after them, and the error if they can no longer be
+/// written.
 struct OutgoingStream: Sendable {
     private enum FIN: Sendable { case none, wanted, sent }
 
     private(set) var queue = SendQueue()
-    /// Why a `send` failed. It is kept because `recv` does not return the error again.
+    /// The reason why a `send` failed. It is kept because `recv` does not return the error again.
     private(set) var failure: SystemError?
     private var fin = FIN.none
 
@@ -66,13 +66,13 @@ struct OutgoingStream: Sendable {
     var count: Int { queue.count }
     /// Whether there are queued bytes that can still be written.
     var isWaiting: Bool { !queue.isEmpty && failure == nil }
-    /// Whether nothing may be queued any more.
+    /// Whether nothing more may be queued.
     var isEnding: Bool { fin != .none }
 
     mutating func append(_ frame: [UInt8]) { queue.append(frame) }
     mutating func consume(_ written: Int) { queue.consume(written) }
 
-    /// A FIN must follow the queued bytes.
+    /// Requests a FIN after the queued bytes.
     mutating func end() {
         if fin == .none { fin = .wanted }
     }
@@ -82,7 +82,7 @@ struct OutgoingStream: Sendable {
         queue.removeAll()
     }
 
-    /// Whether FIN must be sent now. It counts as sent afterwards.
+    /// Returns whether FIN must be sent now. It counts as sent afterwards.
     ///
     /// - Parameter closing: whether FIN is needed even if it was not requested.
     mutating func takeFIN(closing: Bool) -> Bool {

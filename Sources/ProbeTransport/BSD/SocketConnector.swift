@@ -7,12 +7,11 @@ final class SocketConnector {
     enum Outcome {
         case connected(StreamSocket)
         case failed(ConnectRace.Failure)
-        /// The owner does not want a connection any more.
+        /// The owner no longer wants a connection.
         case abandoned
     }
 
-    /// A new connection is checked for an error by reading from it. This is the result of that read; the bytes are in
-    /// the buffer.
+    /// The result of the first read, by which a new connection is checked for an error; the bytes are in the buffer.
     private(set) var firstRead: StreamSocket.Outcome?
 
     private let ends: ConnectionEnds
@@ -20,10 +19,12 @@ final class SocketConnector {
     private let buffer: UnsafeMutableRawBufferPointer
     private let deadline: () -> Int64?
 
+    /// Creates a connector.
+    ///
     /// - Parameters:
     ///   - wake: interrupts the wait, so that `deadline` is called again.
-    ///   - buffer: for a first read; outlives the connector.
-    ///   - deadline: called before each wait; nil if the owner does not want a connection any more.
+    ///   - buffer: the buffer for a first read; it must outlive the connector.
+    ///   - deadline: called before each wait; returns `nil` if the owner no longer wants a connection.
     init(
         _ ends: ConnectionEnds, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
         deadline: @escaping () -> Int64?
@@ -56,8 +57,8 @@ final class SocketConnector {
         }
     }
 
-    /// A Unix socket connects or fails at once. While the listener's queue is full it is tried again every few milliseconds: the kernel
-    /// tells nobody that there is room.
+    /// Connects to a Unix socket, which succeeds or fails at once. While the listener's queue is full, the attempt is
+    /// repeated every few milliseconds, because the kernel does not report when there is room.
     private func connect(to path: SocketAddress) -> Outcome {
         while let deadline = deadline() {
             do throws(SystemError) {
@@ -112,10 +113,10 @@ final class SocketConnector {
         }
     }
 
-    /// Why an attempt failed, after `poll` has reported its result. Nil if it succeeded, also if the peer has reset the
-    /// connection since.
+    /// Returns why an attempt failed, after `poll` has reported its result; `nil` if it succeeded, even if the peer has
+    /// reset the connection since.
     ///
-    /// Uses `recv` instead of SO_ERROR, which would consume the reset of a connection that was established.
+    /// This uses `recv` instead of SO_ERROR, which would consume the reset of an established connection.
     private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
         if attempt.socket.isConnectedToItself {
             let detail = "\(attempt.address): connected to itself, nobody listens"

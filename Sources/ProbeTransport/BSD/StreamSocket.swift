@@ -1,10 +1,10 @@
 import ProbeSystem
 import Glibc
 
-/// A non-blocking TCP socket. Owned by one thread; closed in `deinit` at the latest.
+/// A non-blocking TCP socket, owned by one thread and closed in `deinit` at the latest.
 ///
-/// A class, because a race between addresses keeps several of them in an array. No method reads SO_ERROR: that would
-/// consume the ECONNRESET, and the next `recv` would return EOF for a reset.
+/// It is a class because a race between addresses keeps several of them in an array. No method reads SO_ERROR: that
+/// would consume the ECONNRESET, and the next `recv` would return EOF for a reset.
 final class StreamSocket {
     /// The result of one system call.
     enum Outcome: Equatable {
@@ -13,10 +13,10 @@ final class StreamSocket {
         case failed(SystemError)
     }
 
-    /// -1 once closed.
+    /// The file descriptor; -1 once closed.
     private(set) var descriptor: CInt
 
-    /// A new socket for addresses of `family`, without Nagle's algorithm, so that each message is sent at once.
+    /// Creates a socket for addresses of `family`, without Nagle's algorithm, so that each message is sent at once.
     init(family: CInt) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(family, kind, 0)
@@ -34,11 +34,12 @@ final class StreamSocket {
         shut()
     }
 
-    /// Binds to a local address, and to a network interface by its name; nil leaves either to the system.
+    /// Binds to a local address, and to a network interface by its name; a value of `nil` leaves the choice to the
+    /// system.
     func bind(to local: SocketAddress?, interface: String?) throws(SystemError) {
         if let interface { try Self.bind(descriptor, to: interface) }
         guard let local else { return }
-        // A connection of the same port in TIME_WAIT must not be in the way.
+        // A connection with the same port in TIME_WAIT must not prevent the bind.
         set(SOL_SOCKET, SO_REUSEADDR, 1)
         if local.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) != 0 { throw SystemError.subject() }
     }
@@ -51,7 +52,7 @@ final class StreamSocket {
         }
     }
 
-    /// `connect`; ``Outcome/wouldBlock`` while it is in progress.
+    /// Calls `connect`; returns ``Outcome/wouldBlock`` while it is in progress.
     func connect(to address: SocketAddress) -> Outcome {
         let result = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if result == 0 { return .bytes(0) }
@@ -59,17 +60,17 @@ final class StreamSocket {
         return errno == EINPROGRESS || errno == EINTR ? .wouldBlock : .failed(SystemError.subject())
     }
 
-    /// One `recv`; `.bytes(0)` is EOF. An interrupted call counts as one that would block.
+    /// Calls `recv` once; `.bytes(0)` is EOF. An interrupted call counts as one that would block.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         outcome(recv(descriptor, buffer.baseAddress, buffer.count, 0))
     }
 
-    /// One `send` that raises no SIGPIPE. An interrupted call counts as one that would block.
+    /// Calls `send` once, without raising SIGPIPE. An interrupted call counts as one that would block.
     func send(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         outcome(Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)))
     }
 
-    /// Sends FIN after what was written. An error means that the connection has ended, which `recv` reports.
+    /// Sends FIN after the written bytes. An error means that the connection has ended, which `recv` reports.
     func shutdownWrite() {
         _ = shutdown(descriptor, CInt(SHUT_WR))
     }
@@ -81,21 +82,22 @@ final class StreamSocket {
         shut()
     }
 
-    /// Closes.
+    /// Closes the socket.
     func shut() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
     }
 
-    /// A connection to a free port of the range for outgoing connections can connect to itself (RFC 9293, simultaneous
-    /// open).
+    /// Whether the socket is connected to itself, which can happen if it connects to a free port of the ephemeral range
+    /// (RFC 9293, simultaneous open).
     var isConnectedToItself: Bool {
         guard let local = SocketAddress.local(of: descriptor), let remote = SocketAddress.peer(of: descriptor)
         else { return false }
         return local == remote
     }
 
-    /// Why the connection has failed. Behind the peer's FIN `recv` does not tell, and the kernel calls an RST EPIPE.
+    /// The reason why the connection has failed. After the peer's FIN `recv` does not report it, and the kernel reports
+    /// an RST as EPIPE.
     var errorBehindFIN: SystemError {
         var code: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)
@@ -105,7 +107,7 @@ final class StreamSocket {
 
     func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
-        // Without the option only latency is worse, or a restart may fail: the result is still correct.
+        // Without the option only latency is worse, or a restart may fail; the result is still correct.
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 

@@ -14,21 +14,22 @@ protocol ThreadedConnection: AnyObject, Sendable {
     /// Runs on the connection's thread: connects, or serves an accepted connection, until it is closed.
     func run(wake: WakeDescriptor, handler: @escaping @Sendable (Event) -> Void, accepted: CInt?)
 
-    /// The thread has ended and every descriptor is closed.
+    /// Called when the thread has ended and every descriptor is closed.
     func threadEnded()
 }
 
 protocol ThreadedConnectionState: Sendable {
-    /// Nothing is reported any more.
+    /// Whether nothing more is reported.
     var isEnded: Bool { get }
 }
 
 final class ConnectionCore<State: ThreadedConnectionState, Event: Sendable>: Sendable {
     struct Parts: Sendable {
         var state: State
-        /// Passed to the thread, which releases it after the last event: a handler may hold its transport.
+        /// The handler, which is passed to the thread. The thread releases it after the last event, because a handler
+        /// may hold its transport.
         var handler: (@Sendable (Event) -> Void)?
-        /// Not nil while the thread runs.
+        /// The descriptor that wakes the thread; `nil` unless the thread runs.
         var wake: WakeDescriptor?
     }
 
@@ -38,7 +39,8 @@ final class ConnectionCore<State: ThreadedConnectionState, Event: Sendable>: Sen
         parts = Mutex(Parts(state: state, handler: handler))
     }
 
-    /// Ends an accepted connection for which no thread could be started: the result of `body`, and the handler to tell.
+    /// Ends an accepted connection for which no thread could be started; returns the result of `body`, and the handler
+    /// to call.
     func end<Result: Sendable>(_ body: (inout State) -> Result) -> (Result, (@Sendable (Event) -> Void)?) {
         parts.withLock { (body(&$0.state), $0.handler.take()) }
     }

@@ -6,7 +6,7 @@ import Glibc
 final class WakeDescriptor: Sendable {
     let descriptor: CInt
 
-    /// Throws if the process or the system has no descriptor left.
+    /// Creates a descriptor; throws if the process or the system has run out of descriptors.
     init() throws(SystemError) {
         descriptor = probe_eventfd()
         if descriptor < 0 { throw SystemError.subject() }

@@ -1,32 +1,32 @@
 import ProbeBase
 
-/// The life of a transport that makes another connection where one is lost, without its connections, timers and threads.
+/// The state of a transport that reconnects when its connection is lost, without its connections, timers and threads.
 ///
 ///     initialised ─ start ▶ connecting ─ started ▶ connected ─┬─ lost ▶ waiting ─ the time is over ▶ connecting
 ///                               └─ failed ▶ waiting           └─ stop, half-close, a peer that breaks the rules ▶ ended
 ///
-/// Guarantees: `stopped` is reported exactly once, as the last event; there is at most one connection, or one that is
-/// being made.
+/// Guarantees: `stopped` is reported exactly once, as the last event; at most one connection is open or being
+/// established at a time.
 struct ReconnectState {
     enum Phase { case initialised, connecting, connected, waiting, ended }
 
-    /// What the owner must do next, in this order.
+    /// An action that the owner must take next, in this order.
     enum Action {
         case report(TransportEvent)
-        /// Then ``isDue()``.
+        /// Waits, and then calls ``isDue()``.
         case wait(Duration)
     }
 
     let limits: TransportReconnect
     private(set) var phase = Phase.initialised
     var unsent = UnsentMessages()
-    /// For this connection and those to come.
+    /// Whether reading is paused, for the current connection and for later ones.
     var isPaused = false
-    /// Our side has ended, or will: what ends the connection then is no loss.
+    /// Whether this side has ended or will end; if the connection ends after that, it is not a loss.
     private(set) var isHalfClosed = false
     private(set) var isStopping = false
     private var wasStarted = false
-    /// Since a connection was last made.
+    /// The number of waits since a connection was last established.
     private var waits = 0
 
     init(limits: TransportReconnect) { self.limits = limits }
@@ -39,7 +39,7 @@ struct ReconnectState {
         phase = .connecting
     }
 
-    /// Reverts ``start()`` where it failed.
+    /// Reverts ``start()`` if it failed.
     mutating func cancelStart() {
         wasStarted = false
         phase = .initialised
@@ -60,7 +60,7 @@ struct ReconnectState {
         isHalfClosed = true
     }
 
-    /// Allowed in any state. A connection has to be stopped, and reports it.
+    /// Stops the transport. Allowed in any state. A current connection must be stopped, and reports its end.
     mutating func stop() -> [Action] {
         isStopping = true
         switch phase {
@@ -76,18 +76,19 @@ struct ReconnectState {
 
     // MARK: What happens
 
-    /// The wait is over.
+    /// Notes that the wait is over.
     ///
-    /// - Returns: whether a connection is to be made.
+    /// - Returns: whether a connection must be made.
     mutating func isDue() -> Bool {
         guard phase == .waiting else { return false }
         phase = .connecting
         return true
     }
 
-    /// An event of the connection.
+    /// Handles an event of the connection.
     ///
-    /// - Parameter hasOtherFraming: the framing was changed: what waits can't be sent by a connection that begins with the first one.
+    /// - Parameter hasOtherFraming: whether the framing was changed, so that the queued messages can't be sent by a
+    ///   connection that starts with the original framing.
     mutating func handle(_ event: TransportEvent, hasOtherFraming: Bool = false) -> [Action] {
         switch event {
         case .started:
@@ -117,7 +118,7 @@ struct ReconnectState {
         return [.report(event), .wait(limits.wait(after: waits))]
     }
 
-    /// The peer breaks the rules, or is another one: it would be no better the next time.
+    /// Whether reconnecting is pointless, because the peer breaks the rules or is the wrong peer.
     private static func isFinal(_ reason: StopReason) -> Bool {
         switch reason {
         case .tooLong, .protocol, .tlsFailed, .stopped: true

@@ -2,23 +2,25 @@ import Dispatch
 import ProbeBase
 import Synchronization
 
-/// A transport that makes another connection where one is lost, each by a transport of its own.
+/// A transport that reconnects when its connection is lost, with a separate transport for each connection.
 ///
-/// - Threads: events come on the connection's thread; those between two connections on a queue. They are never concurrent.
-/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent by the next one, in
-///   order, ahead of later ones. One that was passed in part is given up, and `lost` says so.
-/// - Receiving: bytes that were no whole message when a connection was lost are no part of what the next one delivers.
-/// - `stop()` between two connections is reported at once, and drops what waits.
+/// - Threads: events are reported on the connection's thread; between two connections, on a queue. They are never
+///   concurrent.
+/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent by the next one,
+///   in order, ahead of later messages. A message that was passed in part is dropped, and `lost` reports it.
+/// - Receiving: bytes that were not a whole message when a connection was lost are not part of what the next one
+///   delivers.
+/// - `stop()` between two connections is reported at once, and drops what is queued.
 final class ReconnectingTransport: Transport {
     typealias Connect = @Sendable (_ handler: @escaping TransportHandler) throws(TransportError) -> any Transport
 
     private struct State {
         var core: ReconnectState
-        /// Nil between two connections.
+        /// The current connection; `nil` between two connections.
         var connection: (any Transport)?
-        /// Of connections, to tell what an earlier one says.
+        /// The number of the current connection, by which events of an earlier one are recognised.
         var number = 0
-        /// Of the connection, or of the next one: messages are framed by it.
+        /// The framing used for the current connection, or for the next one.
         var framing: Framing
     }
 
@@ -26,17 +28,17 @@ final class ReconnectingTransport: Transport {
     private let connect: Connect
     private let queue = DispatchQueue(label: "tcpprobe.reconnect")
     private let state: Mutex<State>
-    /// Locked by whoever holds the state, so that events are reported in the order of its changes.
+    /// A lock that is held by the holder of the state, so that events are reported in the order of its changes.
     private let reports: Mutex<Reports>
 
-    /// The events that the handler has not been called with. One thread at a time calls it, and holds no lock while it does.
+    /// The events that have not been passed to the handler. One thread at a time calls it, without holding a lock.
     private struct Reports {
-        /// Nil after `stopped`.
+        /// The handler; `nil` after `stopped`.
         var handler: TransportHandler?
         var pending: [TransportEvent] = []
         var isDelivering = false
 
-        /// The next call; nil if there is none, or if another thread makes it.
+        /// Returns the next call to make; `nil` if there is none, or if another thread makes it.
         mutating func next() -> (TransportHandler, TransportEvent)? {
             guard let handler, !pending.isEmpty else {
                 pending = []
@@ -48,8 +50,10 @@ final class ReconnectingTransport: Transport {
         }
     }
 
+    /// Creates a transport without a connection.
+    ///
     /// - Parameter connect: makes a transport for one connection.
-    /// - Throws: what `connect` throws for the first one.
+    /// - Throws: the error that `connect` throws for the first connection.
     init(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler, connect: @escaping Connect
     ) throws(TransportError) {
@@ -60,7 +64,7 @@ final class ReconnectingTransport: Transport {
         self.connect = connect
         reports = Mutex(Reports(handler: handler))
         state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
-        // What is wrong with the configuration is told now, and not by each attempt.
+        // An error in the configuration is reported now, and not by each attempt.
         _ = try connect { _ in }
     }
 
@@ -78,13 +82,13 @@ final class ReconnectingTransport: Transport {
         }
     }
 
-    /// Makes a connection, and gives it what is still to be sent.
+    /// Makes a connection, and passes it the messages that have not been sent.
     private func begin(_ state: inout State) throws(TransportError) {
         state.number += 1
         let number = state.number
         let connection = try connect { [weak self] event in self?.take(event, of: number) }
         try connection.start()
-        // It may have failed already: its end is told when the state is free again.
+        // The connection may have failed already: its end is reported when the state is unlocked.
         for message in state.core.unsent.messages {
             try pass(connection) { connection throws(TransportError) in try connection.send(message) }
         }
@@ -118,7 +122,7 @@ final class ReconnectingTransport: Transport {
         }
     }
 
-    /// Changes the state, and carries out the actions that follow from that.
+    /// Changes the state, and performs the resulting actions.
     private func change(_ change: (inout State) -> [ReconnectState.Action]) {
         state.withLock { state in
             for action in change(&state) {
@@ -132,7 +136,8 @@ final class ReconnectingTransport: Transport {
         deliver()
     }
 
-    /// Calls the handler with the pending events, unless a call is under way: that thread, which may be this one, goes on with them.
+    /// Calls the handler with the pending events, unless a call is in progress; in that case the calling thread, which
+    /// may be this one, delivers them.
     private func deliver() {
         let isFree = reports.withLock { reports in
             defer { reports.isDelivering = true }
@@ -187,7 +192,7 @@ final class ReconnectingTransport: Transport {
         }
     }
 
-    /// The next connection has the first framing again.
+    /// Changes the framing of the current connection; the next connection starts with the original framing again.
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
         try state.withLock { state throws(TransportError) in
             try state.core.requireOpen()
@@ -213,11 +218,12 @@ final class ReconnectingTransport: Transport {
         }
         // Nothing will be reported.
         if !wasStarted { reports.withLock { $0.handler = nil } }
-        // On the queue, because a caller does not expect its handler to be called before `stop` has returned.
+        // Performed on the queue, because a caller does not expect its handler to be called before `stop` has returned.
         if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
-    /// A connection that has just ended takes nothing more, and its end is about to be told.
+    /// Passes a request to the connection. A connection that has just ended accepts no more, and its end is about to be
+    /// reported.
     private func pass(
         _ connection: (any Transport)?, _ call: (any Transport) throws(TransportError) -> Void
     ) throws(TransportError) {

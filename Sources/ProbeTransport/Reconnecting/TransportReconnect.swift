@@ -1,22 +1,24 @@
-/// How long a transport waits before it makes another connection.
+/// The time that a transport waits before it reconnects.
 public struct TransportReconnect: Sendable, Equatable {
-    /// Behind a loss, and behind a first attempt that failed.
+    /// The wait after a loss, and after the first failed attempt.
     public var shortest: Duration
-    /// Never more than this.
+    /// The upper limit of the wait.
     public var longest: Duration
 
-    /// - Parameter longest: not less than `shortest`.
+    /// Creates the waits.
+    ///
+    /// - Parameter longest: the upper limit; not less than `shortest`.
     public init(shortest: Duration, longest: Duration) {
         self.shortest = shortest
         self.longest = longest
     }
 
-    /// The wait doubles with each attempt that fails.
+    /// Returns the wait, which doubles with each failed attempt.
     ///
-    /// - Parameter waits: how many came before it since a connection was last made.
+    /// - Parameter waits: the number of earlier waits since a connection was last established.
     func wait(after waits: Int) -> Duration {
         var wait = shortest
-        // A shift could overflow: the longest is reached after a few steps.
+        // A shift could overflow; `longest` is reached after a few steps.
         for _ in 0..<waits where wait < longest { wait *= 2 }
         return min(wait, longest)
     }

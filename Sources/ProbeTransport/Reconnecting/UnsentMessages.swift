@@ -1,20 +1,20 @@
 import DequeModule
 
-/// Messages that were given to a connection and are not wholly passed to the kernel, in order.
+/// Messages that were passed to a connection and that the kernel has not taken completely, in order.
 ///
-/// A message whose last byte was passed may have reached the peer: it is never sent again.
+/// A message whose last byte was taken may have reached the peer, and is never sent again.
 struct UnsentMessages {
-    /// With the length that it has when framed.
+    /// The messages, each with the length that it has when framed.
     private var queue: Deque<(message: [UInt8], length: Int)> = []
-    /// Bytes of the first one that were passed.
+    /// The number of bytes of the first message that were taken.
     private var passed = 0
 
-    /// In the order in which they are to be sent.
+    /// The messages, in the order in which they must be sent.
     var messages: some Sequence<[UInt8]> { queue.lazy.map(\.message) }
 
     mutating func append(_ message: [UInt8], length: Int) { queue.append((message, length)) }
 
-    /// That many more bytes were passed to the kernel.
+    /// Notes that the kernel has taken `count` more bytes.
     mutating func sent(_ count: Int) {
         passed += count
         while let first = queue.first, passed >= first.length {
@@ -23,18 +23,18 @@ struct UnsentMessages {
         }
     }
 
-    /// The connection is lost: a message of which the peer may have a part is given up.
+    /// Notes that the connection is lost, and drops a message of which the peer may have a part.
     ///
-    /// - Returns: its bytes that were not passed.
+    /// - Returns: the number of its bytes that were not taken.
     mutating func lost() -> Int {
         guard passed > 0, let first = queue.popFirst() else { return 0 }
         defer { passed = 0 }
         return first.length - passed
     }
 
-    /// All of them are given up.
+    /// Drops all messages.
     ///
-    /// - Returns: their bytes that were not passed.
+    /// - Returns: the number of their bytes that were not taken.
     mutating func giveUp() -> Int {
         defer { (queue, passed) = ([], 0) }
         return queue.reduce(0) { $0 + $1.length } - passed

@@ -3,22 +3,23 @@ import Dispatch
 package import ProbeSystem
 import Synchronization
 
-/// A ``Transport`` of this process as a subject. Its operations run on a queue of its own, so that one that blocks
-/// delays nothing else.
+/// A ``Transport`` of this process as a subject. Its operations run on a separate queue, so that one that blocks delays
+/// nothing else.
 package final class InProcessSubject: SubjectDriver {
     private struct State {
         var transports: [Int: any Transport] = [:]
         var listeners: [Int: any TransportListener] = [:]
-        /// By listener: the number of the connection that it is about to report.
+        /// The number of the connection that each listener is about to report, by listener.
         var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
-        /// Connections that have reported their stop, and the receiver of what they report later, after this is closed.
+        /// Connections that have reported their stop, and the receiver of their later reports once this subject is
+        /// closed.
         var stopped: Set<Int> = []
         var late: (any LateListener)?
-        /// By connection: the framing that takes effect when so many more messages were delivered.
+        /// The framing that takes effect after `remaining` more messages were delivered, by connection.
         var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
-        /// By connection: errors of the machine that the case may have provoked, and that the subject must report itself.
+        /// Errors of the machine that the case may have provoked, by connection; the subject must report them itself.
         var provocable: [Int: Set<MachineError>] = [:]
     }
 
@@ -26,7 +27,8 @@ package final class InProcessSubject: SubjectDriver {
     private let handler: @Sendable (SubjectReport) -> Void
     private let queue = DispatchQueue(label: "tcpprobe.subject")
     private let state = Mutex(State())
-    /// Locked while a message is reported behind which the framing changes: what is sent after that report waits.
+    /// A lock that is held while a message is reported after which the framing changes: sends that follow the report
+    /// wait for the change.
     private let switching = Mutex(())
 
     package init(factory: any TransportFactory, handler: @escaping @Sendable (SubjectReport) -> Void) {
@@ -68,11 +70,11 @@ package final class InProcessSubject: SubjectDriver {
             defer { (state.transports, state.listeners) = ([:], [:]) }
             return (Array(state.transports.values), Array(state.listeners.values))
         }
-        // On the queue, like every operation: one that hangs blocks its own thread only.
+        // Performed on the queue, like every operation: one that hangs blocks only its own thread.
         queue.async {
             for listener in left.1 { listener.stop() }
             for transport in left.0 {
-                // A transport may refuse the call if it has already stopped; then nothing is left to do.
+                // A transport may refuse the call if it has already stopped; in that case there is nothing to do.
                 try? transport.stop()
             }
         }
@@ -147,7 +149,7 @@ package final class InProcessSubject: SubjectDriver {
         let (isClosed, late) = state.withLock { state in
             let isBehindStop = state.stopped.contains(connection)
             if case .stopped = event { state.stopped.insert(connection) }
-            // The next connection begins with the first framing.
+            // The next connection starts with the original framing.
             if case .lost = event { state.announcedFramings[connection] = nil }
             return (state.isClosed, isBehindStop ? state.late : nil)
         }
@@ -198,7 +200,7 @@ package final class InProcessSubject: SubjectDriver {
         state.withLock { $0.announcedFramings[connection] = (framing, count) }
     }
 
-    /// The change of a framing that was to come behind this message.
+    /// Returns the change of framing that is due after this message.
     private func dueChange(
         behind event: TransportEvent, of connection: Int
     ) -> (transport: any Transport, framing: TransportFraming)? {
@@ -217,13 +219,13 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Called inside the transport's handler, as users of a transport do: it has divided nothing that came behind the
-    /// message.
+    /// Changes the framing inside the transport's handler, as users of a transport do: the transport has not yet
+    /// divided anything that arrived after the message.
     private func apply(_ change: (transport: any Transport, framing: TransportFraming), to connection: Int) {
         do throws(TransportError) {
             try change.transport.setFraming(change.framing)
         } catch .stopped {
-            // What was delivered was the last message.
+            // The message that was delivered was the last one.
         } catch {
             let failure = SubjectFailure(
                 "the subject did not change its framing to \(change.framing.rawValue) behind a message: \(error.code)")
@@ -231,12 +233,13 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Of a connection that has ended for an error of the machine.
+    /// Returns the report for a connection that ended because of an error of the machine.
     private func machineFailure(_ reason: StopReason, _ detail: String?, of connection: Int) -> SubjectReport.Event? {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
-    /// The failure if a transport met an error of the machine: it shares this process's descriptors and the machine.
+    /// Returns the failure if a transport met an error of the machine: it shares the machine and this process's
+    /// descriptors.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         guard let fault = MachineError(text: text),
             state.withLock({ $0.provocable[connection]?.contains(fault) }) != true
@@ -244,7 +247,7 @@ package final class InProcessSubject: SubjectDriver {
         return SubjectFailure("the subject", met: fault, detail: text, pids: nil)
     }
 
-    /// The number of a listener's next connection; its handler and its `accepted` event share it.
+    /// Returns the number of a listener's next connection, which is shared by its handler and its `accepted` event.
     private func announce(from listener: Int) -> Int {
         state.withLock { state in
             defer { state.nextAccepted += 1 }
@@ -264,14 +267,17 @@ package final class InProcessSubject: SubjectDriver {
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
     package let name: String
-    /// A program that serves the same transport, for a network that is not the run's.
+    /// A program that serves the same transport, for a network other than the run's.
     private let elsewhere: AdapterSource?
 
-    /// - Parameter program: the words of a command that serves the same transport over the adapter protocol; empty where there is none.
+    /// Creates a source.
+    ///
+    /// - Parameter program: the words of a command that serves the same transport over the adapter protocol; empty if
+    ///   there is none.
     package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
-        // A program that is missing is told by the case that needs it.
+        // A missing program is reported by the case that needs it.
         elsewhere =
             try? program.isEmpty
             ? nil : AdapterSource(transport: factory.name, words: program, names: SubjectNames())

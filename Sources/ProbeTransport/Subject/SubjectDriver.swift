@@ -1,47 +1,52 @@
 package import ProbeBase
 package import ProbeSystem
 
-/// A transport under test as the engine uses it, in this process or behind an adapter: operations go in, reports come
-/// out.
+/// A transport under test as the engine uses it, in this process or served by an adapter: operations go in, reports
+/// come out.
 package protocol SubjectDriver: AnyObject, Sendable {
-    /// Executes one operation, in the order of the calls. The reply may come on any thread.
+    /// Executes one operation, in the order of the calls. The reply may arrive on any thread.
     ///
-    /// - Parameter connection: a number that the engine chose; each is used once with a driver.
+    /// - Parameter connection: a number that the engine chose; each number is used for one connection of a driver.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     )
 
-    /// The capabilities that it declares.
+    /// The capabilities that the subject declares.
     var capabilities: Set<TransportCapability> { get }
-    /// The framings that it declares; nil if it declares none, and answers `unsupported` to one that it lacks.
+    /// The framings that the subject declares; `nil` if it declares none, and responds to an unknown one with
+    /// `unsupported`.
     var framings: Set<TransportFraming>? { get }
 
-    /// Why an operation was not answered in time; nil if only the transport itself can be the reason.
+    /// Returns why an operation was not answered in time; `nil` if only the transport itself can be the reason.
     func silence() -> SubjectFailure?
 
-    /// Whether the time of a report is that of the event, and not that of reading the report.
+    /// Whether the time of a report is the time of the event, and not the time when the report was read.
     var reportsAreExact: Bool { get }
 
-    /// How long after its last `stopped` reports may still be on their way.
+    /// The time after the last `stopped` in which reports may still arrive.
     var drainInterval: Duration { get }
 
-    /// Its program and all that it has started; nil if it has no program of its own, or the program has ended.
+    /// The subject's program and every process that it has started; `nil` if it has no separate program, or the program
+    /// has ended.
     var processes: ProcessTree? { get }
 
-    /// The case that its process served before this one; nil if this is its first one, or it has no process of its own.
+    /// The case that the subject's process served before this one; `nil` if this is its first one, or it has no
+    /// separate process.
     var servedBefore: String? { get }
 
-    /// The case that it serves.
+    /// Records the case that the subject serves.
     func serve(_ id: String)
 
-    /// Calls back when its program has ended, after ``close(isReusable:late:)``; at once where it has none of its own.
+    /// Calls back when the subject's program has ended, after ``close(isReusable:late:)``; at once if it has no
+    /// separate program.
     func whenEnded(_ call: @escaping @Sendable () -> Void)
 
     /// Ends the subject. Afterwards none of its code runs, and nothing is reported.
     ///
     /// - Parameters:
-    ///   - isReusable: the case ended well, so the program may serve another one.
-    ///   - late: receives reports of connections after their stop, if reports take time to arrive (``drainInterval``).
+    ///   - isReusable: whether the case ended cleanly, so that the program may serve another one.
+    ///   - late: the receiver of reports of connections after their stop, if reports take time to arrive
+    ///     (``drainInterval``).
     func close(isReusable: Bool, late: (any LateListener)?)
 }
 
@@ -57,7 +62,7 @@ extension SubjectDriver {
 
 /// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
 package protocol LateListener: AnyObject, Sendable {
-    /// May be called on any thread.
+    /// Handles a report. May be called on any thread.
     func heard(_ report: SubjectReport)
 }
 
@@ -67,27 +72,28 @@ package protocol SubjectSource: Sendable {
     /// ``introduce(_:)``.
     var name: String { get }
 
-    /// Finds out the name, and calls back once, on any thread, when the name is known or never will be.
+    /// Determines the name, and calls back once, on any thread, when the name is known or never will be.
     func introduce(_ done: @escaping @Sendable () -> Void)
 
-    /// The words of the command line that select it.
+    /// The words of the command line that select this subject.
     var option: [String] { get }
 
-    /// A driver for one case.
+    /// Makes a driver for one case.
     ///
     /// - Parameters:
-    ///   - isFresh: its process has served no other case.
-    ///   - place: the network that it is to be in; nil: that of the run. It is fresh in another one.
-    ///   - handler: receives the reports, on any thread, in order for each connection.
+    ///   - isFresh: whether its process must not have served another case.
+    ///   - place: the network in which it must run; `nil` for the run's network. In another network its process is
+    ///     always fresh.
+    ///   - handler: the receiver of the reports, called on any thread, in order for each connection.
     ///   - ready: called once, on any thread, when the driver can be used or never will be.
     func makeDriver(
         isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
 
-    /// Why no case is given to it any more: its program ended at its start too often.
+    /// The reason why the subject gets no more cases: its program ended at its start too often.
     var givenUp: SubjectFailure? { get }
 
-    /// Ends what is kept between cases.
+    /// Ends the processes that are kept between cases.
     func shutDown() async
 }
 
@@ -100,7 +106,7 @@ package enum SubjectReply: Sendable, Equatable {
     case done(port: UInt16?)
     /// Refused: `not-started`, `already-started`, …
     case refused(code: String)
-    /// The subject's program does not work as it must; the failure says why.
+    /// The subject's program does not work as it must; the failure contains the reason.
     case broken(SubjectFailure)
 }
 
@@ -108,11 +114,11 @@ package enum SubjectReply: Sendable, Equatable {
 package struct SubjectReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
-        /// With the protocol that was agreed on (ALPN).
+        /// TLS was established, with the protocol that was negotiated (ALPN).
         case secured(TLSVersion, protocol: [UInt8]?)
         case accepted(connection: Int)
         case line([UInt8])
-        /// - Parameter kind: with the framing `websocket`; nil where it did not say it.
+        /// - Parameter kind: the kind of message with the framing `websocket`; `nil` if the subject did not report it.
         case message([UInt8], kind: WebSocketMessageKind? = nil)
         case ping([UInt8])
         case pong([UInt8])
@@ -123,13 +129,13 @@ package struct SubjectReport: Sendable {
         case discarded
         case full
         case drained
-        /// - Parameter dropped: bytes that it was told to send, and never will.
+        /// - Parameter dropped: the number of bytes that the subject was asked to send and never will.
         case lost(StopReason, dropped: Int, detail: String?)
         case attemptFailed(StopReason, detail: String?)
         case stopped(StopReason, detail: String?)
-        /// A line that its program wrote to stderr; about no connection.
+        /// A line that the subject's program wrote to stderr; it concerns no particular connection.
         case output([UInt8])
-        /// The subject's program does not work as it must; about all its connections.
+        /// The subject's program does not work as it must; this concerns all its connections.
         case broken(SubjectFailure)
     }
 
@@ -144,15 +150,15 @@ package struct SubjectReport: Sendable {
     }
 }
 
-/// What is wrong with the program of a subject (not with the transport that it serves).
+/// A failure of a subject's program (not of the transport that it serves).
 package struct SubjectFailure: Error, Sendable, Equatable {
-    /// What is wrong, in one line.
+    /// A description of the failure in one line.
     package var summary: String
-    /// Further sentences, a line each, escaped: its message, its exit status, its last lines on stderr.
+    /// Further sentences, one a line, escaped: the program's message, its exit status, its last lines on stderr.
     package var details: [String]
-    /// It can't do what the case needs, and nothing else is wrong.
+    /// Whether the subject merely lacks something that the case needs.
     package var isUnsupported: Bool
-    /// The trouble of the machine that it met; nil: it is something else.
+    /// The error of the machine that the subject met; `nil` for any other failure.
     package var machine: MachineError?
     private var pids: [Int32]?
 
@@ -162,10 +168,10 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.isUnsupported = isUnsupported
     }
 
-    /// What was met is trouble of the machine, which says nothing about who met it.
+    /// Creates the failure for an error of the machine, which says nothing about the program that met it.
     ///
-    /// - Parameter subject: who met it, as a noun.
-    /// - Parameter pids: the processes of the subject; nil: this one.
+    /// - Parameter subject: the program that met it, as a noun.
+    /// - Parameter pids: the processes of the subject; `nil` for this process.
     init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]?) {
         self.init(
             "\(subject) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
@@ -174,13 +180,13 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.pids = pids
     }
 
-    /// What the machine has left of what it was out of. It is counted when it is asked for, as that takes time.
+    /// What is left of the resource that the machine ran out of. It is counted on request, because counting takes time.
     package var resourcesLeft: [String] {
         if machine == nil { return [] }
         return pids.map(ResourcesLeft.of) ?? ResourcesLeft.here()
     }
 
-    /// All of it in one line; what a detail that ends in a colon announces follows it.
+    /// The whole failure in one line; a detail that ends in a colon is followed by the next one.
     package var line: String {
         details.reduce(summary) { text, detail in
             text + (text.hasSuffix(":") ? " " : "; ") + detail.drop { $0 == " " }

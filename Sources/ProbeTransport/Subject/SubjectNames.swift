@@ -11,9 +11,9 @@ package final class SubjectNames: Sendable {
     }
 
     private struct State {
-        /// By place: the name that the subject asks for; nil until it is known.
+        /// The name that the subject requests, by place; `nil` until it is known.
         var wanted: [String?] = []
-        /// By place: the name that it gets.
+        /// The name that the subject gets, by place.
         var given: [String?] = []
 
         mutating func give() {
@@ -32,7 +32,7 @@ package final class SubjectNames: Sendable {
 
     package init() {}
 
-    /// The next place, for a subject whose name is not known yet.
+    /// Reserves the next place, for a subject whose name is not known yet.
     package func reserve() -> Place {
         state.withLock { state in
             state.wanted.append(nil)
@@ -41,7 +41,7 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// Sets the name that the subject asks for. Only the first call counts.
+    /// Sets the name that the subject requests. Only the first call counts.
     package func introduce(_ place: Place, as name: String) {
         state.withLock { state in
             guard state.wanted[place.index] == nil else { return }
@@ -50,9 +50,10 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// The subject's name; if an earlier place has the same one, with a number: `bsd-2`. Nil before it was introduced.
+    /// Returns the subject's name; if an earlier place has the same name, with a number: `bsd-2`. The name is `nil`
+    /// before it was introduced.
     ///
-    /// The name is final once all subjects of the run are introduced.
+    /// The name is final once all subjects of the run have been introduced.
     package func name(at place: Place) -> String? {
         state.withLock { $0.given[place.index] }
     }

@@ -5,13 +5,13 @@ import ProbeSystem
 package enum SubjectOperation: Sendable {
     case connect(TransportConfiguration)
     case listen(TransportConfiguration)
-    /// - Parameter as: with the framing `websocket`; nil with the others.
+    /// - Parameter as: the kind of message with the framing `websocket`; `nil` with other framings.
     case send([UInt8], as: WebSocketMessageKind? = nil)
     case ping([UInt8])
-    /// - Parameter code: nil: without a payload.
+    /// - Parameter code: the close code; `nil` for a close without a payload.
     case close(code: UInt16?, reason: [UInt8])
     case plain(PlainOperation)
-    /// - Parameter behind: when so many more messages were delivered; nil: at once.
+    /// - Parameter behind: the number of messages to be delivered before the change; `nil` for a change at once.
     case framing(TransportFraming, behind: Int?)
     case read(TransportRead, timeout: Duration?)
     case startTLS(TransportTLS)
@@ -21,7 +21,7 @@ package enum SubjectOperation: Sendable {
 // MARK: As JSON
 
 extension SubjectOperation {
-    /// Whether its answer says on which port it listens. A Unix socket has none.
+    /// Whether the answer must contain the port of the listener. A Unix socket has none.
     var wantsPort: Bool {
         if case .listen(let configuration) = self { configuration.path == nil } else { false }
     }
@@ -42,7 +42,7 @@ extension SubjectOperation {
         }
     }
 
-    /// Without what protocol 1.0 does not have in `connect` and `listen`.
+    /// The operation without the fields of `connect` and `listen` that protocol 1.0 lacks.
     var withoutReads: SubjectOperation {
         switch self {
         case .connect(var configuration):
@@ -55,7 +55,7 @@ extension SubjectOperation {
         }
     }
 
-    /// The members behind those that every op has.
+    /// The members that follow the ones that every op has.
     var arguments: [JSONValue.Member] {
         switch self {
         case .connect(let configuration), .listen(let configuration):
@@ -81,7 +81,9 @@ extension SubjectOperation {
         }
     }
 
-    /// - Parameter request: as ``word`` and ``arguments`` write it.
+    /// Reads an operation from a request.
+    ///
+    /// - Parameter request: a request as written by ``word`` and ``arguments``.
     init(request: JSONValue) throws(AdapterRequestError.Refusal) {
         let operation: SubjectOperation?
         do throws(JSONContentError) { operation = try Self.operation(request) } catch { throw .invalid }
@@ -89,7 +91,7 @@ extension SubjectOperation {
         self = operation
     }
 
-    /// Nil if no operation has this name.
+    /// Returns the operation; `nil` if no operation has the request's name.
     private static func operation(_ request: JSONValue) throws(JSONContentError) -> SubjectOperation? {
         switch request["op"]?.text {
         case "connect": return .connect(try TransportConfiguration.codec.decode(request))
@@ -123,7 +125,7 @@ extension SubjectOperation {
 }
 
 extension TransportFraming {
-    /// Without a member `framing`: that of a configuration.
+    /// The codec of a framing; if the member `framing` is missing, the configuration's framing applies.
     fileprivate static let codec = JSONCodec<Self>("a framing") { framing in
         if case .delimiter(let bytes) = framing {
             return .object([("framing", .string("delimiter")), ("delimiter", .latin1(bytes))])
@@ -164,7 +166,7 @@ extension TransportConfiguration {
             .optional("tls", \.tls, TransportTLS.codec),
         ])
 
-    /// The path of a Unix socket, or else a host and a port.
+    /// The path of a Unix socket, or otherwise a host and a port.
     private static let place = JSONField<Self> { configuration, members in
         if let path = configuration.path {
             members.append(("path", .string(path)))
@@ -251,7 +253,7 @@ extension Duration {
 }
 
 extension TransportConfiguration {
-    /// The errors of the machine that a case may have provoked by where the connection goes to, or comes from.
+    /// The errors of the machine that a case may have provoked by its choice of the connection's ends.
     var provocable: Set<MachineError> {
         func isHere(_ host: String) -> Bool {
             host == "localhost" || SocketAddress(numeric: host, port: 0)?.isLoopback == true

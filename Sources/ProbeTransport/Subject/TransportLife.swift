@@ -1,19 +1,21 @@
 import Synchronization
 
-/// The state of a transport's life cycle, for methods that answer at once on any thread while the connection belongs to
+/// The state of a transport's life cycle, for methods that return at once on any thread while the connection belongs to
 /// an event loop or a task.
 package final class TransportLife: Sendable {
     private enum Phase: Sendable {
         case initialised
         case open
-        /// Reading is still possible.
+        /// Sending has ended; reading is still possible.
         case halfClosed
         case ended(wasStarted: Bool)
     }
 
     private let phase: Mutex<Phase>
 
-    /// - Parameter isStarted: true for an accepted connection.
+    /// Creates the state of a transport.
+    ///
+    /// - Parameter isStarted: `true` for an accepted connection.
     package init(isStarted: Bool) {
         phase = Mutex(isStarted ? .open : .initialised)
     }
@@ -28,7 +30,7 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// Whether it was ever started, or accepted.
+    /// Whether the transport was ever started, or accepted.
     package var wasStarted: Bool {
         phase.withLock { phase in
             switch phase {
@@ -38,6 +40,8 @@ package final class TransportLife: Sendable {
         }
     }
 
+    /// Notes that the transport is started.
+    ///
     /// - Throws: `alreadyStarted`, or `stopped` if a stop was requested first.
     package func start() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
@@ -49,7 +53,9 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// - Throws: why requests are not possible.
+    /// Checks whether requests are possible.
+    ///
+    /// - Throws: the reason if they are not.
     package func requireOpen() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
@@ -60,13 +66,15 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// - Throws: why sending is not possible.
+    /// Checks whether sending is possible.
+    ///
+    /// - Throws: the reason if it is not.
     package func requireSendable() throws(TransportError) {
         try requireOpen()
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
     }
 
-    /// From now on nothing can be sent.
+    /// Notes that this side has ended, so that nothing more can be sent.
     package func halfClose() throws(TransportError) {
         try requireOpen()
         phase.withLock { phase in
@@ -74,7 +82,7 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// A stop was requested or is reported.
+    /// Notes that a stop was requested or is being reported.
     ///
     /// - Returns: whether the transport was started and had not ended.
     @discardableResult

@@ -1,8 +1,8 @@
-/// One packet as a capture gave it.
+/// One packet as it was captured.
 package struct CapturedPacket: Sendable, Equatable {
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The time in nanoseconds since 1970-01-01 UTC.
     package var time: UInt64
-    /// Bytes on the wire; more than `bytes.count` when the capture cut it short.
+    /// The number of bytes on the wire; more than `bytes.count` if the capture cut the packet short.
     package var originalLength: Int
     package var bytes: [UInt8]
 
@@ -14,7 +14,7 @@ package struct CapturedPacket: Sendable, Equatable {
 }
 
 extension CapturedPacket {
-    /// See `PacketDecoder.decode`.
+    /// Decodes the packet; see `PacketDecoder.decode`.
     package func decoded(linkType: LinkType) throws(PacketError) -> DecodedPacket {
         try PacketDecoder.decode(bytes.span, linkType: linkType, originalLength: originalLength)
     }

@@ -1,46 +1,46 @@
 package import ProbeBase
 
-/// What a packet carries, as far as this project looks.
+/// The contents of a packet, as far as this project decodes them.
 package enum DecodedPacket: Sendable, Hashable {
     case tcp(DecodedTCP)
     case udp(DecodedUDP)
-    /// A part of an IP datagram, to be joined with the others before it can be read on.
+    /// A fragment of an IP datagram, which must be joined with the others before it can be decoded further.
     case fragment(IPFragment)
     /// Another protocol over IP.
     case otherIP(source: IPAddress, destination: IPAddress, protocolNumber: UInt8)
-    /// ARP and everything else that is no IP.
+    /// ARP and everything else that is not IP.
     case notIP(etherType: UInt16)
     /// An error that ICMP reports about a TCP segment.
     case icmp(ICMPError)
-    /// What could not be read, or was not to be read.
+    /// A packet that could not be read, or was not supposed to be read.
     case other(OtherPacket)
 }
 
-/// A TCP segment's header in values, and where its payload lies in the packet.
+/// The values of a TCP segment's header, and the position of its payload in the packet.
 package struct DecodedTCP: Sendable, Hashable {
     package var source: SocketEndpoint
     package var destination: SocketEndpoint
     package var sequence: SequenceNumber
     package var acknowledgment: SequenceNumber
     package var flags: TCPFlags
-    /// As in the header, without the scale factor.
+    /// The window as in the header, without the scale factor.
     package var window: UInt16
     package var urgentPointer: UInt16
     package var options: TCPOptions
-    /// The captured payload in the packet's bytes; link-layer padding is never part of it.
+    /// The range of the captured payload in the packet's bytes; link-layer padding is never part of it.
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int
     package var checksum: UInt16 = 0
-    /// IPv4's field; 0 if there is none.
+    /// The identification field of IPv4; 0 if there is none.
     package var identification: UInt16 = 0
-    /// How many routers may still pass it on.
+    /// The number of routers that may still forward the packet.
     package var hopLimit: UInt8 = 0
 
-    /// True where the capture holds less of the payload than there was on the wire.
+    /// Whether the capture holds less of the payload than there was on the wire.
     package var payloadIsCut: Bool { payload.count < payloadLength }
 
-    /// It opens a connection. One that is a reset as well opens nothing, whatever its other bits say.
+    /// Whether the segment opens a connection. A segment that is also a reset does not, whatever its other bits are.
     package var isSYN: Bool { flags.contains(.syn) && !flags.contains(.rst) }
 
     package init(
@@ -66,7 +66,7 @@ package struct DecodedTCP: Sendable, Hashable {
 package struct DecodedUDP: Sendable, Hashable {
     package var source: SocketEndpoint
     package var destination: SocketEndpoint
-    /// The captured payload in the packet's bytes.
+    /// The range of the captured payload in the packet's bytes.
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int
@@ -78,10 +78,10 @@ package struct IPFragment: Sendable, Hashable {
     package var destination: IPAddress
     package var identification: UInt32
     package var protocolNumber: UInt8
-    /// In bytes from the datagram's start.
+    /// The offset from the start of the datagram, in bytes.
     package var offset: Int
     package var hasMore: Bool
-    /// The captured payload in the packet's bytes.
+    /// The range of the captured payload in the packet's bytes.
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int

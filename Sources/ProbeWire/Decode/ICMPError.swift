@@ -1,12 +1,13 @@
 package import ProbeBase
 
-/// An error that a router or a host reports about a TCP segment that it did not pass on or accept (RFC 792, RFC 4443). The report quotes the
-/// segment's header, so that it belongs to a connection.
+/// An error that a router or a host reports about a TCP segment that it did not forward or accept (RFC 792, RFC 4443).
+///
+/// The report quotes the segment's header, so it can be assigned to a connection.
 package struct ICMPError: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// The code is the reason.
+        /// The code gives the reason.
         case unreachable(code: UInt8)
-        /// The segment was too long for the next link; 0 if the report has no length.
+        /// The segment was too long for the next link; 0 if the report does not give a length.
         case tooBig(mtu: Int)
         case timeExceeded(isReassembly: Bool)
         case parameterProblem
@@ -15,12 +16,12 @@ package struct ICMPError: Sendable, Hashable {
 
     package var kind: Kind
     package var isV6: Bool
-    /// Who reports it.
+    /// The sender of the report.
     package var reporter: IPAddress
     /// The sender of the segment, which receives the report.
     package var source: SocketEndpoint
     package var destination: SocketEndpoint
-    /// Of the segment.
+    /// The sequence number of the segment.
     package var sequence: SequenceNumber
 
     package init(
@@ -35,7 +36,7 @@ package struct ICMPError: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// `destination unreachable (port)`, `fragmentation needed, MTU 1400`.
+    /// The error in words: `destination unreachable (port)`, `fragmentation needed, MTU 1400`.
     package var text: String {
         switch kind {
         case .unreachable(let code): "destination unreachable (\(reason(code)))"
@@ -64,7 +65,7 @@ package struct ICMPError: Sendable, Hashable {
 }
 
 extension ICMPError {
-    /// Reads the message at `start`; nil for one that reports no error about a TCP segment.
+    /// Parses the message at `start`; `nil` if it does not report an error about a TCP segment.
     init?(_ bytes: Span<UInt8>, isV6: Bool, at start: Int, from reporter: IPAddress) {
         guard let type = bytes.byte(at: start), let code = bytes.byte(at: start + 1),
             let kind = Self.kind(type, code, rest: bytes.big32(at: start + 4) ?? 0, isV6: isV6)
@@ -73,7 +74,7 @@ extension ICMPError {
         guard let first = bytes.byte(at: quote) else { return nil }
         let (transport, source, destination): (Int, IPAddress?, IPAddress?)
         if first >> 4 == 4, !isV6 {
-            // Only a first fragment has the ports.
+            // Only the first fragment has the ports.
             guard let fragmentation = bytes.big16(at: quote + 6), fragmentation & 0x1fff == 0,
                 bytes.byte(at: quote + 9) == 6, first & 15 >= 5
             else { return nil }
@@ -109,7 +110,7 @@ extension ICMPError {
         }
     }
 
-    /// Where the TCP header of a quoted IPv6 packet begins.
+    /// Returns the position of the TCP header of a quoted IPv6 packet.
     private static func transport(_ bytes: Span<UInt8>, at quote: Int) -> Int? {
         guard var next = bytes.byte(at: quote + 6) else { return nil }
         var offset = quote + 40

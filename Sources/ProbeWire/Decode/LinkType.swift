@@ -1,4 +1,4 @@
-/// What a captured packet starts with: the LINKTYPE_ value of a capture file.
+/// The link-layer header of captured packets: the LINKTYPE_ value of a capture file.
 package struct LinkType: RawRepresentable, Sendable, Hashable {
     package let rawValue: UInt32
 
@@ -8,7 +8,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
 
     /// BSD loopback: a 4-byte address family in the byte order of the capturing system.
     package static let null = LinkType(rawValue: 0)
-    /// Also Linux loopback, with addresses of zeros.
+    /// Ethernet; also Linux loopback, with zeros as addresses.
     package static let ethernet = LinkType(rawValue: 1)
     package static let ppp = LinkType(rawValue: 9)
     package static let fddi = LinkType(rawValue: 10)
@@ -37,7 +37,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let wirelessAVS = LinkType(rawValue: 163)
     /// PPP after a byte for the direction, as pppd writes it.
     package static let pppd = LinkType(rawValue: 166)
-    /// Per-packet information, and then another link type.
+    /// A per-packet information header, followed by another link type.
     package static let ppi = LinkType(rawValue: 192)
     package static let pppWithDirection = LinkType(rawValue: 204)
     package static let ipv4 = LinkType(rawValue: 228)
@@ -46,11 +46,11 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
     package static let nflog = LinkType(rawValue: 239)
     /// Linux cooked capture, version 2.
     package static let linuxSLL2 = LinkType(rawValue: 276)
-    /// DLT_RAW as it got into files: 12 on most systems, 14 on OpenBSD.
+    /// DLT_RAW as it is found in files: 12 on most systems, 14 on OpenBSD.
     package static let rawDLT = LinkType(rawValue: 12)
     package static let rawOpenBSD = LinkType(rawValue: 14)
 
-    /// The types whose packets can be decoded here, by their names without `LINKTYPE_`.
+    /// The types whose packets can be decoded here, with their names without `LINKTYPE_`.
     package static let supported: [(type: LinkType, name: String)] = [
         (.null, "NULL"), (.ethernet, "EN10MB"), (.ppp, "PPP"), (.fddi, "FDDI"), (.rawDLT, "RAW"),
         (.rawOpenBSD, "RAW"), (.pppHDLC, "PPP_HDLC"), (.pppoe, "PPP_ETHER"), (.atmRFC1483, "ATM_RFC1483"),
@@ -61,7 +61,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
         (.ipv4, "IPV4"), (.ipv6, "IPV6"), (.nflog, "NFLOG"), (.linuxSLL2, "LINUX_SLL2"),
     ]
 
-    /// Types that are often met and have no IP, or none that is read here.
+    /// Common types that have no IP, or none that is decoded here.
     private static let unsupported: [UInt32: String] = [
         6: "IEEE802_5", 107: "FRELAY", 114: "LTALK", 147: "USER0", 148: "USER1", 149: "USER2", 187: "BLUETOOTH_HCI_H4",
         189: "USB_LINUX", 195: "IEEE802_15_4_WITHFCS", 197: "ERF", 201: "BLUETOOTH_HCI_H4_WITH_PHDR",
@@ -70,12 +70,12 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
         256: "BLUETOOTH_LE_LL_WITH_PHDR",
     ]
 
-    /// nil when packets of this type cannot be decoded here.
+    /// The name; `nil` if packets of this type cannot be decoded here.
     package var name: String? { Self.supported.first { $0.type == self }?.name }
 }
 
 extension LinkType: CustomStringConvertible {
-    /// `link type 189 (USB_LINUX)`, `link type 300`.
+    /// The type in words: `link type 189 (USB_LINUX)`, `link type 300`.
     package var description: String {
         let name = name ?? Self.unsupported[rawValue]
         return "link type \(rawValue)" + (name.map { " (\($0))" } ?? "")

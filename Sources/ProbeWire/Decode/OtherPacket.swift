@@ -1,4 +1,4 @@
-/// What a captured packet is that is no TCP segment of a flow.
+/// The kinds of captured packets that are not TCP segments of a flow.
 package enum OtherPacket: Sendable, Hashable {
     // Packets without a TCP segment.
 
@@ -9,29 +9,29 @@ package enum OtherPacket: Sendable, Hashable {
     case frame(UInt16)
     /// An 802.11 frame without data: management, control, or empty.
     case wirelessControl
-    /// A part of an IP datagram whose other parts are in the capture as well.
+    /// A fragment of an IP datagram whose other fragments are in the capture as well.
     case fragment
 
-    // Packets that may hold a segment of any flow, and could not be read.
+    // Packets that may hold a segment of any flow and could not be read.
 
     case linkType(LinkType)
     /// The packet ends inside a header.
     case truncated
-    /// A length or a version in this layer's header is impossible.
+    /// A length or a version in this layer's header is invalid.
     case malformed(PacketError.Layer)
     case tooManyHeaders
-    /// A part of an IP datagram whose other parts are not in the capture.
+    /// A fragment of an IP datagram whose other fragments are not in the capture.
     case lonelyFragment
-    /// A part of an 802.11 frame.
+    /// A fragment of an 802.11 frame.
     case wirelessFragment
     /// An 802.11 frame with several packets (A-MSDU).
     case wirelessAggregate
     /// An 802.11 frame whose check sequence was wrong, according to its receiver.
     case damagedWireless
-    /// PPP with compressed headers of IP and TCP.
+    /// PPP with compressed IP and TCP headers.
     case compressedHeaders
 
-    // Packets that may hold segments of flows of which nothing can be seen.
+    // Packets that may hold segments of flows that can't be seen at all.
 
     case encryptedWireless
     case encryptedPPP
@@ -50,7 +50,8 @@ package enum OtherPacket: Sendable, Hashable {
             }
     }
 
-    /// Whether it may hold a segment of any flow that is shown, so that a statement about that flow can be wrong.
+    /// Whether the packet may hold a segment of any flow that is shown, so that a statement about that flow can be
+    /// wrong.
     package var isUnread: Bool {
         switch self {
         case .udp, .ip, .frame, .wirelessControl, .fragment: false
@@ -61,7 +62,7 @@ package enum OtherPacket: Sendable, Hashable {
         }
     }
 
-    /// Whether it may hold a segment of a flow that is not shown at all.
+    /// Whether the packet may hold a segment of a flow that is not shown at all.
     package var isHidden: Bool {
         switch self {
         case .encryptedWireless, .encryptedPPP, .encryptedIP, .tunnel: true
@@ -69,7 +70,7 @@ package enum OtherPacket: Sendable, Hashable {
         }
     }
 
-    /// `UDP`, `link type 147 (USER0) not supported`.
+    /// The kind in words: `UDP`, `link type 147 (USER0) not supported`.
     package var text: String {
         switch self {
         case .udp: "UDP"
@@ -125,7 +126,7 @@ package enum OtherPacket: Sendable, Hashable {
     }
 }
 
-/// The tunnels that `PacketDecoder` opens.
+/// The tunnels that `PacketDecoder` can open.
 package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
     case gre = "GRE"
     case erspan = "ERSPAN"
@@ -135,10 +136,10 @@ package enum TunnelProtocol: String, Sendable, Hashable, CaseIterable {
     case ipInIP = "IP-in-IP"
 }
 
-/// The packets of a capture that are no TCP segments of a flow, counted by what they are.
+/// The numbers of packets in a capture that are not TCP segments of a flow, by kind.
 package struct OtherPackets: Sendable, Hashable {
     private var counts: [OtherPacket: Int] = [:]
-    // Many captures are full of it.
+    // UDP has a separate counter, because many captures are full of it.
     private var udpCount = 0
 
     package init() {}
@@ -147,7 +148,7 @@ package struct OtherPackets: Sendable, Hashable {
         if packet == .udp { udpCount += count } else { counts[packet, default: 0] += count }
     }
 
-    /// Counts packets as something else than before.
+    /// Counts packets as a different kind than before.
     mutating func recount(_ count: Int, from old: OtherPacket, as new: OtherPacket) {
         let moved = min(count, self[old])
         guard moved > 0 else { return }
@@ -163,25 +164,25 @@ package struct OtherPackets: Sendable, Hashable {
 
     package subscript(packet: OtherPacket) -> Int { packet == .udp ? udpCount : counts[packet] ?? 0 }
 
-    /// What there is, the most frequent first.
+    /// The kinds that occurred, the most frequent first.
     package var all: [(packet: OtherPacket, count: Int)] {
         let udp: [(packet: OtherPacket, count: Int)] = udpCount > 0 ? [(.udp, udpCount)] : []
         return (udp + counts.map { (packet: $0.key, count: $0.value) })
             .sorted { ($1.count, $0.packet.text) < ($0.count, $1.packet.text) }
     }
 
-    /// The number of packets that may hold a segment of any flow, and could not be read.
+    /// The number of packets that may hold a segment of any flow and could not be read.
     package var unreadCount: Int { count(\.isUnread) }
 
-    /// The number of packets that may hold segments of flows of which nothing can be seen: encrypted ones, and those in tunnels that were
-    /// not opened.
+    /// The number of packets that may hold segments of flows that can't be seen at all: encrypted packets, and those in
+    /// tunnels that were not opened.
     package var hiddenCount: Int { count(\.isHidden) }
 
     package func count(_ isCounted: (OtherPacket) -> Bool) -> Int {
         counts.reduce(isCounted(.udp) ? udpCount : 0) { $0 + (isCounted($1.key) ? $1.value : 0) }
     }
 
-    /// `9 UDP, 3 ARP`, the most frequent ones by their names; nil without any.
+    /// Returns the most frequent kinds by name: `9 UDP, 3 ARP`; `nil` if there are none.
     package func text(_ isIncluded: (OtherPacket) -> Bool) -> String? {
         let chosen = all.filter { isIncluded($0.packet) }
         var parts = chosen.prefix(Self.mostNamed).map { "\($0.count) \($0.packet.text)" }

@@ -1,16 +1,19 @@
 import ProbeBase
 
-/// Reads one captured packet down to its transport header.
+/// Decodes one captured packet down to its transport header.
 ///
-/// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are handed
-/// out, and `FragmentReassembler` joins them.
+/// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are
+/// returned, and `FragmentReassembler` joins them.
 ///
-/// A packet ends where the shortest of its headers says: a PPPoE or 802.3 length that is less than the IP datagram's bounds the
-/// datagram, and what lies behind is padding. Only the frame's own length is no such bound: a datagram that is longer than its frame
-/// was cut short by the capture, as some writers give the captured length for both lengths of a record.
+/// A packet ends at the shortest length that its headers give: a PPPoE or 802.3 length that is less than the IP
+/// datagram's limits the datagram, and the bytes after it are padding. Only the frame's own length is not such a limit:
+/// a datagram that is longer than its frame was cut short by the capture, since some writers store the captured length
+/// as both lengths of a record.
 package enum PacketDecoder {
-    /// `originalLength` is the packet's length on the wire; one below `bytes.count` is taken as `bytes.count`.
+    /// Decodes a packet.
     ///
+    /// - Parameter originalLength: the packet's length on the wire; a value below `bytes.count` is taken as
+    ///   `bytes.count`.
     package static func decode(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, tunnels: TunnelReading = .ignored
     ) throws(PacketError) -> DecodedPacket {
@@ -34,7 +37,7 @@ package enum PacketDecoder {
         }
     }
 
-    /// A datagram that was put together from its fragments: `bytes` is the payload behind the IP header.
+    /// Decodes a datagram that was reassembled from its fragments: `bytes` is the payload after the IP header.
     package static func decode(
         reassembled bytes: Span<UInt8>, of fragment: IPFragment, length: Int, tunnels: TunnelReading = .ignored
     ) throws(PacketError) -> DecodedPacket {
@@ -46,8 +49,8 @@ package enum PacketDecoder {
         )
     }
 
-    /// Address family (of whatever system captured, in its byte order), then IP. The IP version decides: the numbers for
-    /// IPv6 differ between systems (10, 24, 28, 30).
+    /// Decodes an address family (in the byte order of the capturing system), then IP. The IP version decides, because
+    /// the address families for IPv6 differ between systems (10, 24, 28, 30).
     private static func decodeLoopback(_ bytes: Span<UInt8>, _ extent: PacketExtent) throws(PacketError)
         -> DecodedPacket
     {
@@ -61,7 +64,8 @@ package enum PacketDecoder {
 
     static let mostTags = 16
 
-    /// A cooked capture's small protocol numbers are no lengths: 4 stands for a frame that begins with LLC (LINKTYPE_LINUX_SLL).
+    /// Decodes by the protocol number of a cooked capture. Small numbers are not lengths: 4 means a frame that begins
+    /// with LLC (LINKTYPE_LINUX_SLL).
     private static func decode(
         _ bytes: Span<UInt8>, cookedType: UInt16, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -70,7 +74,7 @@ package enum PacketDecoder {
         return try decode(bytes, etherType: inner, at: start + 8, extent)
     }
 
-    /// The type behind a SNAP header (RFC 1042); nil for other LLC.
+    /// Returns the type after a SNAP header (RFC 1042); `nil` for other LLC.
     static func snapType(_ bytes: Span<UInt8>, at offset: Int) -> UInt16? {
         guard bytes.big32(at: offset) == 0xaaaa_0300, bytes.big16(at: offset + 4) == 0,
             let inner = bytes.big16(at: offset + 6), inner > longestLength
@@ -78,11 +82,11 @@ package enum PacketDecoder {
         return inner
     }
 
-    /// A type field up to this is the length of what follows (IEEE 802.3 3.2.6).
+    /// The largest value of a type field that is the length of what follows (IEEE 802.3 3.2.6).
     private static let longestLength: UInt16 = 1500
 
-    /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath, E-TAG and VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516)
-    /// and SNAP (RFC 1042).
+    /// Decodes the packet after VLAN tags (IEEE 802.1Q, 802.1ad), the tags of provider bridges, FabricPath, E-TAG and
+    /// VN-Tag, MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
     @inline(__always)
     static func decode(
         _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: PacketExtent
@@ -121,7 +125,7 @@ package enum PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    /// The bytes from a tag to the end of the type that follows it.
+    /// Returns the number of bytes from a tag to the end of the type that follows it.
     private static func bridgeTagLength(_ type: UInt16) -> Int {
         let addresses = 12
         return switch type {
@@ -141,7 +145,7 @@ package enum PacketDecoder {
             offset += 4
             guard label & 0x100 != 0 else { continue }  // not yet the bottom of the stack
             guard let first = bytes.byte(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
-            // Labels do not say what follows; routers look at the first nibble as well (RFC 4928).
+            // Labels do not identify what follows; routers look at the first nibble as well (RFC 4928).
             return first >> 4 == 4 || first >> 4 == 6
                 ? try decodeIP(bytes, at: offset, extent) : .notIP(etherType: 0x8847)
         }
@@ -168,7 +172,7 @@ package enum PacketDecoder {
         }
     }
 
-    /// RFC 791 3.1.
+    /// Decodes an IPv4 datagram (RFC 791 3.1).
     @inline(__always)
     private static func decodeIPv4(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
@@ -179,7 +183,8 @@ package enum PacketDecoder {
             let hopLimit = bytes.byte(at: start + 8), let protocolNumber = bytes.byte(at: start + 9)
         else { throw .endsInside(.ipv4, offset: bytes.count) }
         let headerLength = Int(first & 15) * 4
-        // 0 where the capture saw the packet before the card cut it up (TSO), or one above 64 KiB (BIG TCP).
+        // The length is 0 if the capture saw the packet before the card segmented it (TSO), or if it is above 64 KiB
+        // (BIG TCP).
         let end = extent.end(of: start, length: Int(totalLength))
         guard headerLength >= 20, start + headerLength <= end else { throw .malformed(.ipv4, offset: start) }
         let offset = Int(fragmentation & 0x1fff) * 8
@@ -200,7 +205,7 @@ package enum PacketDecoder {
         )
     }
 
-    /// RFC 8200 3 and 4.
+    /// Decodes an IPv6 datagram (RFC 8200 3 and 4).
     private static func decodeIPv6(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -209,7 +214,7 @@ package enum PacketDecoder {
             let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6),
             let hopLimit = bytes.byte(at: start + 7)
         else { throw .endsInside(.ipv6, offset: bytes.count) }
-        // 0 for a jumbogram (RFC 2675) and for TSO above 64 KiB.
+        // The length is 0 for a jumbogram (RFC 2675), and for TSO above 64 KiB.
         let end = extent.end(of: start + 40, length: Int(payloadLength))
         guard start + 40 <= end else { throw .malformed(.ipv6, offset: start) }
         var offset = start + 40
@@ -253,7 +258,7 @@ package enum PacketDecoder {
 
     // MARK: Transport
 
-    /// `end` is where the datagram ends on the wire: what lies behind it is padding.
+    /// Decodes a transport header. `end` is where the datagram ends on the wire: the bytes after it are padding.
     @inline(__always)
     private static func decodeTransport(
         _ bytes: Span<UInt8>, protocolNumber: UInt8, at start: Int, end: Int, _ extent: PacketExtent, source: IPAddress,
@@ -305,7 +310,7 @@ package enum PacketDecoder {
         return .otherIP(source: source, destination: destination, protocolNumber: protocolNumber)
     }
 
-    /// RFC 9293 3.1. Options that the capture cut off are read as far as they are there.
+    /// Decodes a TCP segment (RFC 9293 3.1). Options that the capture cut off are read as far as they are present.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress
     ) throws(PacketError) -> DecodedTCP {
@@ -336,7 +341,7 @@ package enum PacketDecoder {
     }
 }
 
-/// Link types other than Ethernet and plain IP: what precedes the IP datagram, or the EtherType.
+/// Decodes link types other than Ethernet and plain IP: the header before the IP datagram, or the EtherType.
 extension PacketDecoder {
     static func decodeLink(
         _ bytes: Span<UInt8>, _ linkType: LinkType, at start: Int, _ extent: PacketExtent, isInner: Bool = false
@@ -350,7 +355,7 @@ extension PacketDecoder {
         case .ppp, .pppHDLC:
             return try decodePPPFrame(bytes, at: start, extent)
         case .pppd, .pppWithDirection:
-            // pppd's byte of the direction stands in place of the address.
+            // pppd's byte for the direction replaces the address.
             let isControl = bytes.byte(at: start + 1) == 3 && linkType == .pppd
             return try decodePPP(bytes, at: start + (isControl ? 2 : 1), extent)
         case .pppoe:
@@ -365,7 +370,7 @@ extension PacketDecoder {
             guard let etherType = bytes.big16(at: start + 16) else { throw .endsInside(.link, offset: bytes.count) }
             return try decode(bytes, etherType: etherType, at: start + 18, extent)
         case .pflog:
-            // Its own length counts without what pads it to words of four bytes.
+            // The header's own length excludes the padding to words of four bytes.
             guard let length = bytes.byte(at: start) else { throw .endsInside(.link, offset: bytes.count) }
             return try decodeIP(bytes, at: start + (Int(length) + 3) & ~3, extent)
         case .enc:
@@ -392,7 +397,7 @@ extension PacketDecoder {
 
     // MARK: PPP and HDLC
 
-    /// PPP with or without the two bytes of HDLC (RFC 1662 3.1), or Cisco's HDLC in its place.
+    /// Decodes PPP with or without the two bytes of HDLC (RFC 1662 3.1), or Cisco's HDLC in its place.
     private static func decodePPPFrame(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -408,7 +413,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: start + 4, extent)
     }
 
-    /// Address and control may be left out (RFC 1661 6.6), and the first byte of the protocol, if it is 0 (6.5).
+    /// Decodes PPP. Address and control may be left out (RFC 1661 6.6), and so may the first byte of the protocol if it
+    /// is 0 (6.5).
     static func decodePPP(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -417,7 +423,7 @@ extension PacketDecoder {
         guard let first = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
         var type = UInt16(first)
         offset += 1
-        // The last byte of a protocol is odd, each other one even.
+        // The last byte of a protocol number is odd, every other byte is even.
         if first & 1 == 0 {
             guard let second = bytes.byte(at: offset) else { throw .endsInside(.link, offset: bytes.count) }
             type = type << 8 | UInt16(second)
@@ -426,7 +432,7 @@ extension PacketDecoder {
         switch type {
         case 0x0021, 0x0057: return try decodeIP(bytes, at: offset, extent)
         case 0x0281, 0x0283: return try decodeMPLS(bytes, at: offset, extent)
-        // Van Jacobson's, RFC 2507's and robust header compression, and parts of packets (multilink).
+        // Van Jacobson's, RFC 2507's and robust header compression, and fragments of packets (multilink).
         case 0x002d, 0x002f, 0x003d, 0x0003, 0x0005, 0x004f, 0x0061, 0x0063, 0x0065, 0x0067, 0x0069:
             return .other(.compressedHeaders)
         case 0x0053, 0x0055, 0x00fb, 0x00fd: return .other(.encryptedPPP)
@@ -436,13 +442,14 @@ extension PacketDecoder {
 
     // MARK: NFLOG
 
-    /// A list of attributes in the byte order of the capturing system; one of them is the packet (LINKTYPE_NFLOG).
+    /// Decodes a list of attributes in the byte order of the capturing system; one of them is the packet
+    /// (LINKTYPE_NFLOG).
     private static func decodeNFLOG(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard bytes.count >= start + 4 else { throw .endsInside(.link, offset: bytes.count) }
         var offset = start + 4
-        // Types are small numbers, which shows the byte order.
+        // Types are small numbers, which reveals the byte order.
         let isLittle = bytes.byte(at: offset + 3) == 0
         while offset < bytes.count {
             guard
@@ -450,7 +457,7 @@ extension PacketDecoder {
                 let type = isLittle ? bytes.little16(at: offset + 2) : bytes.big16(at: offset + 2)
             else { throw .endsInside(.link, offset: bytes.count) }
             guard length >= 4 else { throw .malformed(.link, offset: offset) }
-            // The highest bits are flags of netlink.
+            // The highest bits are netlink flags.
             if type & 0x3fff == 9 {
                 return try decodeIP(bytes, at: offset + 4, extent.bounded(by: offset + Int(length)))
             }
@@ -461,7 +468,7 @@ extension PacketDecoder {
 
     // MARK: 802.11
 
-    /// The header's length, and of its fields the one with the flags (radiotap.org).
+    /// Decodes a radiotap header: its length, and of its fields only the flags (radiotap.org).
     private static func decodeRadiotap(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -471,13 +478,13 @@ extension PacketDecoder {
         guard length >= 8 else { throw .malformed(.link, offset: start) }
         var flags: UInt8 = 0
         if present & 2 != 0 {
-            // Words of presence follow each other as long as the highest bit says so.
+            // Presence words follow one another as long as the highest bit is set.
             var offset = start + 4
             while let word = bytes.little32(at: offset), offset < start + Int(length) {
                 offset += 4
                 if word & 0x8000_0000 == 0 { break }
             }
-            // A time stamp comes first, at a multiple of its size.
+            // A timestamp precedes the flags, at a multiple of its size.
             if present & 1 != 0 { offset = start + (offset - start + 7) & ~7 + 8 }
             if offset < start + Int(length) { flags = bytes.byte(at: offset) ?? 0 }
         }
@@ -485,7 +492,8 @@ extension PacketDecoder {
         return try decodeWireless(bytes, at: start + Int(length), isPadded: flags & 0x20 != 0, extent)
     }
 
-    /// Prism's header has its length in the byte order of the capturing system, AVS's in network order.
+    /// Decodes a Prism or AVS header. Prism's has its length in the byte order of the capturing system, AVS's in
+    /// network order.
     private static func decodePrism(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -495,13 +503,14 @@ extension PacketDecoder {
         return try decodeWireless(bytes, at: start + Int(length), isPadded: false, extent)
     }
 
-    /// IEEE 802.11 9.2 and 9.3.2: a header of 24 bytes, and more with four addresses, QoS and HT control.
+    /// Decodes an 802.11 frame (IEEE 802.11 9.2 and 9.3.2): its header has 24 bytes, and more with four addresses, QoS
+    /// and HT control.
     private static func decodeWireless(
         _ bytes: Span<UInt8>, at start: Int, isPadded: Bool, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard let control = bytes.little16(at: start) else { throw .endsInside(.link, offset: bytes.count) }
         let subtype = control >> 4 & 15
-        // Data only, without the subtypes that have none.
+        // Only data frames, without the subtypes that carry no data.
         guard control & 0x0f == 0x08, subtype & 4 == 0 else { return .other(.wirelessControl) }
         let isQoS = subtype & 8 != 0
         guard let sequence = bytes.little16(at: start + 22) else { throw .endsInside(.link, offset: bytes.count) }
@@ -516,10 +525,10 @@ extension PacketDecoder {
         if control & 0x4000 != 0 { return .other(.encryptedWireless) }
         if control & 0x0400 != 0 || sequence & 15 != 0 { return .other(.wirelessFragment) }
         guard isAggregate else { return try decodeLLC(bytes, at: start + length, extent) }
-        // A-MSDU: addresses and a length before each packet. One packet alone can be read.
+        // A-MSDU: addresses and a length before each packet. A single packet can be read.
         guard let inner = bytes.big16(at: start + length + 12) else { throw .endsInside(.link, offset: bytes.count) }
         let end = start + length + 14 + Int(inner)
-        // A check sequence of four bytes and padding may follow the only one.
+        // A check sequence of four bytes and padding may follow a single packet.
         guard extent.wireEnd - end <= 7 else { return .other(.wirelessAggregate) }
         return try decodeLLC(bytes, at: start + length + 14, extent.bounded(by: end))
     }
@@ -528,29 +537,31 @@ extension PacketDecoder {
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         guard bytes.count >= start + 3 else { throw .endsInside(.link, offset: bytes.count) }
-        // Other LLC than SNAP has a length in place of the type.
+        // LLC other than SNAP has a length in place of the type.
         guard let type = snapType(bytes, at: start) else { return .notIP(etherType: 0) }
         return try decode(bytes, etherType: type, at: start + 8, extent)
     }
 }
 
-/// Packets in packets: what a tunnel carries is decoded as if it had been captured without it. What lies between the inner packet's end and
-/// the outer one's is padding; an inner packet that is longer than the outer one was cut short by whoever mirrored it.
+/// Decodes tunnels: the packet in a tunnel is decoded as if it had been captured without the tunnel.
+///
+/// The bytes between the inner packet's end and the outer one's are padding; an inner packet that is longer than the
+/// outer one was cut short by the device that mirrored it.
 extension PacketDecoder {
-    /// The ports of VXLAN: IANA's (RFC 7348), that of Linux before it, and that of VXLAN-GPE.
+    /// The ports of VXLAN: IANA's (RFC 7348), the one that Linux used before, and that of VXLAN-GPE.
     static let vxlanPorts: [UInt16] = [4789, 8472, 4790]
     static let genevePort: UInt16 = 6081
     /// The user plane of mobile networks (3GPP TS 29.281 4.4.2).
     static let gtpPort: UInt16 = 2152
 
-    /// The extent of what a tunnel carries; nil if tunnels are not opened.
+    /// Returns the extent of a tunnel's contents; `nil` if tunnels are not opened.
     private static func inner(_ extent: PacketExtent, end: Int, offset: Int) throws(PacketError) -> PacketExtent? {
         guard extent.reading == .opened else { return nil }
         guard extent.tunnels > 0 else { throw .tooManyHeaders(offset: offset) }
         return PacketExtent(wireEnd: end, reading: .opened, tunnels: extent.tunnels - 1)
     }
 
-    /// RFC 2003, RFC 2473, RFC 4213: IP directly in IP.
+    /// Decodes IP directly in IP (RFC 2003, RFC 2473, RFC 4213).
     static func decodeIPInIP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -560,7 +571,7 @@ extension PacketDecoder {
 
     // MARK: GRE
 
-    /// RFC 2784, RFC 2890; version 1 is PPTP's (RFC 2637 4.1).
+    /// Decodes GRE (RFC 2784, RFC 2890); version 1 is PPTP's (RFC 2637 4.1).
     static func decodeGRE(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -574,14 +585,14 @@ extension PacketDecoder {
         }
         guard version <= 1 else { throw .malformed(.gre, offset: start) }
         var offset = start + 4
-        // Checksum and offset are there if either of their flags is set.
+        // Checksum and offset are present if either of their flags is set.
         if version == 0, flags & 0xc000 != 0 { offset += 4 }
         if flags & 0x2000 != 0 { offset += 4 }
         let hasSequence = flags & 0x1000 != 0
         if hasSequence { offset += 4 }
         if version == 1, flags & 0x0080 != 0 { offset += 4 }
         if version == 0, flags & 0x4000 != 0 { offset = try skipRoutes(bytes, at: offset) }
-        // Of PPTP an acknowledgment, else a keep-alive of Cisco.
+        // An acknowledgment of PPTP, or otherwise a keep-alive of Cisco.
         if offset == end { return .other(.ip(47)) }
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         switch (version, type) {
@@ -595,14 +606,14 @@ extension PacketDecoder {
             return try decodeERSPAN3(bytes, at: offset, inner)
         case (_, 0x880b): return try decodePPP(bytes, at: offset, inner)
         case (_, 0x883e):
-            // WCCP: of version 2 a word precedes the datagram.
+            // WCCP: in version 2, a word precedes the datagram.
             let isIP = bytes.byte(at: offset).map { $0 >> 4 == 4 } ?? false
             return try decodeIP(bytes, at: offset + (isIP ? 0 : 4), inner)
         default: return try decode(bytes, etherType: type, at: offset, inner)
         }
     }
 
-    /// RFC 1701: a list of routes, which ends with an empty one.
+    /// Skips a list of routes, which ends with an empty one (RFC 1701).
     private static func skipRoutes(_ bytes: Span<UInt8>, at start: Int) throws(PacketError) -> Int {
         var offset = start
         for _ in 0..<mostTags {
@@ -615,7 +626,8 @@ extension PacketDecoder {
         throw .tooManyHeaders(offset: offset)
     }
 
-    /// draft-foschiano-erspan-03 4.3: 12 bytes, 8 more with the flag O; a frame, or an IP datagram.
+    /// Decodes ERSPAN type III (draft-foschiano-erspan-03 4.3): 12 bytes, 8 more with the flag O; then a frame or an IP
+    /// datagram.
     private static func decodeERSPAN3(
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
@@ -629,27 +641,28 @@ extension PacketDecoder {
 
     // MARK: Over UDP
 
-    /// Whether a datagram to this port may be a tunnel: only then it is looked at again.
+    /// Returns whether a datagram to this port may be a tunnel; only such datagrams are examined further.
     @inline(__always)
     static func mayBeTunnel(port: UInt16) -> Bool {
         port == genevePort || port == gtpPort || vxlanPorts.contains(port)
     }
 
-    /// What a datagram to a tunnel's port carries; nil for one that has none of a tunnel's headers.
+    /// Decodes the contents of a datagram to a tunnel's port; `nil` if it has none of the tunnels' headers.
     static func decodeTunnel(
         _ bytes: Span<UInt8>, port: UInt16, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {
         let bytes = bytes.extracting(bytes.clamping(0..<end))
         if port == genevePort { return try decodeGeneve(bytes, at: start, end: end, extent) }
         if port == gtpPort { return try decodeGTP(bytes, at: start, end: end, extent) }
-        // RFC 7348 5: of the flags, one is set, and what is reserved is 0; the last byte as well. Extensions have more flags.
+        // RFC 7348 5: the flag I is set. The reserved bits are 0, but extensions use them, so only those of Linux's old
+        // port are checked.
         guard let flags = bytes.byte(at: start), flags & 0x08 != 0, let reserved = bytes.big32(at: start),
             bytes.byte(at: start + 7) != nil
         else { return nil }
         let isGeneric = port == 4790 && flags & 0x04 != 0
         if port == 8472, reserved & 0x77ff_ffff != 0 { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.vxlan)) }
-        // The next protocol of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe 3.1).
+        // The next protocol field of VXLAN-GPE (draft-ietf-nvo3-vxlan-gpe 3.1).
         switch isGeneric ? reserved & 0xff : 3 {
         case 1, 2: return try decodeIP(bytes, at: start + 8, inner)
         case 3: return try decodeLink(bytes, .ethernet, at: start + 8, inner)
@@ -658,7 +671,7 @@ extension PacketDecoder {
         }
     }
 
-    /// RFC 8926 3.4: eight bytes, options, and the EtherType of what follows.
+    /// Decodes Geneve (RFC 8926 3.4): eight bytes, options, and the EtherType of what follows.
     private static func decodeGeneve(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {
@@ -666,7 +679,7 @@ extension PacketDecoder {
             bytes.byte(at: start + 7) != nil
         else { return nil }
         let offset = start + 8 + Int(first & 0x3f) * 4
-        // One of the control plane, or no Geneve.
+        // A control packet, or not Geneve.
         guard offset < end else { return nil }
         guard let inner = try inner(extent, end: end, offset: start) else { return .other(.tunnel(.geneve)) }
         if type == 0x6558 { return try decodeLink(bytes, .ethernet, at: offset, inner) }
@@ -674,7 +687,8 @@ extension PacketDecoder {
         return try decode(bytes, etherType: type, at: offset, inner)
     }
 
-    /// 3GPP TS 29.281 5.1: version 1 with a datagram of a user. One of the flags E, S and PN adds four bytes, and E extension headers.
+    /// Decodes GTP-U (3GPP TS 29.281 5.1): version 1 with a user's datagram. Any of the flags E, S and PN adds four
+    /// bytes, and E adds extension headers.
     private static func decodeGTP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket? {

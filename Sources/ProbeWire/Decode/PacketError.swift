@@ -7,9 +7,9 @@ package enum PacketError: Error, Sendable, Hashable {
 
     /// The packet ends inside this layer's header.
     case endsInside(Layer, offset: Int)
-    /// A length or version in this layer's header cannot be.
+    /// A length or version in this layer's header is invalid.
     case malformed(Layer, offset: Int)
     case unknownLinkType(LinkType)
-    /// More tags, labels or extension headers than anyone sends.
+    /// There are more tags, labels or extension headers than in any real packet.
     case tooManyHeaders(offset: Int)
 }

@@ -1,24 +1,24 @@
 /// What to do with packets in tunnels.
 package enum TunnelReading: Sendable, Hashable {
-    /// They are packets of the tunnel's own protocol, such as UDP.
+    /// They are counted as packets of the tunnel's own protocol, such as UDP.
     case ignored
-    /// They are recognised and not opened.
+    /// They are recognized but not opened.
     case named
-    /// What they carry is decoded in their place.
+    /// The packets that they carry are decoded in their place.
     case opened
 }
 
-/// Where the parts of one packet end, and how many tunnels may still be opened in it.
+/// The ends of the parts of one packet, and the number of tunnels that may still be opened in it.
 struct PacketExtent {
-    /// The frame's end on the wire.
+    /// The end of the frame on the wire.
     let wireEnd: Int
-    /// The least of the ends that the headers read so far give.
+    /// The smallest of the ends given by the headers that have been read so far.
     private(set) var bound = Int.max
     /// The number of tunnels that may still be opened.
     let tunnels: Int
     let reading: TunnelReading
 
-    /// More tunnels in each other than any network has.
+    /// More nested tunnels than any network has.
     static let mostTunnels = 6
 
     init(wireEnd: Int, reading: TunnelReading, tunnels: Int = mostTunnels) {
@@ -33,7 +33,7 @@ struct PacketExtent {
         return extent
     }
 
-    /// The end of a header and its payload that begin at `start`; a length of 0 is not known.
+    /// Returns the end of a header and its payload that begin at `start`; a length of 0 means that it is not known.
     @inline(__always)
     func end(of start: Int, length: Int) -> Int {
         min(length == 0 ? max(wireEnd, start) : start + length, bound)

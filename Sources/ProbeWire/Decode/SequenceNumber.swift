@@ -8,13 +8,13 @@ package struct SequenceNumber: Sendable, Hashable {
         self.value = value
     }
 
-    /// How far `left` lies behind `right`; negative when it lies before. Right across the wrap.
+    /// Returns how far `left` is after `right`; negative if it is before. Correct across the wrap.
     @inline(__always)
     package static func - (left: SequenceNumber, right: SequenceNumber) -> Int {
         Int(Int32(truncatingIfNeeded: left.value &- right.value))
     }
 
-    /// Wraps.
+    /// Returns the number `distance` further on, which may wrap.
     @inline(__always)
     package static func + (left: SequenceNumber, distance: Int) -> SequenceNumber {
         SequenceNumber(left.value &+ UInt32(truncatingIfNeeded: distance))

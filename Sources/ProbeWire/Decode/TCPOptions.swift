@@ -1,24 +1,24 @@
 import ProbeBase
 
-/// The options of a TCP header, in values; holds no heap.
+/// The values of the options of a TCP header. Allocates no memory.
 package struct TCPOptions: Sendable, Hashable {
-    /// RFC 9293 3.7.1.
+    /// The maximum segment size (RFC 9293 3.7.1).
     package var maximumSegmentSize: UInt16?
     /// The shift count as sent (RFC 7323 2.2).
     package var windowScale: UInt8?
-    /// RFC 2018.
+    /// Whether SACK is permitted (RFC 2018).
     package var isSACKPermitted = false
     package var sack = SACKBlocks()
-    /// RFC 7323 3.
+    /// The timestamp (RFC 7323 3).
     package var timestamp: TCPTimestamp?
-    /// Length of a TCP Fast Open cookie, 0 for a request (RFC 7413).
+    /// The length of a TCP Fast Open cookie, 0 for a request (RFC 7413).
     package var fastOpenCookieLength: Int?
-    /// The list ends inside an option, or an option's length cannot be.
+    /// Whether the list ends inside an option, or an option's length is invalid.
     package var isMalformed = false
 
     package init() {}
 
-    /// `bytes` is the header behind its first 20 bytes.
+    /// Parses the options in `bytes`, the header after its first 20 bytes.
     package init(parsing bytes: Span<UInt8>) {
         var offset = 0
         while let kind = bytes.byte(at: offset), kind != 0 {
@@ -66,7 +66,7 @@ package struct TCPTimestamp: Sendable, Hashable {
     }
 }
 
-/// Bytes that arrived: from `start` up to, not including, `end`.
+/// A range of bytes that arrived: from `start` up to, but not including, `end`.
 package struct SACKBlock: Sendable, Hashable {
     package var start: SequenceNumber
     package var end: SequenceNumber
@@ -77,7 +77,7 @@ package struct SACKBlock: Sendable, Hashable {
     }
 }
 
-/// At most four blocks, which is all that fits into a header; without an array, for there is one in each packet.
+/// At most four blocks, which is all that fits into a header. Not an array, because each packet has one.
 package struct SACKBlocks: Sendable, Hashable {
     package private(set) var first: SACKBlock?
     package private(set) var second: SACKBlock?
@@ -90,7 +90,7 @@ package struct SACKBlocks: Sendable, Hashable {
 
     package var blocks: [SACKBlock] { [first, second, third, fourth].compactMap(\.self) }
 
-    /// A fifth block is left out.
+    /// Appends a block; a fifth one is ignored.
     package mutating func append(_ block: SACKBlock) {
         if first == nil {
             first = block

@@ -1,7 +1,8 @@
-/// The seam of the fast path: what is taken here comes to the same as by `add`, which takes the readable route (`FastPathTests`).
+/// The entry point of the fast path. Its results are the same as those of `add`, which takes the readable path
+/// (`FastPathTests`).
 extension CaptureAnalysis {
-    /// Takes the next bytes of a file, as `reader` reads them. `unusual` sees the packets of which there is something to tell: that
-    /// is all but those that bring data in order, or acknowledge some, and nothing else.
+    /// Adds the next bytes of a file, read by `reader`. `unusual` receives the packets that are worth reporting: all
+    /// except those that only bring data in order or acknowledge some.
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
@@ -16,8 +17,9 @@ extension CaptureAnalysis {
         }
     }
 
-    /// As `add`, for callers that need only the unusual packets: nil also for a packet that brings data in order, or acknowledges some,
-    /// and nothing else. Such packets are most of any capture and cost a fraction.
+    /// Does the same as `add`, for callers that need only the unusual packets: the result is also `nil` for a packet
+    /// that only brings data in order or acknowledges some. Such packets are the majority of any capture and cost a
+    /// fraction.
     @discardableResult
     @inline(__always)
     package mutating func pass(
@@ -27,8 +29,8 @@ extension CaptureAnalysis {
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
 
-    /// Takes a packet that is ordinary by itself and for its connection, and passes over one that is another share's; false, and
-    /// nothing is changed, for every other one.
+    /// Adds a packet that is ordinary in itself and for its connection, and skips one that belongs to another share.
+    /// Returns `false` and changes nothing for any other packet.
     @inline(__always)
     private mutating func takeOnFastPath(
         _ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int, _ rings: RecentPackets.Rings
@@ -44,12 +46,13 @@ extension CaptureAnalysis {
         return true
     }
 
-    /// Takes over what another analysis made of another share of the same capture. Both have finished; of two shares the one with
-    /// number 0 takes over the others.
+    /// Merges the results of another analysis of another share of the same capture. Both must have finished; of two
+    /// shares, the one with number 0 merges the other.
     ///
-    /// Connections are numbered anew, in the order of their first packets, as one analysis alone would have.
-    /// - Parameter other: passed on to its end, no connection is copied.
-    /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
+    /// Connections are renumbered in the order of their first packets, as a single analysis would have numbered them.
+    /// - Parameter other: consumed, so that no connection is copied.
+    /// - Returns: the new number of each connection by its old one, for the connections of this analysis and of
+    ///   `other`.
     @discardableResult
     package mutating func merge(_ other: consuming CaptureAnalysis) -> (own: [Int], other: [Int]) {
         packetCount += other.packetCount
@@ -61,7 +64,7 @@ extension CaptureAnalysis {
         copyCount += other.copyCount
         var otherTable = ConversationTable()
         swap(&otherTable, &other.table)
-        // Moved on: with two owners, all connections would be copied.
+        // Consumed: with two owners, all connections would be copied.
         let numbers = table.merge(consume otherTable)
         icmpErrors.merge(other.icmpErrors, numbers)
         return numbers

@@ -1,16 +1,17 @@
-/// What a `ColdStorage` may hold.
+/// A value that a `ColdStorage` may hold.
 protocol ColdValue: Sendable {
-    /// As it is before anything is put into it.
+    /// Creates the initial value, which holds nothing yet.
     init()
 }
 
-/// A value that costs no more than a pointer for as long as it is as it was made.
+/// A value that costs no more than a pointer for as long as it has its initial value.
 ///
-/// For what few of many structs ever need: a table of thousands of flows spends its time on fetching them from memory, so that
-/// what each packet touches must lie close together. A value like any other: a copy becomes one of its own when it is changed. Each that
-/// is made takes memory; the copies of one that was not changed share it, so a table of thousands makes one and copies it.
+/// It is for data that only a few of many structs need: a table of thousands of flows spends its time on fetching them
+/// from memory, so the data that each packet touches must lie close together. It has value semantics: a copy becomes
+/// independent when it is changed. Each value that is created takes memory; unchanged copies share it, so a table of
+/// thousands creates one and copies it.
 struct ColdStorage<Value: ColdValue>: Sendable {
-    /// Always one.
+    /// The value; always one element.
     private var storage = [Value()]
 
     init() {}
@@ -21,7 +22,7 @@ struct ColdStorage<Value: ColdValue>: Sendable {
     }
 }
 
-/// The same limits for all flows of a table, which are copies of one: for the price of a pointer each.
+/// The limits shared by all flows of a table, which are copies of one flow: each costs only a pointer.
 struct SharedLimits: Sendable {
     private let storage: [ConversationLimits]
 

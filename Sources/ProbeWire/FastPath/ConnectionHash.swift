@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Hashes the two endpoints of a connection, whichever is the source.
 ///
-/// Keyed by random numbers, so that no capture can be written whose connections all collide.
+/// The hash is keyed by random numbers, so that no capture can be crafted whose connections all collide.
 struct ConnectionHash: Sendable {
     private let seed: UInt64
     private let otherSeed: UInt64
@@ -13,13 +13,13 @@ struct ConnectionHash: Sendable {
         otherSeed = random.next() | 1
     }
 
-    /// An endpoint of IPv4 is in 48 bits: the address, then the port.
+    /// Returns an IPv4 endpoint in 48 bits: the address, then the port.
     @inline(__always)
     static func word(address: UInt32, port: UInt16) -> UInt64 {
         UInt64(address) << 16 | UInt64(port)
     }
 
-    /// Both are the words of endpoints; the result is the same when they change places.
+    /// Hashes the words of two endpoints; the result is the same if they are swapped.
     @inline(__always)
     func callAsFunction(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let isOrdered = a < b

@@ -6,7 +6,7 @@ struct ConnectionIndex: Sendable {
     private struct Entry: Sendable {
         /// The upper half of the hash.
         var tag: UInt32 = 0
-        /// -1 for a free entry.
+        /// The position; -1 for a free entry.
         var position: Int32 = -1
     }
 
@@ -15,7 +15,7 @@ struct ConnectionIndex: Sendable {
 
     // MARK: Entries
 
-    /// The position with this hash that `isMatch` takes.
+    /// Returns the position with this hash that `isMatch` accepts.
     @inline(__always)
     func position(of hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
         let mask = entries.count &- 1
@@ -28,15 +28,15 @@ struct ConnectionIndex: Sendable {
         return nil
     }
 
-    /// A new one. `hashes` gives that of any position before, for when the table grows.
+    /// Inserts a new position. `hashes` returns the hash of any earlier position, for when the table grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
-        // Half full at most: one entry is looked at, and seldom a second one.
+        // At most half full: one entry is looked at, and rarely a second one.
         if count &* 2 >= entries.count { grow(hashes) }
         place(position, hash)
         count += 1
     }
 
-    /// `old` was found under this hash; from now on it is `new`.
+    /// Replaces `old`, which was found under this hash, by `new`.
     mutating func replace(_ old: Int, by new: Int, hash: UInt64) {
         let mask = entries.count &- 1
         var slot = Int(truncatingIfNeeded: hash) & mask

@@ -1,28 +1,30 @@
 import ProbeBase
 
-/// Some of all connections, so that several analyses of one capture, each with a share, can run beside one another.
+/// A share of all connections, so that several analyses of one capture can run in parallel, each with its own share.
 ///
-/// Which share a connection belongs to depends on its endpoints alone: the same in each run.
+/// The share of a connection depends on its endpoints alone, so it is the same in each run.
 package struct ConnectionShare: Sendable, Hashable {
     package let number: Int
-    /// How many shares there are.
+    /// The number of shares.
     package let count: Int
 
     package static let all = ConnectionShare(0, of: 1)
 
-    /// - Parameter number: from 0; below `count`, else it is taken as the last one.
+    /// Creates a share.
+    ///
+    /// - Parameter number: from 0 and less than `count`; otherwise it is taken as the last one.
     package init(_ number: Int, of count: Int) {
         self.count = max(1, count)
         self.number = min(max(0, number), self.count - 1)
     }
 
-    /// Both are endpoints of IPv4: address, then 16 bits of port.
+    /// Returns whether the connection between two IPv4 endpoints (address, then 16 bits of port) belongs to the share.
     @inline(__always)
     func contains(_ a: UInt64, _ b: UInt64) -> Bool {
         count == 1 || contains(hash: Self.hash(a, b))
     }
 
-    /// The same for both directions; each share has the hashes of a range.
+    /// Returns a hash that is the same for both directions; each share has the hashes of a range.
     @inline(__always)
     static func hash(_ a: UInt64, _ b: UInt64) -> UInt64 { ((a &+ b) ^ (a &* b)) &* 0x9e37_79b9_7f4a_7c15 }
 

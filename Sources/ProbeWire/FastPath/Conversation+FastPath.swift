@@ -1,14 +1,14 @@
 import ProbeBase
 
 extension Conversation {
-    /// Takes a packet about which there is nothing to tell, exactly as `add` would: it stands where its sender's stream ends, nothing
-    /// is missing there, it acknowledges something new or carries data, and both windows are open. False, and nothing is changed, for every
-    /// other packet.
+    /// Adds an ordinary packet exactly as `add` would: it is at the end of its sender's stream, nothing before it is
+    /// missing, it acknowledges something new or carries data, and both windows are open. Returns `false` and changes
+    /// nothing for any other packet.
     @inline(__always)
     mutating func takeOnFastPath(
         _ segment: FastPathSegment, from side: ConversationSide, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> Bool {
-        // The acknowledgment that completes a handshake is `add`'s.
+        // The acknowledgment that completes a handshake is left to `add`.
         guard !isHandshakeOpen else { return false }
         let isTaken =
             side == .client
@@ -35,7 +35,8 @@ extension Conversation {
         guard ahead <= 0 else { return false }
         let acknowledged = receiver.sentEnd + Int64(ahead)
         if payload.count == 0 {
-            // One that repeats the last is a duplicate or changes the window; an older one may be a copy.
+            // An acknowledgment that repeats the last one is a duplicate or changes the window; an older one may be a
+            // copy.
             guard acknowledged > receiver.acknowledged else { return false }
         } else {
             guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {
@@ -51,7 +52,7 @@ extension Conversation {
 }
 
 extension HalfConnection {
-    /// New data in order, whole: what `take` makes of it.
+    /// Adds new data that is whole and in order, as `take` would.
     @inline(__always)
     mutating func takeInOrder(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
         let start = sentEnd
@@ -73,8 +74,8 @@ extension HalfConnection {
 }
 
 extension ConversationTable {
-    /// Takes a packet that its connection takes without a second look (`Conversation.takeOnFastPath`); false, and nothing is changed, for
-    /// every other one.
+    /// Adds a packet that is ordinary for its connection (`Conversation.takeOnFastPath`). Returns `false` and changes
+    /// nothing for any other packet.
     // Never inlined: its caller would be too large for the compiler to inline the rest of what each packet needs.
     @inline(never)
     mutating func takeOnFastPath(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
@@ -84,7 +85,7 @@ extension ConversationTable {
             return side != nil
         }
         guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
-        // The packet that reaches the bound is told of.
+        // The packet that reaches the limit must be reported.
         guard heldBytes + payload.count <= limits.totalBytes else { return false }
         let before = limits.keptBytes == 0 ? 0 : conversations.heldBytes(at: position)
         guard conversations[position].takeOnFastPath(segment, from: side, payload: payload, time: time, index: index)

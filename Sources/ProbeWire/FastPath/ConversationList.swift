@@ -2,15 +2,16 @@ package import ProbeBase
 
 /// The connections of a table, in the order of their first packets.
 ///
-/// It grows without moving what it holds, but for the first ones, so that memory never holds two copies of it, and two lists become one
-/// without a move.
-// @unchecked for the pointers in `bases`: they point into `memory`, which lives as long and is this list's alone when it changes
-// (`makeUnique`), so that it is a value like any other.
+/// The list grows without moving its elements, except for the first ones, so that memory never holds two copies of
+/// them, and two lists can be merged without a move.
+// @unchecked for the pointers in `bases`: they point into `memory`, which lives as long as the list and belongs to this
+// list alone when it changes (`makeUnique`), so that the list has value semantics.
 package struct ConversationList: RandomAccessCollection, MutableCollection, @unchecked Sendable {
     private var memory = ConversationMemory()
-    /// `memory`'s.
+    /// The base pointers of `memory`.
     private var bases: [UnsafeMutableRawPointer] = []
-    /// Of each position: chunk and place in it, where lists were merged; empty where positions are in the order of the chunks.
+    /// The chunk and the place in it of each position, if lists were merged; empty if positions are in the order of the
+    /// chunks.
     private var order: [Int32] = []
     package private(set) var count = 0
 
@@ -40,7 +41,7 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
             bases[slot &>> ConversationMemory.chunkBits], slot & (ConversationMemory.chunkLength &- 1))
     }
 
-    /// Copies what another list shares with this one.
+    /// Copies the memory that another list shares with this one.
     @inline(__always)
     private mutating func makeUnique() {
         if !isKnownUniquelyReferenced(&memory) { copyMemory() }
@@ -52,8 +53,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         bases = memory.bases
     }
 
-    /// What a statement about one of them comes to. The one that most captures are asked needs no copy of the connection, which would
-    /// cost more than the judgement.
+    /// Judges a statement about one connection. The statement that is the most common needs no copy of the connection,
+    /// which would cost more than the judgement.
     package func judge(_ assertion: WireAssertion, at position: Int, names: SideNames) -> WireVerdict {
         let found = pointer(position)
         if case .halfConnection(.lines(.crlf), let side) = assertion {
@@ -64,14 +65,16 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return found.pointee.judge(assertion, names: names)
     }
 
-    /// Whether one of them is between two endpoints, whichever is the client. Only these are read: a copy takes longer than the search.
+    /// Returns whether a connection is between two endpoints, whichever is the client. Only the endpoints are read: a
+    /// copy would take longer than the search.
     @inline(__always)
     func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint, at position: Int) -> Bool {
         let ends = endpoints(at: position)
         return (ends.client == a && ends.server == b) || (ends.client == b && ends.server == a)
     }
 
-    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where it is of the connection at `position`.
+    /// Returns the sender of an IPv4 packet with these endpoints (address, then 16 bits of port), if it belongs to the
+    /// connection at `position`.
     @inline(__always)
     func sender(_ source: UInt64, _ destination: UInt64, at position: Int) -> ConversationSide? {
         let ends = endpoints(at: position)
@@ -82,7 +85,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return client == destination && server == source ? .server : nil
     }
 
-    /// How both sides of one of them began, that with the endpoint `source` first, and whether it is closed; without a copy of all the rest.
+    /// Returns how both sides of a connection began, the side with the endpoint `source` first, and whether the
+    /// connection is closed, without copying the rest.
     @inline(__always)
     func opening(
         at position: Int, from source: SocketEndpoint
@@ -94,21 +98,21 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return found.pointee.client == source ? (client, server, isClosed) : (server, client, isClosed)
     }
 
-    /// As `Conversation.heldBytes`, without a copy of it.
+    /// Returns `Conversation.heldBytes` without copying the connection.
     @inline(__always)
     func heldBytes(at position: Int) -> Int { pointer(position).pointee.heldBytes }
 
-    /// As `Conversation.hasWaiting`, without a copy of it.
+    /// Returns `Conversation.hasWaiting` without copying the connection.
     @inline(__always)
     func hasWaiting(at position: Int) -> Bool { pointer(position).pointee.hasWaiting }
 
-    /// Calls `body` with one of them, without a copy of it.
+    /// Calls `body` with a connection, without copying it.
     @inline(__always)
     package func withConversation<Result>(at position: Int, _ body: (borrowing Conversation) -> Result) -> Result {
         body(pointer(position).pointee)
     }
 
-    /// Client and server of one of them, without a copy of all the rest.
+    /// Returns the client and the server of a connection, without copying the rest.
     @inline(__always)
     package func endpoints(at position: Int) -> (client: SocketEndpoint, server: SocketEndpoint) {
         let found = pointer(position)
@@ -123,10 +127,10 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         count += 1
     }
 
-    /// Takes those of another list and orders all by their first packets; each is numbered anew.
+    /// Merges the connections of another list and orders all by their first packets, with new numbers.
     ///
-    /// - Parameter other: passed on to its end, no connection is copied.
-    /// - Returns: the new position of each by its old one, for those that were here and those that came.
+    /// - Parameter other: consumed, so that no connection is copied.
+    /// - Returns: the new position of each connection by its old one, for the connections of this list and of `other`.
     mutating func merge(_ other: consuming ConversationList) -> (own: [Int], other: [Int]) {
         makeUnique()
         other.makeUnique()

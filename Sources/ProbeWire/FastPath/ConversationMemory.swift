@@ -1,29 +1,30 @@
 import CBytes
 
-/// Where the connections of a list stand, each of them from the beginning of a cache line on. Only the first ones of a list ever move.
+/// The memory of a list's connections, each of which begins at a cache line. Only the first ones of a list ever move.
 ///
-/// Arrays would do, but for where their headers come to lie: all at the same place of a page, so that they drive each other out of the
-/// cache, and every access to an element looks into one.
-// @unchecked: many threads may read it, and it changes only through the one list that alone refers to it then
+/// Arrays would do, except that their headers would all be at the same place of a page, so that they would evict each
+/// other from the cache, and every access to an element reads a header.
+// @unchecked: many threads may read it, and it changes only through the one list that is then its only owner
 // (`ConversationList.makeUnique`).
 final class ConversationMemory: @unchecked Sendable {
     private struct Chunk {
         let base: UnsafeMutableRawPointer
-        /// Connections that there is room for.
+        /// The number of connections for which there is room.
         let capacity: Int
-        /// Connections that are there.
+        /// The number of connections in the chunk.
         var count = 0
     }
 
     private var chunks: [Chunk] = []
 
-    // So many that a chunk has pages of its own, of which the untouched ones cost nothing, and nearly fills a large one.
+    // Large enough that a chunk has its own pages, of which the untouched ones cost nothing, and nearly fills a large
+    // page.
     static let chunkBits = 11
     static let chunkLength = 1 << chunkBits
     private static let firstLength = 8
     private static let cacheLine = 64
     private static let largePage = 1 << 21
-    /// Bytes from one connection to the next.
+    /// The number of bytes from one connection to the next.
     static let stride = roundedUp(MemoryLayout<Conversation>.stride, to: cacheLine)
 
     init() {}
@@ -41,7 +42,8 @@ final class ConversationMemory: @unchecked Sendable {
         guard capacity == chunkLength else {
             return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
         }
-        // With small pages a capture of thousands of connections takes a tenth more CPU: the system clears and maps each when it is touched.
+        // With small pages, a capture of thousands of connections takes a tenth more CPU time, because the system
+        // clears and maps each page when it is touched.
         let whole = roundedUp(size, to: largePage)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)
         probe_prefer_large_pages(memory, whole)
@@ -58,7 +60,10 @@ final class ConversationMemory: @unchecked Sendable {
         (base + place &* stride).assumingMemoryBound(to: Conversation.self)
     }
 
-    /// - Returns: chunk and place in it, as one number (`chunk << chunkBits + place`), and whether `bases` have changed.
+    /// Appends a connection.
+    ///
+    /// - Returns: the chunk and the place in it as one number (`chunk << chunkBits + place`), and whether `bases` has
+    ///   changed.
     func append(_ conversation: consuming Conversation) -> (slot: Int, hasNewBase: Bool) {
         let hasNewBase = chunks.last.map { $0.count == $0.capacity } ?? true
         if hasNewBase { makeRoom() }
@@ -69,7 +74,7 @@ final class ConversationMemory: @unchecked Sendable {
         return (last << Self.chunkBits + place, hasNewBase)
     }
 
-    /// One chunk more; the first one begins small, as most lists stay, and grows to the size of the others.
+    /// Adds a chunk. The first one begins small, because most lists stay small, and grows to the size of the others.
     private func makeRoom() {
         guard let last = chunks.last, last.capacity < Self.chunkLength else {
             chunks.append(Self.chunk(of: chunks.isEmpty ? Self.firstLength : Self.chunkLength))
@@ -81,7 +86,7 @@ final class ConversationMemory: @unchecked Sendable {
         last.base.deallocate()
     }
 
-    /// Takes over all that another one holds, which is empty then; its chunks stand behind these.
+    /// Moves everything that another memory holds to this one, after its own chunks. The other one is then empty.
     func take(_ other: ConversationMemory) {
         chunks += other.chunks
         other.chunks = []

@@ -1,39 +1,42 @@
 import ProbeBase
 
-/// The packet that captures are full of: a whole TCP segment over IPv4 over Ethernet, with ACK, at most PSH besides, and no option
-/// but a timestamp. It is read with one look at its lengths; every other packet is `PacketDecoder`'s, which reads these to the
-/// same values.
+/// The most common packet in captures: a whole TCP segment over IPv4 over Ethernet, with ACK, at most PSH in addition,
+/// and no option except a timestamp.
+///
+/// It is read with one check of its lengths. Every other packet is left to `PacketDecoder`, which would read the same
+/// values from these packets.
 struct FastPathSegment {
-    /// Address and port, the port in the lowest 16 bits.
+    /// The sender's address and port, the port in the lowest 16 bits.
     let source: UInt64
     let destination: UInt64
     let sequence: SequenceNumber
     let acknowledgment: SequenceNumber
     let window: UInt16
-    /// The timestamp's value (RFC 7323 3), where there is one.
+    /// The timestamp's value (RFC 7323 3), if there is one.
     let stamp: UInt32?
-    /// In the packet's bytes; all of it was captured.
+    /// The range of the payload in the packet's bytes; all of it was captured.
     let payload: Range<Int>
 
-    /// Ethernet's, IPv4's and TCP's headers without options.
+    /// The length of the headers of Ethernet, IPv4 and TCP without options.
     static let shortest = 14 + 20 + 20
-    /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
+    /// Two no-operations, then a timestamp, as every system sends it (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
-    /// Between whom a packet of TCP over IPv4 over Ethernet goes that is whole enough to be an ordinary one. Each as in `FastPathSegment`.
+    /// The endpoints of a packet of TCP over IPv4 over Ethernet that is whole enough to be an ordinary one. The values
+    /// are those of `FastPathSegment`.
     struct Ends {
         let source: UInt64
         let destination: UInt64
-        /// As `ConnectionShare.hash`.
+        /// The hash from `ConnectionShare.hash`.
         let hash: UInt64
 
-        /// nil for any other packet.
+        /// Reads the endpoints; `nil` for any other packet.
         @inline(__always)
         init?(_ bytes: Span<UInt8>, linkType: LinkType) {
             guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }
-            // Of a known length: the bounds are checked once.
+            // The length is known, so the bounds are checked only once.
             let header = bytes.extracting(0..<FastPathSegment.shortest)
-            // A word each: Ethernet's type, version and header length; fragmentation, hop limit and protocol.
+            // One word each: Ethernet's type, version and header length; fragmentation, hop limit and protocol.
             guard let type = header.big32(at: 12), type & 0xffff_ff00 == 0x0800_4500,
                 let transport = header.big32(at: 20), transport & 0x3fff_00ff == 0x0000_0006,
                 let source = header.big32(at: 26), let destination = header.big32(at: 30),
@@ -45,7 +48,7 @@ struct FastPathSegment {
         }
     }
 
-    /// nil for one with anything else in it. `bytes` is what `ends` were read from.
+    /// Reads the segment; `nil` if it has anything else in it. `ends` must have been read from `bytes`.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, _ ends: Ends) {
         guard bytes.count >= Self.shortest else { return nil }
@@ -56,7 +59,7 @@ struct FastPathSegment {
         else { return nil }
         let end = 14 &+ Int(totalLength)
         guard end <= bytes.count else { return nil }
-        // ACK without FIN, SYN, RST, URG and the congestion bits; PSH is as it may be.
+        // ACK without FIN, SYN, RST, URG and the congestion bits; PSH may be set or not.
         var start = Self.shortest
         switch offsetAndFlags & 0xf1f7 {
         case 0x5010:

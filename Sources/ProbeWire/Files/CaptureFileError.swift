@@ -1,24 +1,24 @@
 import ProbeBase
 
-/// Where and why a capture file could not be read on. What came before is good.
+/// Where and why a capture file could not be read any further. Everything before that is valid.
 package struct CaptureFileError: Error, Sendable, Hashable {
     package enum Reason: Error, Sendable, Hashable {
-        /// The first four bytes are no capture file's.
+        /// The first four bytes are not those of a capture file.
         case notACapture(magic: UInt32)
         case unsupportedVersion(major: UInt16, minor: UInt16)
-        /// The file ends inside a record or block that says it has this many bytes.
+        /// The file ends inside a record or block that claims to have this many bytes.
         case endsInside(length: Int, present: Int)
         /// A record claims more bytes than any packet has.
         case recordTooLong(length: Int, limit: Int)
-        /// A block's length is below its smallest, or no multiple of four, or not the same at its two ends.
+        /// A block's length is less than the minimum, not a multiple of four, or not the same at its two ends.
         case badBlockLength(Int)
-        /// A packet's or an option's length reaches beyond its block.
+        /// A packet's or an option's length extends beyond its block.
         case lengthBeyondBlock(Int)
         case unknownInterface(Int)
         case notASection
     }
 
-    /// From the file's first byte.
+    /// The offset from the file's first byte.
     package var offset: UInt64
     package var reason: Reason
 

@@ -1,13 +1,14 @@
 import ProbeBase
 
-/// Reads pcap and pcapng files from bytes that come in chunks of any size.
+/// Reads pcap and pcapng files from chunks of any size.
 ///
-/// Sans-IO: the caller reads the file and feeds its bytes. A packet that lies whole in a chunk is handed out where it lies; only one that a
-/// chunk's end cuts is copied. Never traps; holds at most one record of `longestRecord` bytes.
+/// Sans-IO: the caller reads the file and feeds its bytes. A packet that is wholly inside a chunk is passed on in
+/// place; only a packet that crosses the end of a chunk is copied. Never traps; holds at most one record of
+/// `longestRecord` bytes.
 package struct CaptureFileReader: Sendable {
     package enum Format: Sendable, Hashable { case pcap, pcapng }
 
-    /// Nil until enough bytes have come.
+    /// The format; `nil` until enough bytes have been read.
     package var format: Format? {
         switch state {
         case .pcap: .pcap
@@ -15,18 +16,18 @@ package struct CaptureFileReader: Sendable {
         case .start, .failed: nil
         }
     }
-    /// Of all sections, in the order of the file.
+    /// The interfaces of all sections, in the order of the file.
     package private(set) var interfaces: [CaptureInterface] = []
     package private(set) var packetCount = 0
-    /// The TLS key logs of the file, lines in NSS's format; empty where it holds none.
+    /// The TLS key logs of the file, as lines in NSS's format; empty if there are none.
     package var keyLog: [UInt8] {
         if case .pcapng(let decoder) = state { decoder.keyLog } else { [] }
     }
-    /// Packets of links that the view leaves out; `packetCount` includes them.
+    /// The number of link packets that the view leaves out; `packetCount` includes them.
     package var leftOutCount: Int {
         if case .pcapng(let decoder) = state { decoder.leftOutCount } else { 0 }
     }
-    /// Comments of the sections.
+    /// The comments of the sections.
     package private(set) var comments: [String] = []
 
     private enum State: Sendable {
@@ -41,20 +42,23 @@ package struct CaptureFileReader: Sendable {
     private var rest: [UInt8] = []
     private var consumed: UInt64 = 0
 
-    /// More than any link's packet; `PcapDecoder` takes the file's snap length for a limit where that is higher.
+    /// The longest record that is read, which is longer than any link's packet. `PcapDecoder` has a lower limit: the
+    /// file's snap length, but at least 256 KiB.
     package static let longestRecord = 16 << 20
 
-    /// - Parameter view: which packets of links are handed out.
+    /// Creates a reader.
+    ///
+    /// - Parameter view: which packets of links are passed on.
     package init(view: LinkView = .received) { self.view = view }
 
-    /// What one step over the bytes came to.
+    /// The result of one step over the bytes.
     enum Step {
         case consumed(Int)
-        /// So many bytes from the record's start, at least.
+        /// At least this number of bytes is needed from the record's start.
         case needs(Int)
     }
 
-    /// Takes the next bytes of the file and hands out the packets in them. After an error every call throws it again.
+    /// Reads the next bytes of the file and passes on the packets in them. After an error, every call throws it again.
     package mutating func feed(
         _ chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
@@ -62,8 +66,8 @@ package struct CaptureFileReader: Sendable {
         try walk(chunk, from: position, packet)
     }
 
-    /// As `feed`; a packet that lies whole in a chunk of a pcap file is handed to `ordinary` first, with its number, and to
-    /// `packet` where that does not take it.
+    /// Does the same as `feed`, but passes a packet that is wholly inside a chunk of a pcap file to `ordinary` first,
+    /// with its number, and to `packet` only if that does not accept it.
     @inline(__always)
     mutating func feed(
         _ chunk: Span<UInt8>, ordinary: (PcapDecoder.Record, LinkType, Int, Span<UInt8>) -> Bool,
@@ -102,9 +106,9 @@ package struct CaptureFileReader: Sendable {
         try walk(chunk, from: position, packet)
     }
 
-    /// Completes a record that began in an earlier chunk, with no more bytes than it needs.
+    /// Completes a record that began in an earlier chunk, using no more bytes than it needs.
     ///
-    /// - Returns: where the rest of the chunk begins; nil where nothing of it is left.
+    /// - Returns: where the rest of the chunk begins; `nil` if nothing is left.
     private mutating func complete(
         with chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) -> Int? {
@@ -129,7 +133,7 @@ package struct CaptureFileReader: Sendable {
         return rest.isEmpty ? position : nil
     }
 
-    /// Hands out the packets from `start` on, and keeps what comes behind the last one.
+    /// Passes on the packets from `start` on, and keeps the bytes after the last one.
     private mutating func walk(
         _ chunk: Span<UInt8>, from start: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
@@ -143,7 +147,7 @@ package struct CaptureFileReader: Sendable {
         }
     }
 
-    /// The file has ended: throws where it ended inside a record.
+    /// Ends the file; throws if it ended inside a record.
     package mutating func finish() throws(CaptureFileError) {
         if case .failed(let error) = state { throw error }
         if rest.isEmpty {

@@ -1,16 +1,16 @@
-/// What a capture file says about one packet; its bytes are handed out beside it.
+/// The metadata of one packet in a capture file; its bytes are passed separately.
 package struct CaptureRecord: Sendable, Hashable {
-    /// In the file, from 0.
+    /// The number of the packet in the file, from 0.
     package var index: Int
-    /// Nanoseconds since 1970; 0 where the file has none (simple packet blocks).
+    /// The time in nanoseconds since 1970; 0 if the file has none (simple packet blocks).
     package var time: UInt64
     package var hasTime: Bool
-    /// Bytes on the wire, without a frame check sequence.
+    /// The number of bytes on the wire, without a frame check sequence.
     package var originalLength: Int
     package var linkType: LinkType
-    /// In `CaptureFileReader.interfaces`.
+    /// The index in `CaptureFileReader.interfaces`.
     package var interface: Int
-    /// pcapng's opt_comment, in order.
+    /// The comments (pcapng's opt_comment), in order.
     package var comments: [String]
 
     package init(
@@ -30,34 +30,34 @@ package struct CaptureRecord: Sendable, Hashable {
 /// An interface of a capture file. A pcap file has one.
 package struct CaptureInterface: Sendable, Hashable {
     package var linkType: LinkType
-    /// 0 for none.
+    /// The snap length; 0 for none.
     package var snapLength: UInt32
     package var name: String?
     package var resolution: TimestampResolution
-    /// Seconds to be added to each time.
+    /// The number of seconds to add to each time.
     package var timeOffset: Int64
-    /// Bytes of frame check sequence at each packet's end.
+    /// The number of bytes of the frame check sequence at each packet's end.
     package var checkLength: Int
-    /// From the last statistics block, where the file has one.
+    /// The count from the last statistics block, if the file has one.
     package var received: UInt64?
     package var dropped: UInt64?
     /// The end of a link in a capture that a run wrote.
     package var linkEnd: CaptureLinkEnd?
 }
 
-/// The unit of a time stamp.
+/// The unit of a timestamp.
 package enum TimestampResolution: Sendable, Hashable {
-    /// 10^-n s.
+    /// Units of 10^-n s.
     case decimal(UInt8)
-    /// 2^-n s.
+    /// Units of 2^-n s.
     case binary(UInt8)
 
-    /// pcapng's if_tsresol.
+    /// Creates a resolution from pcapng's if_tsresol.
     init(option: UInt8) {
         self = option & 0x80 == 0 ? .decimal(option) : .binary(option & 0x7f)
     }
 
-    /// Held inside UInt64.
+    /// Converts a timestamp to nanoseconds, clamped to the range of UInt64.
     func nanoseconds(_ stamp: UInt64) -> UInt64 {
         switch self {
         case .decimal(9): return stamp

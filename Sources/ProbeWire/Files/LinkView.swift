@@ -1,17 +1,18 @@
-/// Which packets of a link's capture are read.
+/// The packets of a link's capture that are read.
 ///
-/// A run captures a link at both ends, so a packet that arrived is in the file twice: as its sender sent it, and as its receiver received
-/// it. Only one view is read at a time, because the two copies of a packet would look like a retransmission. Packets of other interfaces
-/// are in every view.
+/// A run captures a link at both ends, so a packet that arrived is in the file twice: as its sender sent it, and as its
+/// receiver received it. Only one view is read at a time, because the two copies of a packet would look like a
+/// retransmission. Packets of other interfaces are in every view.
 package enum LinkView: Sendable, Hashable {
     /// Each packet as its receiver saw it.
     case received
     /// Each packet as its sender sent it.
     case sent
-    /// What the end on this side sent and received.
+    /// The packets that the end on this side sent and received.
     case at(CaptureLinkEnd)
 
-    /// The beginning of the comment on a copy that the link made of a packet. No view includes such a copy: nobody sent it twice.
+    /// The beginning of the comment on a copy that the link made of a packet. No view includes such a copy: it was not
+    /// sent twice.
     package static let copyComment = "a copy that the link made"
 
     func includes(_ end: CaptureLinkEnd, _ direction: PacketDirection?, _ comments: [String]) -> Bool {

@@ -1,6 +1,7 @@
-/// A format other than pcap and pcapng, recognised by a file's first four bytes, and the command that converts or unpacks such a file.
+/// A format other than pcap and pcapng, recognized by a file's first four bytes, and the command that converts or
+/// unpacks such a file.
 package struct OtherFormat: Sendable, Hashable {
-    /// `a snoop file`
+    /// The name with its article: `a snoop file`.
     package let name: String
     package let command: String
 
@@ -20,7 +21,7 @@ package struct OtherFormat: Sendable, Hashable {
         case 0x0422_4d18: self.init(compressed: "lz4", "lz4 -dc in.lz4")
         case 0x504b_0304: self.init(compressed: "zip", "unzip -p in.zip")
         case 0x377a_bcaf: self.init(compressed: "7-Zip", "7z x -so in.7z")
-        // Inside of what was decompressed already: these are recognised at a file's beginning.
+        // These are recognized at the beginning of a file, here of one that was already decompressed.
         case 0x1f8b_0800...0x1f8b_08ff: self.init(compressed: "gzip twice", "zcat in.gz | zcat")
         case 0x28b5_2ffd: self.init(compressed: "zstd twice", "zstdcat in.zst | zstdcat")
         default:

@@ -1,7 +1,8 @@
 import ProbeBase
 
-/// The classic format (draft-ietf-opsawg-pcap) and what grew beside it: both byte orders, micro- and nanoseconds, Kuznetzov's
-/// longer record headers, IXIA's longer file header, and the old versions with two lengths in the other order.
+/// Decodes the classic format (draft-ietf-opsawg-pcap) and its variants: both byte orders, micro- and nanoseconds,
+/// Kuznetzov's longer record headers, IXIA's longer file header, and the old versions with the two lengths in the other
+/// order.
 struct PcapDecoder: Sendable {
     struct Variant: Sendable {
         var isLittleEndian: Bool
@@ -30,13 +31,13 @@ struct PcapDecoder: Sendable {
 
     let linkType: LinkType
     let snapLength: UInt32
-    /// Bytes of frame check sequence at each packet's end.
+    /// The number of bytes of the frame check sequence at each packet's end.
     private let checkLength: Int
     private let variant: Variant
-    /// Before 2.3 the lengths stood the other way round.
+    /// Whether the two lengths are in the other order, as before version 2.3.
     private let swapsLengths: Bool
     private let mayHaveSwapped: Bool
-    /// In nanoseconds.
+    /// The unit of the fraction, in nanoseconds.
     private let fractionUnit: UInt64
     private let longestRecord: UInt32
 
@@ -65,31 +66,32 @@ struct PcapDecoder: Sendable {
         snapLength = word(16)
         let link = word(20)
         linkType = LinkType(rawValue: link & 0x03ff_ffff)
-        // The upper bits: whether the length of the frame check sequence is given, and that length in words of 16 bits.
+        // The upper bits state whether the length of the frame check sequence is given, and that length in words of 16
+        // bits.
         checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
         longestRecord = min(max(snapLength, 262_144), UInt32(CaptureFileReader.longestRecord))
     }
 
-    /// What a record's header says, and where its packet lies.
+    /// The values in a record's header, and the position of its packet.
     struct Record {
         var time: UInt64
-        /// On the wire, with a frame check sequence.
+        /// The length on the wire, with a frame check sequence.
         fileprivate var original: UInt32
-        /// Within the bytes that it was read from.
+        /// The range in the bytes from which the record was read.
         var packet: Range<Int>
     }
 
-    /// The record at `offset`; nil where not all of it is there.
+    /// Returns the record at `offset`; `nil` if it is incomplete.
     @inline(__always)
     func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
         guard bytes.count &- offset >= variant.recordHeaderLength else { return nil }
-        // The bounds are those checked above; no header is shorter than 16 bytes.
+        // The bounds were checked above; no header is shorter than 16 bytes.
         let header = unsafe bytes.extracting(unchecked: offset..<offset &+ 16)
         guard let seconds = word(header, 0), let fraction = word(header, 4), var captured = word(header, 8),
             var original = word(header, 12)
         else { return nil }
         if mayHaveSwapped {
-            // In 2.3 it depends on who wrote it, as libpcap found.
+            // In version 2.3 the order depends on the writer, as libpcap found.
             if swapsLengths || captured > original { swap(&captured, &original) }
         }
         guard captured <= longestRecord else {
@@ -103,7 +105,7 @@ struct PcapDecoder: Sendable {
             original: original, packet: Range(uncheckedBounds: (start, end)))
     }
 
-    /// A record's length on the wire, without a frame check sequence.
+    /// Returns a record's length on the wire, without a frame check sequence.
     func originalLength(_ record: Record) -> Int { max(0, Int(record.original) - checkLength) }
 
     func step(
@@ -118,7 +120,7 @@ struct PcapDecoder: Sendable {
         return .consumed(record.packet.upperBound - offset)
     }
 
-    /// Bytes of a record that is not all there, as far as they are known.
+    /// Returns the number of bytes of an incomplete record, as far as it is known.
     private func needed(_ bytes: Span<UInt8>, at offset: Int) -> Int {
         guard bytes.count - offset >= variant.recordHeaderLength, let first = word(bytes, offset + 8),
             let second = word(bytes, offset + 12)

@@ -1,13 +1,13 @@
-/// Builds a pcapng file piece by piece (draft-ietf-opsawg-pcapng): each call returns the bytes to be appended.
+/// Builds a pcapng file piece by piece (draft-ietf-opsawg-pcapng): each call returns the bytes to append.
 ///
-/// What has been written is a whole file after each call, so one that is never ended can be read. Little-endian, times in
-/// nanoseconds.
+/// The file is complete after each call, so that even a file that is never ended can be read. Little-endian, with times
+/// in nanoseconds.
 package struct PcapNGWriter: Sendable {
-    /// An interface as it is described in the file.
+    /// The description of an interface in the file.
     package struct Interface: Sendable, Hashable {
         package var name: String
         package var linkType: LinkType
-        /// 0 for none.
+        /// The snap length; 0 for none.
         package var snapLength: UInt32
         /// The end of a link whose packets are on this interface.
         package var linkEnd: CaptureLinkEnd?
@@ -20,9 +20,9 @@ package struct PcapNGWriter: Sendable {
         }
     }
 
-    /// What the capture counted (`pcap_stats`).
+    /// The counters of the capture (`pcap_stats`).
     package struct Statistics: Sendable, Hashable {
-        /// Nanoseconds since 1970.
+        /// The start of the capture, in nanoseconds since 1970.
         package var start: UInt64
         package var end: UInt64
         package var received: UInt64
@@ -36,7 +36,7 @@ package struct PcapNGWriter: Sendable {
         }
     }
 
-    /// In the order of their numbers.
+    /// The interfaces in the order of their numbers.
     package let interfaces: [Interface]
 
     package init(interface: Interface) {
@@ -47,8 +47,8 @@ package struct PcapNGWriter: Sendable {
         self.interfaces = interfaces
     }
 
-    /// The section header and the descriptions of the interfaces: the file's first bytes. `application` is `tcpprobe 0.1.0`,
-    /// `system` is `Linux 6.18`, `comments` are of the whole file.
+    /// Returns the first bytes of the file: the section header and the descriptions of the interfaces. `application` is
+    /// like `tcpprobe 0.1.0`, `system` like `Linux 6.18`; `comments` are about the whole file.
     package func header(application: String, system: String, comments: [String] = []) -> [UInt8] {
         var section = Block(type: 0x0a0d_0d0a)
         section.append(UInt32(0x1a2b_3c4d))
@@ -74,12 +74,12 @@ package struct PcapNGWriter: Sendable {
         return description.finished()
     }
 
-    /// An enhanced packet block. Comments are UTF-8 without control bytes, which the caller sees to; one above 65,535 bytes is
-    /// cut at a character.
+    /// Returns an enhanced packet block. Comments must be UTF-8 without control bytes, which is up to the caller; one
+    /// above 65,535 bytes is cut at a character.
     ///
     /// - Parameters:
     ///   - interface: the number of the interface.
-    ///   - direction: at the end of a link: whether that end sent or received the packet.
+    ///   - direction: whether the end of a link sent or received the packet.
     package func packet(
         _ packet: CapturedPacket, comments: [String] = [], on interface: Int = 0, direction: PacketDirection? = nil
     ) -> [UInt8] {
@@ -96,7 +96,8 @@ package struct PcapNGWriter: Sendable {
         return block.finished()
     }
 
-    /// A decryption secrets block of a TLS key log, lines in NSS's format. Readers use it for the packets behind it.
+    /// Returns a decryption secrets block with a TLS key log, lines in NSS's format. Readers use it for the packets
+    /// after it.
     package func secrets(keyLog: [UInt8]) -> [UInt8] {
         var block = Block(type: 10, capacity: keyLog.count + 32)
         block.append(PcapNGDecoder.keyLogType)
@@ -105,7 +106,7 @@ package struct PcapNGWriter: Sendable {
         return block.finished()
     }
 
-    /// An interface statistics block: the file's last bytes.
+    /// Returns an interface statistics block: the file's last bytes.
     package func statistics(_ statistics: Statistics) -> [UInt8] {
         var block = Block(type: 5)
         block.append(UInt32(0))
@@ -165,7 +166,7 @@ extension PcapNGWriter {
             option(code, value: text.utf8[..<end])
         }
 
-        /// Times in options are two words of 32 bits, the high one first, as in a packet block.
+        // Times in options are two words of 32 bits, the high one first, as in a packet block.
         mutating func option(_ code: UInt16, time: UInt64) {
             append(code)
             append(UInt16(8))

@@ -1,13 +1,16 @@
 package import ProbeBase
 
 extension Conversation {
-    /// Times of the two directions may be out of order by this much (measured: 436 us).
+    /// The largest amount by which times of the two directions may be out of order (measured: 436 us).
     private static let clockDoubt: Int64 = 500_000
 
-    /// The first FIN or RST of each side is compared. One that acknowledges the other came second whatever the clock says;
-    /// where neither had seen the other, times decide; where the times are too close to be trusted, the statement is inconclusive.
+    /// Judges whether `side` closed first by comparing the first FIN or RST of each side.
     ///
-    /// An RST outside the window counts if packets before it are missing from the capture, and does not if none are.
+    /// One that acknowledges the other came second, whatever the clock says. If neither side had seen the other's, the
+    /// times decide; if the times are too close to be trusted, the statement is inconclusive.
+    ///
+    /// An RST outside the window counts if packets before it are missing from the capture, and does not count
+    /// otherwise.
     func judgeClosedFirst(by side: ConversationSide, _ names: SideNames) -> WireVerdict {
         let verdict = judgeClosedFirst(by: side, names, countsOutside: false)
         guard let refused = ConversationSide.allCases.first(where: { sentOutside($0) != nil }),
@@ -53,13 +56,13 @@ extension Conversation {
         return rst?.refusal == .outsideWindow ? rst : nil
     }
 
-    /// `mark` acknowledges the FIN of `peer`.
+    /// Returns whether `mark` acknowledges the FIN of `peer`.
     private func acknowledges(_ mark: CloseMark, peer: ConversationSide) -> Bool {
         guard let fin = halfConnection(from: peer).fin, let acknowledged = mark.acknowledged else { return false }
         return acknowledged > fin.offset
     }
 
-    /// When the receive window of `side` was shut at or after `since`; nil if it never was.
+    /// Returns when the receive window of `side` was shut at or after `since`; `nil` if it never was.
     package func shutWindow(of side: ConversationSide, since: UInt64) -> UInt64? {
         let shuts = halfConnection(from: side).window.shuts
         return shuts.first { ($0.openedAt ?? UInt64.max) >= since }?.time

@@ -1,10 +1,10 @@
 import ProbeBase
 
 extension Conversation {
-    /// What a statement about this connection comes to, by what has been captured so far.
+    /// Judges a statement about this connection by what has been captured so far.
     ///
-    /// A statement about nothing (no segment, no gap, no line) is never passed: it waits for as long as something can come and
-    /// fails then. `names` are for the texts.
+    /// A statement about nothing (no segment, no gap, no line) never passes: it waits for as long as something can
+    /// still arrive, and then fails. `names` are used in the texts.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         let verdict = judgeCaptured(assertion, names)
         guard let doubt = MissingPackets.unknownPart(concerning: assertion, in: self, names),
@@ -13,7 +13,7 @@ extension Conversation {
         return .inconclusive(doubt)
     }
 
-    /// What the statement comes to if everything is in the capture.
+    /// Judges the statement as if everything were in the capture.
     func judgeCaptured(_ assertion: WireAssertion, _ names: SideNames) -> WireVerdict {
         switch assertion {
         case .halfConnection(.lines(.crlf), let side): judgeLines(from: side, names)
@@ -35,7 +35,7 @@ extension Conversation {
         }
     }
 
-    /// What `HalfConnectionJudge` comes to, which is asked only where it must be: it copies the flow, and a capture may have thousands.
+    /// Asks `HalfConnectionJudge` only if necessary, because it copies the flow, and a capture may have thousands.
     private func judgeLines(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines { return .passed }
         let failure =
@@ -45,7 +45,8 @@ extension Conversation {
         return HalfConnectionJudge(conversation: self, side: side, names: names).judge(.lines(.crlf))
     }
 
-    /// A time for texts: the milliseconds of the run's timeline, or the time since the connection's first packet.
+    /// Returns a time for texts: the milliseconds of the run's timeline, or the time since the connection's first
+    /// packet.
     func elapsed(_ time: UInt64, _ names: SideNames) -> String {
         guard let origin = names.origin else {
             return "at +" + DurationText.text(nanoseconds: DurationText.difference(from: firstTime ?? time, to: time))
@@ -74,20 +75,22 @@ extension Conversation {
         return .waiting(WireFailure("no RST from \(names[side])", details: closeDetails(names)))
     }
 
-    /// Whether an RST of that side cut the connection off. One without an ACK, when both have closed and each knows of the other's
-    /// FIN, does not: a system sends it (RFC 9293 3.10.7.1) to an acknowledgment that comes when nothing of the connection is left,
-    /// as when the two last ones cross.
+    /// Returns whether an RST of that side cut the connection off.
+    ///
+    /// An RST without an ACK does not if both sides have closed and each knows of the other's FIN: a system sends it
+    /// (RFC 9293 3.10.7.1) in answer to an acknowledgment that arrives when nothing of the connection is left, for
+    /// example when the last two acknowledgments cross.
     private func isReset(by side: ConversationSide) -> Bool {
         let flow = halfConnection(from: side)
         return [flow.rst, flow.refusedRST].compactMap(\.self).contains { rst in
             if rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy({ knowsFIN(of: $0) }) { return true }
-            // One that changed nothing may have come long before both sides closed.
+            // An RST that had no effect may have been sent long before both sides closed.
             let lastFIN = max(fromClient.fin?.packetIndex ?? -1, fromServer.fin?.packetIndex ?? -1)
             return rst.refusal != nil && rst.packetIndex < lastFIN
         }
     }
 
-    /// The side has sent a FIN, and its peer has acknowledged it.
+    /// Returns whether the side has sent a FIN and its peer has acknowledged it.
     private func knowsFIN(of side: ConversationSide) -> Bool {
         guard let fin = halfConnection(from: side).fin, let acknowledged = halfConnection(from: side).acknowledgedEnd
         else { return false }
@@ -115,7 +118,7 @@ extension Conversation {
         return .failed(WireFailure(ByteText.count(count, "retransmission"), details: details))
     }
 
-    /// A line for each of the first retransmissions of one side.
+    /// Returns a line for each of the first retransmissions of one side.
     func retransmissionDetails(from side: ConversationSide, _ names: SideNames) -> [String] {
         let flow = halfConnection(from: side)
         let repeats = flow.repeats.filter { $0.kind.isRetransmission }.map { ($0.time, $0.offset, $0.length, $0.kind) }
@@ -127,7 +130,7 @@ extension Conversation {
         }
     }
 
-    /// The repeats of one side that may have replaced segments that were lost, as a sentence; nil if there are none.
+    /// Returns a sentence about the repeats of one side that may have replaced lost segments; `nil` if there are none.
     func repeatDoubt(of side: ConversationSide, _ names: SideNames) -> String? {
         let count = halfConnection(from: side).doubtfulCount
         guard count > 0 else { return nil }
@@ -138,7 +141,7 @@ extension Conversation {
                 + "whether they replaced segments that were lost can't be told"
     }
 
-    /// An RST that its receiver did not obey, as a sentence; nil if there is none.
+    /// Returns a sentence about an RST that its receiver did not obey; `nil` if there is none.
     func refusal(of side: ConversationSide, _ names: SideNames) -> String? {
         guard let rst = halfConnection(from: side).refusedRST, let refusal = rst.refusal else { return nil }
         return switch refusal {
@@ -171,7 +174,7 @@ extension Conversation {
         return .waiting(WireFailure("no ACK from \(names.client) for the SYN-ACK"))
     }
 
-    /// Who said what about the end, a line each.
+    /// Returns a line for each FIN and RST, or one line if neither side has closed.
     func closeDetails(_ names: SideNames) -> [String] {
         var marks: [(UInt64, String)] = []
         for side in ConversationSide.allCases {

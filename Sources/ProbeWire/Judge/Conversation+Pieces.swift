@@ -2,25 +2,27 @@ package import ProbeBase
 
 /// Whether the pieces of one send left as they were cut.
 package enum PieceVerdict: Sendable, Hashable {
-    /// Each boundary between pieces was one between segments.
+    /// Each boundary between pieces was a boundary between segments.
     case exact
-    /// Some pieces left together: a line for each segment that carried parts of several.
+    /// Some pieces left together; there is a line for each segment that carried parts of several pieces.
     case coalesced([String])
-    /// Not all bytes were seen yet.
+    /// Not all bytes have been seen yet.
     case notSeen(String)
     /// Bytes are missing from the capture.
     case inconclusive(String)
 }
 
 extension Conversation {
-    /// The stream offsets at which a first transmission began or ended, sorted, each once.
+    /// Returns the stream offsets at which a first transmission began or ended, sorted, without duplicates.
     package func segmentBoundaries(from side: ConversationSide) -> [Int] {
         let edges = halfConnection(from: side).segments.flatMap { [Int(clamping: $0.offset), Int(clamping: $0.end)] }
         return Set(edges).sorted()
     }
 
-    /// Looks on the wire for the pieces of one send that began at `streamOffset`. A piece that no single segment can carry may
-    /// span several; no segment may carry parts of two. Retransmissions do not count.
+    /// Checks on the wire whether the pieces of one send, which began at `streamOffset`, left separately.
+    ///
+    /// A piece that is too long for one segment may span several; no segment may carry parts of two pieces.
+    /// Retransmissions do not count.
     package func verifyPieces(from side: ConversationSide, streamOffset: Int, lengths: [Int], names: SideNames = .plain)
         -> PieceVerdict
     {
@@ -44,7 +46,7 @@ extension Conversation {
         return details.isEmpty ? .exact : .coalesced(details)
     }
 
-    /// Both lists are walked once: a send may have thousands of pieces.
+    /// Walks both lists only once, because a send may have thousands of pieces.
     private func coalesced(_ segments: [DataSegment], edges: [Int64], _ names: SideNames) -> [String] {
         var details: [String] = []
         var edge = 0
@@ -60,7 +62,8 @@ extension Conversation {
         return details
     }
 
-    /// Edge 0 is the start of piece 1, edge `pieces` the end of the last one; both lie inside the segment.
+    /// Names the pieces between two edges. Edge 0 is the start of piece 1, edge `pieces` the end of the last one; both
+    /// lie inside the segment.
     private func who(firstEdge: Int, lastEdge: Int, pieces: Int) -> String {
         let first = max(1, firstEdge)
         let last = min(pieces, lastEdge + 1)

@@ -5,35 +5,36 @@ package enum HalfConnectionAssertion: Sendable, Equatable {
     case bytes([UInt8])
     case segmentCount(Comparison, Int)
     case segments([[UInt8]])
-    /// Nanoseconds; index 1 is the first gap, nil each of them.
+    /// A gap in nanoseconds; index 1 is the first gap, `nil` stands for each of them.
     case gap(index: Int?, Comparison, nanoseconds: Int64)
     case largestSegment(Comparison, Int)
-    /// Content without terminator.
+    /// The length of the longest line's content, without its terminator.
     case longestLine(Comparison, Int)
     case lines(Framing)
     case messages(Comparison, Int, Framing)
-    /// Of the handshake's end.
+    /// The time of the first byte after the end of the handshake.
     case firstByte(withinNanoseconds: Int64)
     case zeroWindow
     /// The largest window that the side announced, scaled, in bytes.
     case window(Comparison, Int)
     case urgent
     case retransmissions(Comparison, Int)
-    /// Acknowledgements that report what came behind a gap.
+    /// Acknowledgments that report bytes received after a gap.
     case sacks(Comparison, Int)
     case duplicateAcks(Comparison, Int)
     case keepAlives(Comparison, Int)
-    /// Whole TLS records.
+    /// The number of whole TLS records.
     case records(Comparison, Int)
-    /// Whole frames of WebSocket.
+    /// The number of whole WebSocket frames.
     case frames(Comparison, Int)
-    /// Nothing but TLS records: from the first one on, or from the first byte on.
+    /// Nothing but TLS records, from the first record on or from the first byte on.
     case tls(fromStart: Bool)
-    /// These bytes, at least one, are not in the stream.
+    /// These bytes, at least one, do not occur in the stream.
     case lacks([UInt8])
 }
 
-// All that the wire has to know of each statement is in this file: the case, what judges it, and what has to be kept for it.
+// Everything that the wire must know of each statement is in this file: the case, its judge, and the data that must be
+// kept for it.
 
 extension HalfConnectionJudge {
     func judge(_ statement: HalfConnectionAssertion) -> WireVerdict {
@@ -64,12 +65,12 @@ extension HalfConnectionJudge {
 }
 
 extension HalfConnectionAssertion {
-    /// Has so much kept that the statement can be judged; a stream that no statement looks into passes through.
+    /// Raises the limits so that the statement can be judged. A stream that no statement looks into passes through.
     fileprivate func widen(_ limits: inout ConversationLimits) {
         switch self {
         case .firstByte, .retransmissions, .segmentCount, .largestSegment: limits.keepFirstSegments()
         case .bytes(let expected):
-            // Some bytes more, to show how the stream goes on where it differs.
+            // Some more bytes, to show how the stream continues after a difference.
             limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
         case .segments(let expected):
             limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
@@ -87,18 +88,19 @@ extension HalfConnectionAssertion {
 }
 
 extension HalfConnectionAssertion {
-    /// What missing packets change; nil if the statement does not depend on them.
+    /// Returns what missing packets change; `nil` if the statement does not depend on them.
     ///
-    /// - Parameter isPeers: packets of the other side are missing, and none of this one; nil if these change nothing.
+    /// - Parameter isPeers: whether the missing packets are those of the other side, and none of this side's is
+    ///   missing.
     func effect(isPeers: Bool) -> MissingEffect? {
         switch self {
         case .bytes, .segments, .gap, .records, .frames, .tls: isPeers ? nil : .decides
         case .messages(_, _, let framing):
-            // From the middle of a stream on, or after a gap, only line ends can be recognized.
+            // In the middle of a stream, or after a gap, only line ends can be recognized.
             isPeers ? nil : framing == .crlf || framing == .lf ? .grows : .decides
         case .segmentCount, .largestSegment, .longestLine, .window: isPeers ? nil : .grows
         case .sacks: isPeers ? nil : .grows
-        // Whether a packet is one of these depends on what the other side has acknowledged or sent.
+        // Whether a packet counts depends on what the other side has acknowledged or sent.
         case .retransmissions, .duplicateAcks, .keepAlives: isPeers ? .decides : .grows
         case .firstByte: .decides
         case .zeroWindow, .urgent: isPeers ? nil : .confirms
@@ -106,7 +108,8 @@ extension HalfConnectionAssertion {
         }
     }
 
-    /// The comparison of a number with a bound, and the same statement with another comparison; nil if it compares none.
+    /// The comparison of a number with a bound, and the same statement with another comparison; `nil` if the statement
+    /// compares no number.
     var bounded: (comparison: Comparison, replacing: (Comparison) -> HalfConnectionAssertion)? {
         switch self {
         case .segmentCount(let comparison, let bound): (comparison, { .segmentCount($0, bound) })
@@ -126,10 +129,10 @@ extension HalfConnectionAssertion {
 }
 
 extension ConversationLimits {
-    /// Enough to judge these.
+    /// Returns limits that suffice to judge the statements.
     package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
         var limits = ConversationLimits.counting
-        // The first ones are named where there should be none.
+        // The first ones are named if there should be none.
         if assertions.contains(.noRetransmission) { limits.keepFirstSegments() }
         for case .halfConnection(let statement, _) in assertions { statement.widen(&limits) }
         if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
@@ -142,7 +145,8 @@ extension ConversationLimits {
     }
 }
 
-/// Judges numbers of acknowledgements and probes. They can grow until the connection is closed, also behind this side's FIN.
+/// Judges counts of acknowledgments and probes. They can grow until the connection is closed, even after this side's
+/// FIN.
 private struct SignalJudge {
     enum Signal { case sacks, duplicates, keepAlives }
 

@@ -6,7 +6,7 @@ struct HalfConnectionJudge {
     let side: ConversationSide
     let names: SideNames
 
-    /// Read where it stands: a capture may have thousands.
+    /// The flow, read in place, because a capture may have thousands.
     var flow: HalfConnection {
         _read { if side == .client { yield conversation.fromClient } else { yield conversation.fromServer } }
     }
@@ -19,20 +19,21 @@ struct HalfConnectionJudge {
 
     var name: String { names[side] }
 
-    /// More data can come from this side.
+    /// Whether more data can arrive from this side.
     var canGrow: Bool {
         !flow.isComplete && flow.rst == nil && conversation.halfConnection(from: side.opposite).rst == nil
     }
 
     // MARK: What several statements share
 
-    /// There is nothing to judge: waits while something can come.
+    /// Returns the verdict if there is nothing to judge: waits while something can still arrive.
     func nothing(_ summary: String, details: [String] = []) -> WireVerdict {
         let failure = WireFailure(summary, details: details.isEmpty ? conversation.closeDetails(names) : details)
         return canGrow ? .waiting(failure) : .failed(failure)
     }
 
-    /// Bytes that are lost for good, in words; nil where nothing is missing or the missing bytes may still come.
+    /// A description of the bytes that are lost for good; `nil` if nothing is missing or the missing bytes may still
+    /// arrive.
     var lost: String? {
         guard let missing = flow.missing, let cause = missing.cause else { return nil }
         let length = Int(clamping: missing.length)
@@ -47,7 +48,7 @@ struct HalfConnectionJudge {
         return text.string
     }
 
-    /// Bytes or segments that were seen, but are not kept.
+    /// A description of bytes or segments that were seen but not kept.
     var unkept: String? {
         flow.stream.isKeptWhole
             ? nil : "only the first \(ByteText.count(flow.stream.bytes.count, "byte")) of \(name) are kept"
@@ -69,7 +70,7 @@ struct HalfConnectionJudge {
             WireFailure("the largest window of \(name) is \(largest) bytes, \(comparison.rawValue) \(bound) expected"))
     }
 
-    /// A probe, or what may be one, counts as a retransmission if it replaced a segment that was lost.
+    /// Judges the number of retransmissions. A probe, or what may be one, counts if it replaced a lost segment.
     func judgeRetransmissions(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.retransmissionCount
         if comparison.holds(count, bound) != comparison.holds(count + flow.doubtfulCount, bound),
@@ -91,7 +92,7 @@ struct HalfConnectionJudge {
         guard let handshake = conversation.handshakeTime else {
             return .inconclusive("the end of the handshake was not captured")
         }
-        // Data may be seen before the end of the handshake: the clock may run back between the directions.
+        // Data may be seen before the end of the handshake, because the clock may run backwards between the directions.
         let delay = max(0, DurationText.difference(from: handshake, to: first.time))
         if delay <= bound { return .passed }
         return .failed(
@@ -102,7 +103,7 @@ struct HalfConnectionJudge {
 }
 
 extension HalfConnectionJudge {
-    /// The whole stream so far against `expected`.
+    /// Compares the whole stream so far with `expected`.
     func judgeBytes(_ expected: [UInt8]) -> WireVerdict {
         let actual = flow.stream.firstBytes
         let common = zip(expected, actual).prefix { $0 == $1 }.count
@@ -140,7 +141,7 @@ extension HalfConnectionJudge {
         return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can come"))
     }
 
-    /// What is probably meant, where the two differ only in their line ends or in their end.
+    /// Returns hints if the two differ only in their line ends or in their end.
     private func nearMiss(_ expected: [UInt8], _ actual: [UInt8]) -> [String] {
         guard expected.contains(0x0a) || actual.contains(0x0a) else { return [] }
         func hasCRLF(_ bytes: [UInt8]) -> Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0x0d && $1 == 0x0a } }
@@ -184,7 +185,7 @@ extension HalfConnectionJudge {
             var decoder = FrameDecoder(framing: framing, limit: nil)
             decoder.append(flow.stream.bytes)
             var count = 0
-            // `try?`: without a limit there are no bytes that break this framing, so `next` throws nothing here.
+            // `try?`: without a limit, no bytes break this framing, so `next` never throws here.
             while (try? decoder.next()) != nil { count += 1 }
             return judgeEnds(count: count, terminator: framing.rawValue, unfinished: Int64(decoder.pending.count))
         case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none:
@@ -217,7 +218,7 @@ extension HalfConnectionJudge {
 
     func judgeLongestLine(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let lines = flow.stream.lines
-        // An unfinished line is at least as long as it is now, but for a CR at its end.
+        // An unfinished line has at least its current length, except for a CR at its end.
         let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)
         if lines.lineCount == 0, open <= 0 {
             if let lost { return .inconclusive(lost) }
@@ -235,9 +236,9 @@ extension HalfConnectionJudge {
 }
 
 extension StreamAssembler {
-    /// The first LF or CR that stands alone, as a failure of `name`; nil where none does.
+    /// Returns the first bare LF or CR, as a failure of `name`; `nil` if there is none.
     ///
-    /// Not of `HalfConnectionJudge`, which would copy the flow: a capture may have one in each of thousands.
+    /// Not in `HalfConnectionJudge`, which would copy the flow: a capture may have one in each of thousands of flows.
     func bareLineEnd(of name: String) -> WireFailure? {
         guard lines.hasBare else { return nil }
         let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
@@ -250,9 +251,9 @@ extension StreamAssembler {
         return WireFailure(summary.string, details: [context(at: offset), counts.string].compactMap(\.self))
     }
 
-    /// What stands around a line end.
+    /// Returns the bytes around a line end.
     private func context(at delivered: Int64) -> String? {
-        // Ends where its segment did.
+        // The excerpt ends where its segment did.
         var there = lines.bareExcerpt[...]
         if limits.keptBytes > 0, delivered < Int64(bytes.count) {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
@@ -264,7 +265,7 @@ extension StreamAssembler {
 }
 
 extension HalfConnectionJudge {
-    /// Whole messages so far; an unfinished one behind them is none.
+    /// Judges the number of whole messages so far; an unfinished one after them does not count.
     func judgeMessages(_ comparison: Comparison, _ bound: Int, _ framing: Framing) -> WireVerdict {
         let lines = flow.stream.lines
         var count = 0
@@ -298,7 +299,7 @@ extension HalfConnectionJudge {
                     + "\(comparison.rawValue) \(bound) expected"))
     }
 
-    /// Whole messages, and what makes the rest unreadable.
+    /// Returns the number of whole messages, and what makes the rest unreadable.
     private static func count(_ bytes: [UInt8], _ framing: Framing) -> (Int, damage: String?) {
         var decoder = FrameDecoder(framing: framing, limit: nil)
         decoder.append(bytes)
@@ -318,12 +319,12 @@ extension HalfConnectionJudge {
             ? "only the first \(flow.segments.count) segments of \(name) are kept" : nil
     }
 
-    /// Contradicts nothing that was seen, but something is missing.
+    /// Why a statement that agrees with everything seen is still uncertain: something is missing.
     private var doubt: String? { lost ?? tooMany }
 
     func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.segmentCount
-        // `segments 0` says that there is nothing; every other statement about no segment is about nothing.
+        // `segments 0` states that there is nothing; any other statement about no segment is about nothing.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let lost { return .inconclusive(lost) }
             return nothing("no data segment from \(name)")
@@ -336,7 +337,7 @@ extension HalfConnectionJudge {
                 details: list(flow.segments, title: "segment")))
     }
 
-    /// In the order of the stream; what was captured late stands where it belongs.
+    /// Compares segments in the order of the stream; a segment that was captured late is in its proper place.
     func judgeSegments(_ expected: [[UInt8]]) -> WireVerdict {
         let actual = flow.segments.sorted { $0.offset < $1.offset }
         let missingOffset = flow.missing?.offset ?? Int64.max
@@ -401,9 +402,9 @@ extension HalfConnectionJudge {
             return nothing("no data segment from \(name)")
         }
         let monotonic = MonotonicBound(flow.largestSegment, comparison, bound, canGrow: canGrow)
-        // A segment that was cut short has its length in its header; one that is missing has none.
+        // A segment that was cut short has its length in its header; a segment that is missing has none.
         if flow.missing?.cause != .cutShort, let lost, monotonic.isUnsettled { return .inconclusive(lost) }
-        // It may not be among those that are kept.
+        // The largest segment may not be among those that are kept.
         let largest = flow.segments.first { $0.length == flow.largestSegment }
         return monotonic.verdict(
             WireFailure(
@@ -417,7 +418,7 @@ extension HalfConnectionJudge {
                     ?? []))
     }
 
-    /// Between data segments that follow one another on the wire, retransmissions left out.
+    /// Judges the gaps between data segments that follow one another on the wire, without retransmissions.
     func judgeGap(_ index: Int?, _ comparison: Comparison, _ bound: Int64) -> WireVerdict {
         if flow.missing?.cause != .cutShort, let doubt { return .inconclusive(doubt) }
         let gaps = zip(flow.segments, flow.segments.dropFirst()).map {
@@ -455,12 +456,12 @@ extension HalfConnectionJudge {
 extension HalfConnectionJudge {
     // MARK: Records
 
-    /// Whole records so far.
+    /// Judges the number of whole records so far.
     func judgeRecords(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: false)
         if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
         if records.count == 0 {
-            // `records 0` says that there is no TLS; every other statement about no record is about nothing.
+            // `records 0` states that there is no TLS; any other statement about no record is about nothing.
             guard comparison == .equal, bound == 0 else {
                 if let streamDoubt { return .inconclusive(streamDoubt) }
                 return nothing("no TLS record from \(name)", details: unfinished(records))
@@ -480,7 +481,7 @@ extension HalfConnectionJudge {
                 details: unfinished(records)))
     }
 
-    /// All bytes from the first record on are records, and the last one is whole.
+    /// Judges whether all bytes from the first record on are records, and the last one is whole.
     func judgeTLS(fromStart: Bool) -> WireVerdict {
         if fromStart, let unknownStart { return .inconclusive(unknownStart) }
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: fromStart)
@@ -513,7 +514,8 @@ extension HalfConnectionJudge {
 
     // MARK: What is not there
 
-    /// The bytes are nowhere in the stream. What was searched must be all that was sent, and must be something.
+    /// Judges whether the bytes are nowhere in the stream. The searched bytes must be all that was sent, and at least
+    /// one.
     func judgeLacks(_ wanted: [UInt8]) -> WireVerdict {
         if let found = flow.stream.firstOffset(of: wanted) {
             let from = max(0, found - 24)
@@ -543,10 +545,10 @@ extension HalfConnectionJudge {
             ? "the capture does not hold the SYN of \(name): what it sent before is not known" : nil
     }
 
-    /// Not all that was sent is there to be judged.
+    /// Why the stream is not completely available for a judgement.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
-    /// Bytes that may still be sent again are missing.
+    /// The verdict if missing bytes may still be retransmitted.
     var streamPending: WireVerdict? {
         guard flow.missing != nil else { return nil }
         let summary = "bytes of \(name) are still missing"
@@ -555,8 +557,8 @@ extension HalfConnectionJudge {
 }
 
 extension StreamAssembler {
-    /// Where these bytes, at least one, begin for the first time in what was captured and kept; what stands on both sides of a gap is not
-    /// joined.
+    /// Returns the first offset of these bytes, at least one, in what was captured and kept. Bytes on the two sides of
+    /// a gap are not joined.
     func firstOffset(of wanted: [UInt8]) -> Int64? {
         var start: Int64 = 0
         var index = 0
@@ -581,7 +583,7 @@ extension StreamAssembler {
 }
 
 extension Span where Element == UInt8 {
-    /// Reads each byte once.
+    /// Returns the first index of these bytes, reading each byte of the span only once.
     fileprivate func firstIndex(of wanted: [UInt8], in range: Range<Int>) -> Int? {
         guard let first = wanted.first else { return nil }
         let part = extracting(clamping(range))
@@ -600,12 +602,12 @@ extension Span where Element == UInt8 {
 }
 
 extension HalfConnectionJudge {
-    /// Whole frames of WebSocket so far.
+    /// Judges the number of whole WebSocket frames so far.
     func judgeFrames(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         judge("WebSocket frame", comparison, bound, \.count)
     }
 
-    /// Whole data messages of WebSocket so far.
+    /// Judges the number of whole WebSocket data messages so far.
     func judgeWebSocketMessages(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         judge("message (websocket)", comparison, bound, \.messageCount)
     }
@@ -625,7 +627,7 @@ extension HalfConnectionJudge {
                     "\(name) sent no WebSocket frame at offset \(offset): its length is \(length), and the highest bit must be 0",
                     details: ["WebSocket frames before it: \(frames.count)"]))
         }
-        // `frames 0` says that none has begun; every other statement about no frame is about nothing.
+        // `frames 0` states that none has begun; any other statement about no frame is about nothing.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let streamDoubt { return .inconclusive(streamDoubt) }
             return nothing("no \(noun) from \(name)", details: rest(of: frames))
@@ -644,7 +646,7 @@ extension HalfConnectionJudge {
                 details: rest(of: frames)))
     }
 
-    /// What stands behind the last whole frame.
+    /// Returns details about the bytes after the last whole frame.
     private func rest(of frames: WebSocketFrames) -> [String] {
         switch frames.rest {
         case .nothing, .tooLong: []

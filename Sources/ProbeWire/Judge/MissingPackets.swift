@@ -1,19 +1,19 @@
 package import ProbeBase
 
-/// What packets that are not in the capture could change about the verdict of a statement.
+/// What packets that are missing from the capture could change about the verdict of a statement.
 package enum MissingEffect: Sendable, Hashable, CaseIterable {
     /// The number that the statement compares could be greater.
     case grows
-    /// What the statement excludes could be among them: a failure is certain, a pass is not.
+    /// They could include what the statement excludes: a failure is certain, a pass is not.
     case refutes
-    /// What the statement demands could be among them: a pass is certain, a failure is not.
+    /// They could include what the statement demands: a pass is certain, a failure is not.
     case confirms
     /// Neither is certain.
     case decides
 }
 
 extension WireAssertion {
-    /// What missing packets of one side change; nil if the statement does not depend on them.
+    /// Returns what missing packets of one side change; `nil` if the statement does not depend on them.
     package func effect(ofMissing side: ConversationSide) -> MissingEffect? {
         switch self {
         case .halfConnection(let statement, let from): statement.effect(isPeers: side != from)
@@ -33,7 +33,7 @@ extension WireAssertion {
         }
     }
 
-    /// Whether the number that it compares is greater than the bound.
+    /// The statement that the number is greater than the bound that it compares with; `nil` if it compares no number.
     fileprivate var exceeding: WireAssertion? {
         switch self {
         case .halfConnection(let statement, let side):
@@ -43,7 +43,7 @@ extension WireAssertion {
         }
     }
 
-    /// Whether a greater number than the one in the capture could change the verdict.
+    /// Returns whether a greater number than the one in the capture could change the verdict.
     fileprivate func isUnsettled(_ verdict: WireVerdict, isExceeded: () -> Bool) -> Bool {
         switch (comparison, verdict) {
         case (.greater?, .passed), (.greaterOrEqual?, .passed): false
@@ -54,9 +54,10 @@ extension WireAssertion {
     }
 }
 
-/// What packets that are not in the capture change about the verdict of a statement.
+/// Decides what packets that are missing from the capture change about the verdict of a statement.
 enum MissingPackets {
-    /// Why the capture does not hold all packets that the statement is about; nil if it holds them, as far as is known.
+    /// Returns why the capture does not hold all packets that the statement is about; `nil` if it holds them, as far as
+    /// is known.
     static func unknownPart(
         concerning assertion: WireAssertion, in conversation: Conversation, _ names: SideNames
     ) -> String? {
@@ -66,7 +67,7 @@ enum MissingPackets {
         return nil
     }
 
-    /// Whether missing packets could change the verdict.
+    /// Returns whether missing packets could change the verdict.
     static func mayChange(
         _ assertion: WireAssertion, _ verdict: WireVerdict, in conversation: Conversation, _ names: SideNames
     ) -> Bool {
@@ -90,7 +91,8 @@ enum MissingPackets {
         }
     }
 
-    /// An LF that is the first byte in the capture may have had its CR before it.
+    /// Returns whether the statement depends on the byte before the capture: an LF that is the first captured byte may
+    /// have had its CR before it.
     private static func dependsOnFirstByte(_ assertion: WireAssertion, in conversation: Conversation) -> Bool {
         guard case .halfConnection(.lines, let side) = assertion else { return false }
         return conversation.halfConnection(from: side).stream.lines.firstBareLF == 0
@@ -98,7 +100,7 @@ enum MissingPackets {
 }
 
 extension Conversation {
-    /// Why the capture does not hold all packets of one side; nil if it holds them, as far as is known.
+    /// Returns why the capture does not hold all packets of one side; `nil` if it holds them, as far as is known.
     package func unknownPart(of side: ConversationSide, _ names: SideNames = .plain) -> String? {
         if isUnseen(side) {
             return "the capture holds no packet of \(names[side]), only those of \(names[side.opposite])"
@@ -112,7 +114,8 @@ extension Conversation {
         return "\(bytes) of \(names[side]) at offset \(gap.offset) are missing from the capture"
     }
 
-    /// The other side acknowledges what it sends, but none of its packets is in the capture.
+    /// Returns whether the other side acknowledges what this side sends, but none of this side's packets is in the
+    /// capture.
     package func isUnseen(_ side: ConversationSide) -> Bool {
         side == .client ? fromClient.isUnseen : fromServer.isUnseen
     }
@@ -143,10 +146,11 @@ extension WireAssertion {
 }
 
 extension Conversation {
-    /// Something was sent again, and the packets do not show whether it had been lost.
+    /// Whether something was sent again, and the packets do not show whether it had been lost.
     package var hasDoubtfulRepeats: Bool { fromClient.doubtfulCount + fromServer.doubtfulCount > 0 }
 
-    /// Decides that by the packets that arrived, which someone who knows what was lost can provide.
+    /// Decides whether repeated segments had been lost by the packets that arrived, which only a caller that knows what
+    /// was lost can provide.
     package mutating func settleRepeats(by arrived: Conversation) {
         fromClient.settleRepeats(by: arrived.fromClient)
         fromServer.settleRepeats(by: arrived.fromServer)

@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// Judges a number that can only grow while the connection goes on.
+/// The state of a comparison whose number can only grow while the connection continues.
 enum MonotonicBound {
     case holds
     /// It holds for any greater number as well.
     case holdsForGood
-    /// Not yet; it still may.
+    /// It does not hold yet, but still may.
     case open
-    /// Not, and it can't any more.
+    /// It does not hold and no longer can.
     case never
-    /// Not, and any greater number would not hold either.
+    /// It does not hold, and would not hold for any greater number either.
     case exceeded
 
     init(_ value: Int, _ comparison: Comparison, _ bound: Int, canGrow: Bool) {
@@ -29,7 +29,7 @@ enum MonotonicBound {
         }
     }
 
-    /// With more of what was counted missing from the capture, the outcome could be another one.
+    /// Whether the outcome could be different if more of what was counted is missing from the capture.
     var isUnsettled: Bool {
         switch self {
         case .holdsForGood, .exceeded: false

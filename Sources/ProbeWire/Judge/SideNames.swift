@@ -1,10 +1,10 @@
 package import ProbeBase
 
-/// What the two ends of a connection are called in the texts of a verdict, and since when times are counted there.
+/// The names of the two ends of a connection in the texts of a verdict, and the origin of the times there.
 package struct SideNames: Sendable, Hashable {
     package var client: String
     package var server: String
-    /// The time that is 0 in texts, in nanoseconds since 1970; nil for the connection's first packet.
+    /// The time that is 0 in texts, in nanoseconds since 1970; `nil` for the connection's first packet.
     package var origin: UInt64?
 
     package init(client: String, server: String, origin: UInt64? = nil) {

@@ -2,20 +2,21 @@ import ProbeBase
 
 /// The TLS records in one direction of a connection, by their headers alone (RFC 8446, 5.1).
 ///
-/// Plaintext may stand before the first record, as with STARTTLS. The first record is where a ClientHello, a ServerHello or an alert in the
-/// clear begins: a single byte 22 begins none. From there on records follow one another; after the first bytes that are no record,
-/// nothing is counted, because where the next record would begin can't be known. Never traps on any input.
+/// Plaintext may precede the first record, as with STARTTLS. The first record begins with a ClientHello, a ServerHello
+/// or an alert in the clear: a single byte 22 does not begin one. From there on records follow one another; after the
+/// first bytes that are not a record, nothing is counted, because the start of the next record can't be known. Never
+/// traps on any input.
 package struct TLSRecords: Equatable {
-    /// Where the first record begins; nil where none has begun.
+    /// The offset of the first record; `nil` if none has begun.
     private(set) var start: Int?
-    /// Whole records.
+    /// The number of whole records.
     private(set) var count = 0
-    /// What stands behind the last whole record.
+    /// What follows the last whole record.
     private(set) var rest = Rest.nothing
 
     enum Rest: Equatable {
         case nothing
-        /// So many bytes of a record; `total` is nil as long as its header is unfinished.
+        /// A record of which `seen` bytes are present; `total` is `nil` as long as its header is unfinished.
         case unfinished(offset: Int, seen: Int, total: Int?)
         case noRecord(offset: Int, Flaw)
     }
@@ -28,12 +29,14 @@ package struct TLSRecords: Equatable {
         case empty(UInt8)
     }
 
-    /// 2^14 and what TLS 1.2 allows a cipher to add (RFC 5246, 6.2.3); TLS 1.3 allows less.
+    /// The longest record: 2^14 and what TLS 1.2 allows a cipher to add (RFC 5246, 6.2.3); TLS 1.3 allows less.
     static let longest = (1 << 14) + 2048
     private static let headerLength = 5
     private static let (alert, handshake, applicationData): (UInt8, UInt8, UInt8) = (21, 22, 23)
 
-    /// - Parameter startsAtOnce: the first byte belongs to the first record, whatever it is.
+    /// Parses the records of a stream.
+    ///
+    /// - Parameter startsAtOnce: whether the first byte belongs to the first record, whatever it is.
     init(_ bytes: Span<UInt8>, startsAtOnce: Bool) {
         start = startsAtOnce ? (bytes.count > 0 ? 0 : nil) : Self.start(in: bytes)
         guard var offset = start else { return }
@@ -55,7 +58,7 @@ package struct TLSRecords: Equatable {
 
     // MARK: Headers
 
-    /// What shows, in as many bytes of the header as are there, that it is none.
+    /// Returns what shows that the header is invalid, from as many of its bytes as are present.
     private static func flaw(of header: Span<UInt8>) -> Flaw? {
         guard header.count > 0 else { return nil }
         guard 20...24 ~= header[0] else { return .contentType(header[0]) }
@@ -72,8 +75,8 @@ package struct TLSRecords: Equatable {
 
     // MARK: The first record
 
-    /// How many bytes of a stream's beginning are plain text for certain, and whether the first record begins behind them. Where it does not,
-    /// the rest may begin one, and more bytes decide.
+    /// Returns how many bytes at the beginning of a stream are certainly plain text, and whether the first record
+    /// begins after them. If it does not, the rest may still begin a record, and more bytes decide.
     package static func plainText(in bytes: Span<UInt8>) -> (length: Int, isFollowedByRecord: Bool) {
         var offset = 0
         while let candidate = bytes.firstIndex(of: handshake, or: alert, from: offset) {
@@ -94,16 +97,17 @@ package struct TLSRecords: Equatable {
 
     private enum Beginning { case record, undecided, other }
 
-    /// Whether a hello or an alert in the clear begins here.
+    /// Returns whether a hello or an alert in the clear begins here.
     private static func beginning(_ bytes: Span<UInt8>) -> Beginning {
         if flaw(of: bytes) != nil { return .other }
         guard let length = length(bytes) else { return .undecided }
         if length > 1 << 14 || bytes[0] == alert && length != 2 { return .other }
         guard bytes.count > headerLength else { return .undecided }
-        // The level of an alert, the type of a handshake message: a warning, a fatal alert, a ClientHello, a ServerHello.
+        // The level of an alert or the type of a handshake message: a warning, a fatal alert, a ClientHello, a
+        // ServerHello.
         guard 1...2 ~= bytes[5] else { return .other }
         if bytes[0] == alert { return bytes.count < 7 ? .undecided : .record }
-        // The version stands behind the message's type and length: in this record, unless the message is cut into small ones.
+        // The version follows the message's type and length: in this record, unless the message is cut into small ones.
         if length < 6 { return .record }
         if bytes.count > 9, bytes[9] != 3 { return .other }
         if bytes.count > 10 { return bytes[10] <= 4 ? .record : .other }

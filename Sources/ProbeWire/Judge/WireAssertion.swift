@@ -2,7 +2,7 @@ package import ProbeBase
 
 /// A statement about what was seen on the wire, with all its values computed.
 package enum WireAssertion: Sendable, Equatable {
-    /// About the bytes of one side.
+    /// A statement about the bytes of one side.
     case halfConnection(HalfConnectionAssertion, from: ConversationSide)
     case fin(from: ConversationSide)
     case rst(from: ConversationSide)
@@ -14,21 +14,22 @@ package enum WireAssertion: Sendable, Equatable {
     case packets(Comparison, Int)
 }
 
-/// What a statement comes to.
+/// The verdict of a statement.
 package enum WireVerdict: Sendable, Equatable {
     case passed
-    /// It is not so, and nothing that still comes can make it so.
+    /// The statement is false, and nothing that may still arrive can make it true.
     case failed(WireFailure)
-    /// Not yet so; the text says what is waited for (`a FIN from the server`). At the deadline it is the failure.
+    /// The statement is not true yet. The text says what it waits for (`a FIN from the server`); at the deadline, it is
+    /// the failure.
     case waiting(WireFailure)
-    /// It can't be known: a packet was cut short by the capture, bytes are missing from it.
+    /// The verdict can't be known: the capture cut a packet short, or bytes are missing from it.
     case inconclusive(String)
 }
 
 package struct WireFailure: Sendable, Equatable {
     /// One line: what is wrong.
     package var summary: String
-    /// For byte comparisons: what should have been there and what was, raw.
+    /// The raw expected bytes, for byte comparisons.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
     /// More facts, a line each ("gap 2: 12.1 ms").

@@ -1,32 +1,33 @@
 package import ProbeBase
 
-/// Takes captured packets, from a file or live, all the way into connections: decodes them, joins fragments, and counts what
-/// is not TCP or cannot be decoded.
+/// Turns captured packets, from a file or live, into connections: decodes them, joins fragments, and counts the packets
+/// that are not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {
     package internal(set) var table: ConversationTable
-    /// With a share, the packets of its own connections; what is of no connection is share 0's.
+    /// The number of packets; with a share, of its own connections only. Packets that belong to no connection are
+    /// counted by share 0.
     package internal(set) var packetCount = 0
     package internal(set) var tcpPacketCount = 0
     package internal(set) var undecodableCount = 0
-    /// The packets that are no segments of a flow, by what they are.
+    /// The packets that are not segments of a flow, by kind.
     package internal(set) var others = OtherPackets()
-    /// TCP packets of connections beyond `ConversationLimits.mostConversations`.
+    /// The number of TCP packets of connections beyond `ConversationLimits.mostConversations`.
     package internal(set) var unfollowedCount = 0
-    /// Of the first packet that could not be decoded.
+    /// The index of the first packet that could not be decoded, and its error.
     package internal(set) var firstError: (index: Int, error: PacketError)?
-    /// Packets that the capture holds a second time.
+    /// The number of packets that the capture holds a second time.
     package internal(set) var copyCount = 0
     var recent = RecentPackets()
     private var fragments = FragmentReassembler()
 
     private let tunnels: TunnelReading
-    /// Errors that ICMP reported about segments, the first ones of each flow.
+    /// The errors that ICMP reported about segments; the first ones of each flow.
     package internal(set) var icmpErrors = ICMPErrors()
 
-    /// Which connections it follows.
+    /// The connections that the analysis follows.
     let share: ConnectionShare
 
-    /// With a share, `limits` holds for it alone.
+    /// Creates an analysis. With a share, `limits` applies to this share alone.
     package init(
         limits: ConversationLimits = .live, share: ConnectionShare = .all, tunnels: TunnelReading = .opened
     ) {
@@ -35,7 +36,7 @@ package struct CaptureAnalysis: Sendable {
         table = ConversationTable(limits: limits)
     }
 
-    /// A segment of this share; nil where there is no room for its connection.
+    /// Adds a segment of this share; returns `nil` if there is no room for its connection.
     private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
         packetCount += 1
         guard follows(tcp) else { return nil }
@@ -49,7 +50,7 @@ package struct CaptureAnalysis: Sendable {
         return table.add(tcp, payload: payload, time: time, index: index)
     }
 
-    /// What the packet means; nil for one that is no whole TCP segment, or another share's.
+    /// Adds a packet and returns its meaning; `nil` if it is not a whole TCP segment, or belongs to another share.
     @discardableResult
     package mutating func add(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
@@ -57,7 +58,7 @@ package struct CaptureAnalysis: Sendable {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
             isOwn = share.contains(hash: ends.hash)
-            // As on the fast path: another share counts this packet, and its error.
+            // As on the fast path, another share counts this packet and its error.
             if !isOwn { return nil }
         }
         var isCounted = false
@@ -70,7 +71,7 @@ package struct CaptureAnalysis: Sendable {
             }
             if isOwn { packetCount += 1 }
             isCounted = true
-            // What was in fragments may be a tunnel, with fragments of another datagram in it.
+            // A reassembled datagram may be a tunnel that contains a fragment of another datagram.
             var whole: FragmentReassembler.Datagram?
             for _ in 0..<PacketExtent.mostTunnels {
                 guard case .fragment(let fragment) = packet else { break }
@@ -101,7 +102,7 @@ package struct CaptureAnalysis: Sendable {
         }
     }
 
-    /// Counts a packet that is no TCP segment.
+    /// Counts a packet that is not a TCP segment.
     private mutating func note(_ packet: DecodedPacket, isOwn: Bool, time: UInt64, index: Int) {
         if case .icmp(let error) = packet {
             if isOwn { others.note(.ip(error.isV6 ? 58 : 1)) }
@@ -122,29 +123,30 @@ package struct CaptureAnalysis: Sendable {
         }
     }
 
-    /// The packets that may hold segments of any flow and could not be read, as a sentence; nil if there are none. No statement about a flow
-    /// is certain then.
+    /// A sentence about the packets that may hold segments of any flow and could not be read; `nil` if there are none.
+    /// If there are some, no statement about a flow is certain.
     package var unread: String? { sentence(\.isUnread) }
 
-    /// As `unread`, with the packets that may hold flows of which nothing can be seen: for statements about a capture without a flow.
+    /// The same as `unread`, including the packets that may hold flows that can't be seen at all: for statements about
+    /// a capture without a flow.
     package var unreadOrHidden: String? { sentence { $0.isUnread || $0.isHidden } }
 
     private func sentence(_ isIncluded: (OtherPacket) -> Bool) -> String? {
         others.text(isIncluded).map { "packets of the capture could not be read: \($0)" }
     }
 
-    /// As `ICMPErrors.takeLast`.
+    /// Calls `ICMPErrors.takeLast`.
     package mutating func takeICMPError() -> (conversation: Int, report: ICMPErrors.Report)? { icmpErrors.takeLast() }
 
-    /// As `ConversationTable.takeParts`.
+    /// Calls `ConversationTable.takeParts`.
     package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
         table.takeParts(of: conversation, from: side)
     }
 
-    /// As `ConversationTable.takeRelieved`.
+    /// Calls `ConversationTable.takeRelieved`.
     package mutating func takeRelieved() -> [Int] { table.takeRelieved() }
 
-    /// Counts a TCP packet, and says whether there is room for its connection.
+    /// Counts a TCP packet, and returns whether there is room for its connection.
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {
         tcpPacketCount += 1
         let hasRoom = table.hasRoom(for: tcp)
@@ -152,7 +154,8 @@ package struct CaptureAnalysis: Sendable {
         return hasRoom
     }
 
-    /// No more packets will come: what waited behind gaps joins its stream, and the gaps are reported.
+    /// Ends the analysis after the last packet: bytes that waited after gaps join their streams, and the gaps are
+    /// reported.
     package mutating func finish() {
         if share.number == 0 { others.recount(fragments.takeUnjoined(), from: .fragment, as: .lonelyFragment) }
         table.finish()

@@ -1,13 +1,15 @@
 package import ProbeBase
 
-/// One TCP connection as it was captured: both directions, put in order and classified packet by packet.
+/// One TCP connection as it was captured: both directions, reassembled and classified packet by packet.
 ///
-/// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.
+/// Packets are added in the order of the capture. Nothing is decoded twice, and the cost of a packet is linear in its
+/// bytes.
 package struct Conversation: Sendable {
-    // The first 64 bytes are what every packet touches: a cache line of their own (`ConversationList`), as are those of each flow.
+    // The first 64 bytes are what every packet touches. They have their own cache line (`ConversationList`), as do
+    // those of each flow.
 
     package let client: SocketEndpoint
-    /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
+    /// Whether both SYNs have been captured, but not the acknowledgment that completes the handshake.
     private(set) var isHandshakeOpen = false
     private var hasHandshake = false
     package let server: SocketEndpoint
@@ -16,33 +18,33 @@ package struct Conversation: Sendable {
     private var latest: UInt64 = 0
     package internal(set) var fromClient: HalfConnection
     private var storedNumber: Int32
-    /// In the capture; by it the connections of a table are in order.
+    /// The index of the first packet in the capture, which determines the order of the connections in a table.
     private(set) var firstPacketIndex = -1
     private var handshakeEnd: UInt64 = 0
     package internal(set) var fromServer: HalfConnection
 
-    /// In its table, from 0.
+    /// The number of the connection in its table, from 0.
     package internal(set) var number: Int {
         get { Int(storedNumber) }
         set { storedNumber = Int32(newValue) }
     }
 
-    /// When both SYNs had been acknowledged.
+    /// The time at which both SYNs had been acknowledged.
     package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
 
-    /// Earliest and latest; times may go backwards between the directions.
+    /// The earliest and the latest time; times may go backwards between the directions.
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
-    /// What the options of both SYNs come to.
+    /// The result of the options of both SYNs.
     struct Agreement {
-        /// Both SYNs were captured and permit it.
+        /// Whether both SYNs were captured and permit SACK.
         var isSACKInUse = false
-        // -1 where it is not known: an optional would be larger, and beyond the cache line.
+        // -1 if it is not known: an optional would be larger, and extend beyond the cache line.
         private var client: Int8 = -1
         private var server: Int8 = -1
 
-        /// nil where a SYN that decides it was not captured.
+        /// The client's shift; `nil` if a SYN that decides it was not captured.
         @inline(__always)
         var clientShift: UInt8? {
             get { UInt8(exactly: client) }
@@ -61,7 +63,9 @@ package struct Conversation: Sendable {
         self.init(client: client, server: server, number: number, blank: HalfConnection(limits: limits))
     }
 
-    /// - Parameter blank: how each of its flows begins.
+    /// Creates a connection without packets.
+    ///
+    /// - Parameter blank: the initial value of each of its flows.
     init(client: SocketEndpoint, server: SocketEndpoint, number: Int, blank: HalfConnection) {
         self.client = client
         self.server = server
@@ -80,13 +84,13 @@ package struct Conversation: Sendable {
         side == .client ? client : server
     }
 
-    /// Both sides have sent a FIN, or one an RST.
+    /// Whether both sides have sent a FIN, or one has sent an RST.
     @inline(__always)
     package var isClosed: Bool {
         fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)
     }
 
-    /// After each SYN: what every later packet is read by.
+    /// Updates the agreement after each SYN; every later packet is interpreted by it.
     private mutating func agree() {
         let client = fromClient.synAbilities
         let server = fromServer.synAbilities
@@ -95,7 +99,8 @@ package struct Conversation: Sendable {
         agreement.serverShift = HalfConnection.windowShift(own: server, peer: client)
     }
 
-    /// Takes the next packet of this connection. `payload` is what was captured of it, `index` its number in the capture.
+    /// Adds the next packet of this connection. `payload` is the captured part of its payload, `index` its number in
+    /// the capture.
     @discardableResult
     package mutating func add(
         _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int
@@ -129,8 +134,8 @@ package struct Conversation: Sendable {
         return summary
     }
 
-    /// The nanoseconds from the SYN to the end of the handshake; nil if a SYN was sent twice, because which one was answered is not known
-    /// (Karn).
+    /// The time from the SYN to the end of the handshake, in nanoseconds; `nil` if a SYN was sent twice, because it is
+    /// not known which one was answered (Karn).
     package var handshakeRoundTrip: Int64? {
         guard hasHandshake, let client = fromClient.synTime, let server = fromServer.synTime,
             !fromClient.hasRepeatedSYN, !fromServer.hasRepeatedSYN
@@ -152,7 +157,7 @@ package struct Conversation: Sendable {
         latest = max(latest, time)
     }
 
-    /// Bytes of both streams in memory.
+    /// The number of bytes of both streams in memory.
     @inline(__always)
     var heldBytes: Int { fromClient.stream.heldBytes + fromServer.stream.heldBytes }
 
@@ -161,13 +166,13 @@ package struct Conversation: Sendable {
 
     var hasLateBytes: Bool { fromClient.stream.hasLateBytes || fromServer.stream.hasLateBytes }
 
-    /// See `HalfConnection.giveUpReceived`.
+    /// Gives up missing bytes that the peers have received; see `HalfConnection.giveUpReceived`.
     mutating func giveUpReceived() {
         fromClient.giveUpReceived()
         fromServer.giveUpReceived()
     }
 
-    /// See `StreamAssembler.release`.
+    /// Releases the memory of one side's stream; see `StreamAssembler.release`.
     mutating func release(_ side: ConversationSide) {
         if side == .client { fromClient.stream.release() } else { fromServer.stream.release() }
     }
@@ -176,7 +181,8 @@ package struct Conversation: Sendable {
         side == .client ? fromClient.stream.takeParts() : fromServer.stream.takeParts()
     }
 
-    /// No more packets will come: what waited behind a gap joins the stream, and the gaps are reported.
+    /// Ends the connection after the last packet: bytes that waited after a gap join the stream, and the gaps are
+    /// reported.
     package mutating func finish() {
         fromClient.finish()
         fromServer.finish()
@@ -225,7 +231,7 @@ package struct Conversation: Sendable {
         }
         if taken.kind == .keepAlive { sender.signals.keepAlives += 1 }
         if reportsGap { sender.signals.sacks += 1 }
-        // A reset's window means nothing, and Linux sends 0 there.
+        // The window of a reset has no meaning, and Linux sends 0 there.
         if !tcp.flags.contains(.rst) {
             sender.window.note(
                 window, isScaleKnown: tcp.isSYN || shift != nil, time: time, packetIndex: index,

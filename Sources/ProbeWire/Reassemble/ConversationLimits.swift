@@ -1,42 +1,47 @@
-/// What conversations may cost. All but the last count are for each direction of each connection.
+/// The memory that conversations may use. The limits before `totalBytes` apply to each direction of each connection.
 package struct ConversationLimits: Sendable, Hashable {
-    /// Bytes of the stream that are kept for judging; what comes later is counted and scanned, not kept.
+    /// The number of bytes of the stream that are kept for judging; later bytes are counted and scanned, but not kept.
     package var keptBytes: Int
-    /// Bytes that may wait behind a gap, each chunk with 64 bytes of overhead; then the gap is given up. Where the peer has acknowledged
-    /// what is missing, that is no limit reached, unless the missing bytes come afterwards.
+    /// The number of bytes that may wait after a gap, each chunk with 64 bytes of overhead, before the gap is given up.
+    /// If the peer has acknowledged the missing bytes, this does not count as a limit reached, unless they arrive
+    /// afterwards.
     package var waitingBytes: Int
-    /// Entries of each list (repeated segments, shut windows, urgent data); later ones are only counted.
+    /// The number of entries of each list (repeated segments, shut windows, urgent data); later ones are only counted.
     package var keptEvents: Int
-    /// First transmissions that are listed; later ones are only counted.
+    /// The number of first transmissions that are listed; later ones are only counted.
     package var keptSegments: Int
-    /// Bytes kept and waiting in all connections of a table. Beyond it, connections give up gaps that their
-    /// peers have acknowledged; then the half connection at hand gives up all its gaps and drops what it kept.
+    /// The number of bytes kept and waiting in all connections of a table. Beyond it, connections give up gaps that
+    /// their peers have acknowledged; then the half connection of the current packet gives up all its gaps and drops
+    /// what it kept.
     package var totalBytes: Int
 
-    /// Connections of a table; packets of others are counted and not followed. 704 bytes each, and its lists.
+    /// The number of connections in a table; packets of further ones are counted but not followed. Each takes 704 bytes
+    /// in addition to its lists.
     package var mostConversations = Int(Int32.max)
-    /// What was put in order is kept until `ConversationTable.takeParts` is called. The caller must call it after each packet.
+    /// Whether reassembled data is kept until `ConversationTable.takeParts` is called. The caller must call it after
+    /// each packet.
     package var handsOut = false
 
-    /// How long bytes are waited for that the peer has acknowledged: it has received them, and the capture may not hold them. Times
-    /// decide nothing.
+    /// How long to wait for bytes that the peer has acknowledged: it has received them, but they may be missing from
+    /// the capture. Times play no role.
     package enum Patience: Sendable, Hashable {
-        /// Until so many more data segments of their side have come: for what is live, where a capture is out of order by little, and
-        /// for a file that can be read again (`ConversationTable.hasLateBytes`).
+        /// Until N more data segments of their side have arrived: for live captures, which are only slightly out of
+        /// order, and for a file that can be read again (`ConversationTable.hasLateBytes`).
         case segments(Int)
-        /// Until the memory for what waits behind them is used up, or to the end.
+        /// Until the memory for the bytes that wait after them is used up, or to the end.
         case memory
     }
 
-    /// As many as make a TCP sender take a segment for lost and not for late (RFC 5681 3.2).
+    /// The number of segments after which a TCP sender regards a segment as lost and not as late (RFC 5681 3.2).
     package static let liveSegments = 3
 
     package var patience = Patience.segments(liveSegments)
 
-    /// The beginning of a line that is not finished is kept, for a text that quotes it where the stream itself is not kept.
+    /// Whether the beginning of an unfinished line is kept, for a text that quotes it although the stream itself is not
+    /// kept.
     package var quotes = false
 
-    /// `keptSegments` is as many as `keptEvents` where it is not said.
+    /// Creates limits. `keptSegments` defaults to `keptEvents`.
     package init(
         keptBytes: Int, waitingBytes: Int, keptEvents: Int, keptSegments: Int? = nil, totalBytes: Int = 1 << 30
     ) {
@@ -47,11 +52,12 @@ package struct ConversationLimits: Sendable, Hashable {
         self.totalBytes = totalBytes
     }
 
-    /// For a run's own connections: an endpoint keeps 64 MiB at most, so nothing that a step can judge is left out.
+    /// Limits for a run's own connections: an endpoint keeps at most 64 MiB, so nothing that a step can judge is left
+    /// out.
     package static let live = ConversationLimits(
         keptBytes: 128 << 20, waitingBytes: 16 << 20, keptEvents: 1 << 20)
 
-    /// For files of any size: streams pass through, and of segments only what is unusual is listed.
+    /// Limits for files of any size: streams pass through, and only unusual segments are listed.
     package static let passing: ConversationLimits = {
         var limits = ConversationLimits(
             keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 16, keptSegments: 0, totalBytes: 16 << 20)
@@ -61,14 +67,14 @@ package struct ConversationLimits: Sendable, Hashable {
 }
 
 extension ConversationLimits {
-    /// Enough for the table of flows: everything is counted and no list is kept, but for its first entry.
+    /// Limits for the table of flows: everything is counted, and no list is kept except for its first entry.
     package static let counting = {
         var limits = ConversationLimits.passing
         limits.keptEvents = 1
         return limits
     }()
 
-    /// Streams pass through, and each piece is handed out as soon as it is in order.
+    /// Limits under which streams pass through, and each piece is handed out as soon as it is in order.
     package static let handingOut = {
         var limits = ConversationLimits.passing
         limits.handsOut = true

@@ -2,31 +2,33 @@ package import ProbeBase
 
 /// Sorts packets into connections, in the order of their first packets.
 ///
-/// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
+/// A table is meant for one case of a run, or for one capture file: it grows with the number of connections.
 package struct ConversationTable: Sendable {
     package internal(set) var conversations = ConversationList()
-    /// The last connection between two endpoints; of no use once `isMerged`.
+    /// The index of the last connection between two endpoints; not valid once `isMerged` is set.
     var latest = ConnectionIndex()
     private var isMerged = false
     let hash = ConnectionHash()
-    /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
+    /// Whether a limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
     package private(set) var hasReachedTotal = false
-    /// Some streams are not kept whole, or have gaps for it.
+    /// Whether some streams are not kept whole, or have gaps, because the memory was used up.
     package private(set) var hasUsedUpMemory = false
-    /// Bytes came for gaps after these had been given up: with more patience the streams would have them.
+    /// Whether bytes arrived for gaps that had already been given up: with more patience, the streams would contain
+    /// them.
     package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
-    /// Connections whose endpoints another one took over for which there was no room: their packets are not told apart from its own.
+    /// The connections whose endpoints were reused by another one for which there was no room: the packets of the two
+    /// can't be distinguished.
     var superseded: Set<Int> = []
     var packetCount = 0
     var heldBytes = 0
-    /// The most bytes of all streams that were in memory at once.
+    /// The largest number of bytes of all streams that were in memory at once.
     package internal(set) var mostHeldBytes = 0
-    /// Connections that gave up gaps when a packet of another one used up the memory, where streams are handed out.
+    /// The connections that gave up gaps when a packet of another one used up the memory, if streams are handed out.
     private var relieved: [Int] = []
     private var sweepPosition = 0
     private var nextSweep = 0
     let limits: ConversationLimits
-    /// How each flow begins.
+    /// The initial value of each flow.
     private let blank: HalfConnection
 
     package init(limits: ConversationLimits = .live) {
@@ -34,14 +36,15 @@ package struct ConversationTable: Sendable {
         blank = HalfConnection(limits: limits)
     }
 
-    /// Decodes a captured packet and adds it; nil for everything that is no whole TCP segment.
+    /// Decodes a captured packet and adds it; returns `nil` for everything that is not a whole TCP segment.
     @discardableResult
     package mutating func add(_ packet: CapturedPacket, linkType: LinkType) throws(PacketError) -> PacketSummary? {
         guard case .tcp(let tcp) = try packet.decoded(linkType: linkType) else { return nil }
         return add(tcp, payload: packet.bytes.span.extracting(tcp.payload), time: packet.time)
     }
 
-    /// The summary's `packetIndex` counts the packets that were added here; `index` replaces it.
+    /// Adds a segment. The summary's `packetIndex` counts the packets that were added to this table, unless `index` is
+    /// given.
     @discardableResult
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
@@ -49,7 +52,7 @@ package struct ConversationTable: Sendable {
         add(tcp, payload: payload, time: time, index: index, to: conversationIndex(for: tcp))
     }
 
-    /// Adds a segment to the connection at `position`, which has its addresses.
+    /// Adds a segment to the connection at `position`, which must have the same endpoints.
     @discardableResult
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil, to position: Int
@@ -69,7 +72,8 @@ package struct ConversationTable: Sendable {
         return summary
     }
 
-    /// The memory of all connections is used up: those that wait for what the peer has received give it up, the one at hand first.
+    /// Frees memory when that of all connections is used up: connections give up missing bytes that the peer has
+    /// received, the current one first.
     private mutating func relieve(_ position: Int) {
         change(position) { $0.giveUpReceived() }
         guard heldBytes > limits.totalBytes, packetCount >= nextSweep else { return }
@@ -82,7 +86,7 @@ package struct ConversationTable: Sendable {
             change(sweepPosition) { $0.giveUpReceived() }
             if limits.handsOut { relieved.append(sweepPosition) }
         }
-        // Where it did not help, it is not tried again at each packet.
+        // If it did not help, it is not tried again for each packet.
         if heldBytes > enough { nextSweep = packetCount + conversations.count }
     }
 
@@ -92,38 +96,39 @@ package struct ConversationTable: Sendable {
         heldBytes += conversations.heldBytes(at: position) - before
     }
 
-    /// Connections besides that of the last packet of which there may be parts to take.
+    /// Returns the connections, other than that of the last packet, which may have parts to take.
     package mutating func takeRelieved() -> [Int] {
         if relieved.isEmpty { return [] }
         defer { relieved = [] }
         return relieved
     }
 
-    /// What came in order in one direction since the last call, where `ConversationLimits.handsOut` asks for it.
+    /// Returns the data of one direction that became in order since the last call, if `ConversationLimits.handsOut` is
+    /// set.
     package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
         conversations[conversation].takeParts(from: side)
     }
 
-    /// The connections between two endpoints, in either direction, oldest first.
+    /// Returns the connections between two endpoints, in either direction, oldest first.
     package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
         guard latestIndex(between: a, and: b) != nil else { return [] }
         return conversations.indices.filter { conversations.isBetween(a, b, at: $0) }
     }
 
-    /// The last connection between two endpoints.
+    /// Returns the last connection between two endpoints.
     package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
         if isMerged { return conversations.indices.last { conversations.isBetween(a, b, at: $0) } }
         return latest.position(of: hash(a, b)) { conversations.isBetween(a, b, at: $0) }
     }
 
-    /// No more packets will come.
+    /// Ends all connections after the last packet.
     package mutating func finish() {
         for index in conversations.indices { conversations[index].finish() }
     }
 
     private var isFull: Bool { conversations.count >= limits.mostConversations }
 
-    /// False for a packet of a connection that there is no room for any more.
+    /// Returns `false` for a packet of a connection for which there is no room.
     mutating func hasRoom(for tcp: DecodedTCP) -> Bool {
         guard isFull else { return true }
         if let known = latestIndex(between: tcp.source, and: tcp.destination) {
@@ -136,13 +141,14 @@ package struct ConversationTable: Sendable {
         return false
     }
 
-    /// Takes the connections of another table, of other packets of the same capture. Both have finished: neither takes another packet.
+    /// Merges the connections of a table of other packets of the same capture. Both must have finished: neither accepts
+    /// another packet.
     ///
-    /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
+    /// - Returns: the new number of each connection by its old one, for the connections of this table and of `other`.
     mutating func merge(_ other: consuming ConversationTable) -> (own: [Int], other: [Int]) {
         var others = ConversationList()
         swap(&others, &other.conversations)
-        // Moved on: with two owners, all of them would be copied.
+        // Consumed: with two owners, all connections would be copied.
         let numbers = conversations.merge(consume others)
         packetCount += other.packetCount
         heldBytes += other.heldBytes
@@ -159,8 +165,8 @@ package struct ConversationTable: Sendable {
         return open(for: tcp, hash: own, known: known)
     }
 
-    /// Begins a new connection with a segment's addresses, whatever was before; for those who tell connections apart themselves
-    /// and then add to it by its position.
+    /// Opens a new connection with a segment's addresses, whatever was there before. This is for callers that tell
+    /// connections apart themselves and then add packets by position.
     package mutating func open(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
         let known = latest.position(of: own) { conversations.isBetween(tcp.source, tcp.destination, at: $0) }
@@ -188,17 +194,20 @@ package struct ConversationTable: Sendable {
 }
 
 extension ConversationList {
-    /// A packet with these endpoints opens another connection: its SYN has another sequence number than that of the one at `position`.
+    /// Returns whether a packet with the same endpoints opens another connection: its SYN has a different sequence
+    /// number than the connection at `position`.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
         let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)
         if tcp.flags.contains(.ack) {
-            // The answer to this connection's SYN, even after a reset that someone else put in, or after its end.
+            // The answer to this connection's SYN, even after a reset that a third party injected, or after the
+            // connection's end.
             let isAnswer = receiver.initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
             if !isClosed || isAnswer { return false }
         }
         guard let base = sender.base else {
-            // Only the other side was captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data cannot have.
+            // Only the other side has been captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data
+            // cannot have.
             return receiver.segmentCount > 0 || isClosed
         }
         if sender.hasOnlyAcknowledged, !isClosed { return false }

@@ -2,10 +2,11 @@ import ProbeBase
 
 /// Joins the fragments of IP datagrams (RFC 791 3.2, RFC 8200 4.5).
 ///
-/// The first fragment to bring a byte wins. What is incomplete is held within `memory` bytes, and until `lifetime` more fragments have
-/// come; the oldest is given up first. Times decide nothing: a capture's may be wrong.
+/// The first fragment that contains a byte wins. Incomplete datagrams are held within `memory` bytes, and until
+/// `lifetime` more fragments have arrived; the oldest is given up first. Times play no role, because those of a capture
+/// may be wrong.
 package struct FragmentReassembler: Sendable {
-    /// A whole datagram: its payload behind the IP header, as far as it was captured, and its length on the wire.
+    /// A whole datagram: its payload after the IP header, as far as it was captured, and its length on the wire.
     package struct Datagram: Sendable {
         package var header: IPFragment
         package var bytes: [UInt8]
@@ -35,27 +36,27 @@ package struct FragmentReassembler: Sendable {
     }
 
     private var pending: [Key: Pending] = [:]
-    /// Oldest first; one whose order is no longer its entry's is out of date.
+    /// The datagrams, oldest first. An element whose order differs from its entry's is out of date.
     private var queue: [(key: Key, order: UInt64)] = []
     private var queueHead = 0
     private var held = 0
     private var order: UInt64 = 0
     private let memory: Int
-    /// In fragments: far fewer than datagrams until an identification of 16 bits comes again.
+    /// The lifetime in fragments: far fewer than the datagrams after which an identification of 16 bits is reused.
     private static let lifetime: UInt64 = 16_384
-    /// The longest IP payload; with it fragments of a few bytes cannot make lists without end.
+    /// The longest IP payload. Together with `mostParts`, it keeps tiny fragments from building endless lists.
     private static let longestDatagram = 65_535
     private static let mostParts = 2_048
-    /// Fragments of datagrams that may hold a TCP segment and are not whole.
+    /// The number of fragments of incomplete datagrams that may hold a TCP segment.
     private var unjoined = 0
-    /// Datagrams that were given up.
+    /// The number of datagrams that were given up.
     package private(set) var lostCount = 0
 
     package init(memory: Int = 4 << 20) {
         self.memory = memory
     }
 
-    /// Nil until the datagram is whole.
+    /// Adds a fragment, and returns the datagram once it is whole.
     package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>) -> Datagram? {
         let end = fragment.offset + fragment.payloadLength
         // TCP, IP in IP and GRE.
@@ -91,7 +92,7 @@ package struct FragmentReassembler: Sendable {
         return nil
     }
 
-    /// The number of fragments of datagrams that may hold a TCP segment and are not whole, since the last call.
+    /// Returns the number of fragments of incomplete datagrams that may hold a TCP segment, since the last call.
     mutating func takeUnjoined() -> Int {
         defer { unjoined = 0 }
         return unjoined
@@ -140,7 +141,7 @@ package struct FragmentReassembler: Sendable {
             held -= entry.size
             lostCount += 1
         }
-        // Whole datagrams leave their places in the queue behind.
+        // Whole datagrams leave their elements in the queue.
         while queueHead < queue.count, pending[queue[queueHead].key]?.order != queue[queueHead].order { queueHead += 1 }
         if queueHead > 64, queueHead * 2 > queue.count {
             queue.removeFirst(queueHead)

@@ -1,41 +1,43 @@
 /// One direction of a TCP connection: what its sender sent and what it announced.
 ///
-/// Offsets are in the stream: 0 is the first byte behind the SYN, -1 the SYN itself, the stream's length the FIN. Where no SYN
-/// was captured, 0 is the first sequence number seen.
+/// Offsets are in the stream: 0 is the first byte after the SYN, -1 the SYN itself, the stream's length the FIN. If no
+/// SYN was captured, 0 is the first sequence number seen.
 package struct HalfConnection: Sendable {
-    // With thousands of flows at once, time goes into fetching them from memory, a cache line of 64 bytes at a time. The first line
-    // here is what each packet from either side touches, the next two what data touches; what is seldom looked at follows.
+    // With thousands of flows at once, time is spent on fetching them from memory, a cache line of 64 bytes at a time.
+    // The first line here is what each packet from either side touches, the next two what data touches; rarely used
+    // values follow.
 
-    /// Behind the highest sequence number sent, SYN and FIN counted.
+    /// The end of the highest sequence number sent, including SYN and FIN.
     var sentEnd: Int64 = 0
-    /// `acknowledgedEnd`, or the least value if it is nil.
+    /// The value of `acknowledgedEnd`, or the least value if that is `nil`.
     private(set) var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
     /// The sequence number of offset 0.
     var base: SequenceNumber?
-    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
+    /// Whether the tail has been probed. There is one probe for each tail, and none in a recovery (RFC 8985 7.3): a
+    /// later repeat is a retransmission.
     var hasProbedTail = false
-    /// While any of them holds, no packet takes the fast path.
+    /// The conditions under which no packet takes the fast path.
     private(set) var conditions = Conditions()
-    /// In a row, for `acknowledgedEnd`.
+    /// The number of consecutive duplicate acknowledgments of `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
-    /// A segment among the first transmissions was cut short by the capture.
+    /// Whether the capture cut a segment among the first transmissions short.
     package internal(set) var hasCutSegment = false
     /// The smoothed time from a segment to its acknowledgment, in units of 2^16 nanoseconds; 0 if it is not known.
     var roundTripUnits: UInt16 = 0
-    /// When, and with which first offset, the packet left that moved `sentEnd` last.
+    /// The time and the first offset of the packet that moved `sentEnd` last.
     var tailTime: UInt64 = 0
     package internal(set) var window = WindowHistory()
     var tailStart: Int64 = 0
     var tailStamp: UInt32?
     package internal(set) var packetCount = 0
-    /// Payload on the wire, repeated segments too.
+    /// The number of payload bytes on the wire, including repeated segments.
     package internal(set) var payloadLength: Int64 = 0
     package internal(set) var segmentCount = 0
     package internal(set) var largestSegment = 0
     package internal(set) var stream: StreamAssembler
     private var events = ColdStorage<Events>()
-    // Nearly every flow has these, but few packets look at them.
+    // Nearly every flow has these, but few packets use them.
 
     package private(set) var synTime: UInt64?
     /// The SYN's sequence number.
@@ -47,11 +49,11 @@ package struct HalfConnection: Sendable {
 
     struct Conditions: OptionSet {
         let rawValue: UInt8
-        /// A probe's answer is still to come or may still be corrected.
+        /// The answer to a probe is pending or may still be corrected.
         static let probing = Conditions(rawValue: 1)
-        /// The other side was the only one to say where the stream is: its own packets replace that.
+        /// The base is known only from the other side, or from an RST: the sender's own packets replace it.
         static let baseGuessed = Conditions(rawValue: 2)
-        /// There was an RST that counts; `rst` has it.
+        /// There was a valid RST; it is in `rst`.
         static let reset = Conditions(rawValue: 4)
 
         subscript(condition: Conditions) -> Bool {
@@ -71,11 +73,11 @@ package struct HalfConnection: Sendable {
 
     struct SYNAbilities: Sendable {
         let isSACKPermitted: Bool
-        /// As sent.
+        /// The shift count as sent.
         let windowScale: UInt8?
     }
 
-    /// What few flows have.
+    /// Events that only a few flows have.
     private struct Events: ColdValue {
         var segments: [DataSegment] = []
         var tailProbe: TailProbe?
@@ -92,13 +94,14 @@ package struct HalfConnection: Sendable {
         var unsureCopies = 0
     }
 
-    /// What the sender's packets without data have said.
+    /// The counts of what the sender's packets without data signalled.
     package struct AckSignals: Sendable {
-        /// That repeat the one before, while data is on its way (RFC 5681 2).
+        /// Acknowledgments that repeat the previous one while data is in flight (RFC 5681 2).
         package var duplicates = 0
-        /// With blocks behind a gap (RFC 2018 3); one whose only block is a DSACK (RFC 2883) is none.
+        /// Acknowledgments with blocks after a gap (RFC 2018 3); one whose only block is a DSACK (RFC 2883) does not
+        /// count.
         package var sacks = 0
-        /// Probes whether the peer is there (RFC 9293 3.8.4).
+        /// Probes for whether the peer is still there (RFC 9293 3.8.4).
         package var keepAlives = 0
     }
 
@@ -106,23 +109,23 @@ package struct HalfConnection: Sendable {
         stream = StreamAssembler(limits: limits)
     }
 
-    // Inlined always: called, it makes a copy of all of the half connection for each packet.
+    // Always inlined: a call would copy all of the half connection for each packet.
     @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
     struct TailProbe: Sendable {
-        /// In `repeats`; nil where the limits kept it out.
+        /// The index in `repeats`; `nil` if the limits excluded it.
         var repeatIndex: Int?
         var start: Int64
         var end: Int64
-        /// Its timestamp, where that differs from the tail's: only then an echo tells the two apart.
+        /// The timestamp, if it differs from the tail's: only then does an echo tell the two apart.
         var stamp: UInt32?
-        /// What it was taken for when it was seen.
+        /// The kind that was assumed when it was seen.
         var kind = SegmentKind.tailLossProbe
         var isTakenForRetransmission = false
     }
 
-    /// The highest offset that the peer acknowledged; one more than the last byte when that was the FIN.
+    /// The highest offset that the peer acknowledged; one more than the last byte if that was the FIN.
     package internal(set) var acknowledgedEnd: Int64? {
         @inline(__always) get { acknowledged == Int64.min ? nil : acknowledged }
         set { acknowledged = newValue ?? Int64.min }
@@ -137,7 +140,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// First transmissions, in the order in which they were captured.
+    /// The first transmissions, in the order in which they were captured.
     package internal(set) var segments: [DataSegment] {
         _read { yield events.value.segments }
         _modify { yield &events.value.segments }
@@ -174,22 +177,22 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.recovery }
     }
 
-    /// SYNs that the peer may accept instead of the first one.
+    /// The SYNs that the peer may accept instead of the first one.
     var otherSYNs: [OtherSYN] {
         _read { yield events.value.otherSYNs }
         _modify { yield &events.value.otherSYNs }
     }
 
-    /// The SYN was sent more than once: which one was answered is not known.
+    /// Whether the SYN was sent more than once, so that it is not known which one was answered.
     package var hasRepeatedSYN: Bool { events.value.hasRepeatedSYN }
 
-    /// Packets that the capture holds once more; they are counted nowhere else.
+    /// The number of packets that the capture holds a second time; they are not counted anywhere else.
     package internal(set) var copyCount: Int {
         get { events.value.copies }
         set { events.value.copies = newValue }
     }
 
-    /// The copies that are bare acknowledgments, which may really have been sent twice.
+    /// The number of copies that are bare acknowledgments, which may really have been sent twice.
     var unsureCopyCount: Int {
         get { events.value.unsureCopies }
         set { events.value.unsureCopies = newValue }
@@ -197,11 +200,11 @@ package struct HalfConnection: Sendable {
 
     mutating func noteRepeatedSYN() { events.value.hasRepeatedSYN = true }
 
-    /// Tail-loss probes, as far as they can be told from retransmissions.
+    /// The number of tail-loss probes, as far as they can be distinguished from retransmissions.
     package var probeCount: Int { recovery.probes }
-    /// Repeats that are either.
+    /// The number of repeats that may be either a tail-loss probe or a retransmission.
     package var undecidedCount: Int { recovery.undecided }
-    /// Probes, or what may be one, that may have replaced a segment that was lost.
+    /// The number of probes, or possible probes, that may have replaced a lost segment.
     package var doubtfulCount: Int { recovery.doubtful }
 
     package internal(set) var repeats: [RepeatedSegment] {
@@ -209,7 +212,8 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.repeats }
     }
 
-    /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).
+    /// The offsets after the urgent data, one for each value of the urgent pointer (RFC 6093: it points after the
+    /// data).
     package internal(set) var urgentOffsets: [Int64] {
         _read { yield events.value.urgentOffsets }
         _modify { yield &events.value.urgentOffsets }
@@ -219,18 +223,18 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.signals }
     }
 
-    /// All that was sent is known and no more can come: a FIN was seen and every byte before it.
+    /// Whether everything that was sent is known and no more can arrive: a FIN and every byte before it were seen.
     package var isComplete: Bool {
         guard let fin else { return false }
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// What tells whether a SYN belongs to this connection or to the next one between the same endpoints.
+    /// The values that tell whether a SYN belongs to this connection or to the next one between the same endpoints.
     struct Opening {
         let initialSequence: SequenceNumber?
         let base: SequenceNumber?
         let segmentCount: Int
-        /// Nothing of the stream and no SYN was seen from this side.
+        /// Whether neither a part of the stream nor a SYN was seen from this side.
         let hasOnlyAcknowledged: Bool
     }
 
@@ -241,10 +245,10 @@ package struct HalfConnection: Sendable {
             hasOnlyAcknowledged: initialSequence == nil && segmentCount == 0 && sentEnd == 0)
     }
 
-    /// The first bytes that are missing now, if any are: a gap that was reported, or one that can still be filled.
+    /// The first bytes that are missing now, if any: a gap that was reported, or one that can still be filled.
     @inline(__always)
     package var missing: MissingPart? {
-        // What few streams have is not fetched from memory for the others.
+        // Data that few streams have is not fetched from memory for the others.
         if stream.hasGaps, let gap = stream.gaps.first {
             return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause)
         }
@@ -257,21 +261,22 @@ package struct HalfConnection: Sendable {
         )
     }
 
-    /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.
+    /// Whether there are lines, all end with CRLF, none is unfinished, and no byte is missing.
     @inline(__always)
     var hasWholeLines: Bool {
         stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0 && missing == nil
     }
 
-    /// As `hasWholeLines`, and the capture holds the stream from its beginning on.
+    /// Whether `hasWholeLines` is true and the capture holds the stream from its beginning.
     @inline(__always)
     var isWholeInLines: Bool { hasWholeLines && initialSequence != nil }
 
-    /// Bytes that a judge must do without.
+    /// A range of bytes that are not available for a judgement.
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
-        /// nil: the peer has not acknowledged them either, they may still be sent again.
+        /// Why the bytes are missing; `nil` if the peer has not acknowledged them either, so that they may still be
+        /// sent again.
         package var cause: StreamGap.Cause?
 
         package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
@@ -281,14 +286,15 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Where a sequence number lies in the stream; right as long as it is less than 2^31 away from what was sent last.
+    /// Returns the offset of a sequence number in the stream; correct if it is less than 2^31 away from what was sent
+    /// last.
     func offset(of sequence: SequenceNumber) -> Int64? {
         guard let base else { return nil }
         let known = max(sentEnd, acknowledged)
         return known + Int64(sequence - (base + Int(truncatingIfNeeded: known)))
     }
 
-    /// Counts the stream from another sequence number on; nothing but acknowledgments has been seen in it.
+    /// Restarts the stream at another sequence number, if nothing but acknowledgments has been seen in it.
     mutating func restart(at base: SequenceNumber) {
         self.base = base
         isBaseGuessed = false
@@ -298,13 +304,13 @@ package struct HalfConnection: Sendable {
         duplicateAcks = 0
         if fin != nil { fin = nil }
         if var rst {
-            // It is before the stream that both sides have agreed on since.
+            // The RST is before the stream on which both sides have agreed since.
             rst.offset = -1
             self.rst = rst
         }
     }
 
-    /// The peer acknowledged another SYN than the first one: RFC 9293 3.10.7.3 lets it choose.
+    /// Handles the acknowledgment of a SYN other than the first one: RFC 9293 3.10.7.3 lets the peer choose.
     mutating func accept(acknowledgment: SequenceNumber) {
         guard !events.value.otherSYNs.isEmpty else { return }
         guard acknowledgment != base else {
@@ -318,30 +324,32 @@ package struct HalfConnection: Sendable {
     }
 }
 
-/// The rules by which a packet is new, a repetition or a probe.
+/// The rules that decide whether a packet is new, a repetition or a probe.
 ///
-/// With `sentEnd` behind all that the side has sent so far:
+/// `sentEnd` is the end of everything that the side has sent so far:
 ///
-/// 1. No sequence number used: a keep-alive when it stands one before `sentEnd` and all is acknowledged (RFC 9293 3.8.4), a
-///    zero-window probe when the peer's window is shut besides (what Linux sends); else plain control.
-/// 2. One byte one before `sentEnd`, all acknowledged: the same; its byte may be anything and is not part of the stream.
-/// 3. One byte at `sentEnd` while the peer's window is shut: a zero-window probe (RFC 9293 3.8.6.1). The byte counts for the
-///    stream; the segment that carries it again, with what follows, is the first transmission.
-/// 4. It ends behind `sentEnd`: new; a retransmission where it also repeats bytes from before, though what is new in it is a
+/// 1. It uses no sequence number: a keep-alive if it is one before `sentEnd` and everything is acknowledged (RFC 9293
+///    3.8.4), a zero-window probe if the peer's window is also shut (what Linux sends); otherwise plain control.
+/// 2. It has one byte one before `sentEnd`, and everything is acknowledged: the same; its byte may be anything and is
+///    not part of the stream.
+/// 3. It has one byte at `sentEnd` while the peer's window is shut: a zero-window probe (RFC 9293 3.8.6.1). The byte
+///    counts for the stream; the segment that carries it again, with what follows, is the first transmission.
+/// 4. It ends after `sentEnd`: new; or a retransmission if it also repeats earlier bytes, although its new bytes are a
 ///    first transmission.
-/// 5. It fills a hole: out of order when it comes within 3 ms of the tail and the peer has not asked for it by three duplicate
-///    acknowledgments; else a retransmission of something lost before the capture.
-/// 6. The tail once more, before anything else of the same flight was repeated, where both SYNs permit SACK, since 2012: a tail-loss probe
-///    (RFC 8985 7.2, 7.3), if two round trips have passed, and no more time than a sender adds for a delayed acknowledgment. From 200 ms
-///    on the retransmission timer may have expired as well: a retransmission or a probe. Either turns out to be a retransmission when the
-///    peer's answer echoes its own timestamp and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883): then it
-///    repaired a loss (RFC 8985 7.4). A DSACK, or the echo of another timestamp, shows that the original had arrived. An
-///    acknowledgment alone shows nothing, because that of the original may cross the probe; a receiver busy reading was seen to send no
-///    DSACK. Without an answer that shows either, `doubtfulCount` counts it.
-/// 7. All of it was acknowledged before: spurious. The first repeat of what three duplicate acknowledgments asked for, as soon as a sender
-///    can have received them: fast (RFC 5681 3.2). Else a retransmission.
+/// 5. It fills a hole: out of order if it arrives within 3 ms of the tail and the peer has not asked for it by three
+///    duplicate acknowledgments; otherwise a retransmission of something lost before the capture.
+/// 6. It repeats the tail before anything else of the same flight was repeated, both SYNs permit SACK, and the year is
+///    2012 or later: a tail-loss probe (RFC 8985 7.2, 7.3), if two round trips have passed, and no more time than a
+///    sender adds for a delayed acknowledgment. From 200 ms on, the retransmission timer may have expired as well: a
+///    retransmission or a probe. Either turns out to be a retransmission if the peer's answer echoes its own timestamp
+///    and does not report the bytes as received twice (RFC 7323 4.3, RFC 2883): then it repaired a loss (RFC 8985 7.4).
+///    A DSACK, or the echo of another timestamp, shows that the original had arrived. An acknowledgment alone shows
+///    nothing, because the original's acknowledgment may cross the probe; a receiver that was busy reading has been
+///    seen to send no DSACK. Without an answer that shows either, `doubtfulCount` counts it.
+/// 7. All of it was acknowledged before: spurious. The first repeat of what three duplicate acknowledgments asked for,
+///    as soon as a sender can have received them: fast (RFC 5681 3.2). Otherwise a retransmission.
 extension HalfConnection {
-    /// What the sequence numbers of one packet say; offsets in the stream.
+    /// The position of one packet in the stream, by its sequence numbers.
     struct Placement {
         var start: Int64
         var payloadStart: Int64
@@ -350,12 +358,12 @@ extension HalfConnection {
         var flags: TCPFlags
     }
 
-    /// The largest window there can be (RFC 7323 2.3).
+    /// The largest possible window (RFC 7323 2.3).
     static let largestWindow: Int64 = 1 << 30
 
     private var isAllAcknowledged: Bool { (acknowledgedEnd ?? Int64.min) >= sentEnd }
 
-    /// Rules 1 to 3; nil where the segment is to be put into the stream.
+    /// Applies rules 1 to 3; returns `nil` if the segment must be put into the stream.
     func probeKind(_ place: Placement, isPeerWindowShut: Bool) -> SegmentKind? {
         guard place.flags.isDisjoint(with: [.syn, .fin, .rst]) else { return nil }
         if place.payloadLength <= 1, place.start == sentEnd - 1, isAllAcknowledged {
@@ -374,10 +382,10 @@ extension HalfConnection {
         return place.start > reference + Self.largestWindow || place.end < sentEnd - Self.largestWindow
     }
 
-    /// In nanoseconds; 0 if it is not known.
+    /// The smoothed round trip in nanoseconds; 0 if it is not known.
     var roundTrip: UInt64 { UInt64(roundTripUnits) << 16 }
 
-    /// A measurement of the round trip, smoothed as senders do (RFC 6298 2.3).
+    /// Adds a measurement of the round trip, smoothed as senders do (RFC 6298 2.3).
     @inline(__always)
     mutating func noteRoundTrip(_ nanoseconds: UInt64) {
         let units = Int(min(max(nanoseconds &>> 16, 1), UInt64(UInt16.max)))
@@ -385,17 +393,17 @@ extension HalfConnection {
         roundTripUnits = UInt16(truncatingIfNeeded: known == 0 ? units : max(1, known &+ (units &- known) >> 3))
     }
 
-    /// The peer acknowledged up to `offset`; `duplicate` is the range that it reports as received twice (RFC 2883).
-    /// `echo` is the timestamp that it echoes.
+    /// Records that the peer acknowledged up to `offset`. `duplicate` is the range that it reports as received twice
+    /// (RFC 2883), `echo` the timestamp that it echoes.
     mutating func noteAcknowledgment(_ offset: Int64, duplicate: Range<Int64>?, echo: UInt32?, time: UInt64) {
-        // The peer took the byte of a zero-window probe.
+        // The peer accepted the byte of a zero-window probe.
         if noteNewAcknowledgment(offset, time: time), offset == sentEnd + 1, stream.end >= offset { sentEnd = offset }
         guard var probe = tailProbe else { return }
         if let duplicate, duplicate.overlaps(probe.start..<max(probe.end, probe.start + 1)) {
             settle(probe, wasLost: false)
             tailProbe = nil
         } else if offset >= probe.end, !probe.isTakenForRetransmission {
-            // Only the first acknowledgment of the tail can tell: what is sent later may carry the same timestamp.
+            // Only the first acknowledgment of the tail can tell: a segment sent later may carry the same timestamp.
             tailProbe = nil
             guard let stamp = probe.stamp, let echo else { return }
             settle(probe, wasLost: echo == stamp)
@@ -405,12 +413,12 @@ extension HalfConnection {
         }
     }
 
-    /// False where it acknowledges nothing new.
+    /// Records an acknowledgment; returns `false` if it acknowledges nothing new.
     @discardableResult
     @inline(__always)
     mutating func noteNewAcknowledgment(_ offset: Int64, time: UInt64) -> Bool {
         guard offset > (acknowledgedEnd ?? Int64.min) else { return false }
-        // What was sent twice has no round trip: which of the two was answered is not known (Karn).
+        // A segment that was sent twice has no round trip: it is not known which of the two was answered (Karn).
         if offset == sentEnd, !hasProbedTail, time > tailTime { noteRoundTrip(time &- tailTime) }
         acknowledgedEnd = offset
         acknowledgedTime = time
@@ -419,14 +427,14 @@ extension HalfConnection {
         return true
     }
 
-    /// Decides by what arrived which of the doubtful repeats replaced a segment that was lost. None did if the bytes had arrived before, or if
-    /// all that was sent arrived.
+    /// Decides by what arrived which of the doubtful repeats replaced a lost segment. None did if the bytes had arrived
+    /// before, or if everything that was sent arrived.
     mutating func settleRepeats(by arrived: borrowing HalfConnection) {
         for index in repeats.indices where repeats[index].isDoubtful {
             let repeated = repeats[index]
             let end = repeated.offset + Int64(repeated.length)
             let first = arrived.segments.first { $0.offset < end && $0.end > repeated.offset }
-            // Nothing of it has arrived yet, or the bytes are those of a FIN.
+            // None of it has arrived yet, or the bytes are those of a FIN.
             guard let first else { continue }
             let sent = repeats.count { $0.offset == repeated.offset }
             let came = arrived.repeats.count { $0.offset == repeated.offset }
@@ -439,7 +447,7 @@ extension HalfConnection {
         }
     }
 
-    /// An answer shows whether the tail had been lost. Each repeat is counted once, as what it is.
+    /// Records whether the tail had been lost, as an answer shows. Each repeat is counted once, as what it is.
     private mutating func settle(_ probe: TailProbe, wasLost: Bool) {
         if probe.isTakenForRetransmission {
             guard !wasLost else { return }
@@ -456,7 +464,7 @@ extension HalfConnection {
     }
 }
 
-/// What the header of a packet says besides its sequence number.
+/// The values in the header of a packet other than its sequence number.
 extension HalfConnection {
     mutating func noteSYN(_ tcp: DecodedTCP, time: UInt64) {
         if tcp.flags.contains(.urg), let start = offset(of: tcp.sequence) {
@@ -467,10 +475,10 @@ extension HalfConnection {
         noteSYN(tcp.sequence, tcp.options, time: time)
     }
 
-    /// Where the acknowledgment of a packet from the other side lies in this stream.
+    /// Returns the offset in this stream that a packet from the other side acknowledges.
     mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
         guard tcp.flags.contains(.ack) else { return nil }
-        // The SYN-ACK was captured before its SYN: what it acknowledges is certain all the same.
+        // The SYN-ACK was captured before its SYN; what it acknowledges is certain nonetheless.
         if base == nil, !tcp.flags.contains(.rst) {
             base = tcp.acknowledgment
             // In a capture of one direction, acknowledgments are counted from the first one.
@@ -478,12 +486,12 @@ extension HalfConnection {
         }
         if !tcp.isSYN, segmentCount == 0, !tcp.flags.contains(.rst) { accept(acknowledgment: tcp.acknowledgment) }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
-        // What was never sent within any window cannot be acknowledged: a forged or damaged number.
+        // A number that no window can have allowed to be sent cannot be acknowledged: it is forged or damaged.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
     }
 
-    /// The range that a DSACK reports (RFC 2883 4): the first block, where it lies below the acknowledgment or inside the
-    /// second block.
+    /// Returns the range that a DSACK reports (RFC 2883 4): the first block, if it is below the acknowledgment or
+    /// inside the second block.
     func duplicateRange(_ tcp: DecodedTCP, acknowledged: Int64) -> Range<Int64>? {
         guard let first = tcp.options.sack.first, let start = offset(of: first.start), let end = offset(of: first.end),
             start < end
@@ -495,8 +503,8 @@ extension HalfConnection {
         return start..<end
     }
 
-    /// Whether a packet from the other side says that something of this stream came behind a gap: it has a SACK block (RFC 2018 3) beside the
-    /// range that a DSACK reports.
+    /// Returns whether a packet from the other side reports that bytes of this stream arrived after a gap: it has a
+    /// SACK block (RFC 2018 3) in addition to the range that a DSACK reports.
     func reportsGap(_ tcp: DecodedTCP, acknowledged: Int64?) -> Bool {
         guard tcp.options.sack.first != nil, let acknowledged else { return false }
         return duplicateRange(tcp, acknowledged: acknowledged) == nil || tcp.options.sack.second != nil
@@ -508,10 +516,12 @@ extension HalfConnection {
         }
     }
 
+    /// Records an RST of this side.
+    ///
     /// - Parameters:
-    ///   - isFirst: no packet before this one says anything about its sender.
-    ///   - isBaseKnown: packets before this one showed where the stream is.
-    ///   - peer: the receiver.
+    ///   - isFirst: whether no earlier packet shows anything about its sender.
+    ///   - isBaseKnown: whether earlier packets showed where the stream is.
+    ///   - peer: the receiver of the RST.
     mutating func noteRST(
         _ place: Placement, acknowledged: Int64?, isFirst: Bool, isBaseKnown: Bool, peer: borrowing HalfConnection,
         time: UInt64, index: Int
@@ -528,18 +538,18 @@ extension HalfConnection {
         }
     }
 
-    /// RFC 5961 3.2: an RST must have the sequence number that its receiver expects next. What has been acknowledged is received, and what
-    /// has been sent may have been.
+    /// Returns whether an RST has the sequence number that its receiver expects next (RFC 5961 3.2). Acknowledged bytes
+    /// have been received, and bytes that were sent may have been.
     private func isExpected(_ place: Placement) -> Bool {
         place.start <= max(sentEnd, acknowledgedEnd ?? 0) && place.start >= acknowledgedEnd ?? Int64.min
     }
 
-    /// A packet after an RST of this side. One that both sides go on after was ignored.
+    /// Watches a packet after an RST of this side. If both sides continue after the RST, it was ignored.
     ///
     /// - Parameters:
-    ///   - own: what this side sent, nil if the peer sent the packet.
-    ///   - peer: what the peer sent.
-    ///   - acknowledged: what the packet acknowledges.
+    ///   - own: the position of the packet in this side's stream; `nil` if the peer sent it.
+    ///   - peer: the position of the packet in the peer's stream; `nil` if this side sent it.
+    ///   - acknowledged: the offset that the packet acknowledges.
     mutating func watchReset(own: Placement?, peer: Placement?, acknowledged: Int64?) {
         guard let rst, var watch = resetWatch else { return }
         watch.note(rst, own: own, peer: peer, acknowledged: acknowledged)
@@ -553,7 +563,8 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// RFC 7323 2.2: windows are scaled only where both SYNs have the option, and by 14 at most. nil where that is not known.
+    /// Returns the shift of a side's windows, at most 14; `nil` if it is not known. Windows are scaled only if both
+    /// SYNs have the option (RFC 7323 2.2).
     static func windowShift(own: SYNAbilities?, peer: SYNAbilities?) -> UInt8? {
         // One SYN without the option is enough to know that nothing is scaled.
         if let own, own.windowScale == nil { return 0 }
@@ -564,13 +575,13 @@ extension HalfConnection {
 
     mutating func finish() {
         let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) }
-        // Behind a FIN's sequence number an acknowledgment is one more than the stream's length.
+        // An acknowledgment of a FIN is one more than the stream's length.
         stream.finish(lastOffset: fin?.offset ?? acknowledged)
     }
 }
 
 extension HalfConnection {
-    /// Takes the sequence space of one packet: the payload goes into the stream and the packet into the lists.
+    /// Adds one packet: its payload to the stream, and the packet to the lists.
     mutating func take(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int, isPeerWindowShut: Bool, isSACKInUse: Bool
     ) -> Taken {
@@ -583,12 +594,13 @@ extension HalfConnection {
             base = first
             isBaseGuessed = tcp.flags.contains(.rst)
         } else if isBaseGuessed, !tcp.flags.contains(.rst) {
-            // What its own packets say counts, and not an RST, or what the other side acknowledges.
+            // The sender's own packets take precedence over an RST and over what the other side acknowledges.
             restart(at: first)
             hasRestarted = true
         } else if isSYN, base != first {
             if initialSequence == nil, segmentCount == 0 {
-                // What came before the SYN (an acknowledgment in a split handshake, a forged FIN) does not say where the stream begins.
+                // A packet before the SYN (an acknowledgment in a split handshake, a forged FIN) does not show where
+                // the stream begins.
                 restart(at: first)
                 hasRestarted = true
             } else if let kind = otherSYN(tcp, time: time) {
@@ -630,14 +642,14 @@ extension HalfConnection {
         var hasConflict: Bool
         /// The packet's timestamp (RFC 7323 3).
         var stamp: UInt32?
-        /// It began the stream anew.
+        /// Whether the packet restarted the stream.
         var hasRestarted = false
     }
 
     private static let mostOtherSYNs = 16
 
-    /// A SYN with another sequence number than the first one: the peer may accept it as long as it has accepted none. Nil if nothing is known
-    /// that it differs from.
+    /// Classifies a SYN with another sequence number than the first one: the peer may accept it as long as it has
+    /// accepted none. `nil` if there is no known SYN from which it differs.
     private mutating func otherSYN(_ tcp: DecodedTCP, time: UInt64) -> SegmentKind? {
         guard let initialSequence, initialSequence != tcp.sequence else { return nil }
         guard segmentCount == 0, fin == nil, (acknowledgedEnd ?? -1) < 0 else { return .outOfWindow }
@@ -664,7 +676,7 @@ extension HalfConnection {
         }
         let isCut = payload.count < place.payloadLength
         if place.end > sentEnd || isFirstSYN {
-            // A part of it was sent before: it was put together anew from what is repeated and what is new.
+            // A part of the segment was sent before: it was assembled anew from repeated and new bytes.
             let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
             taken.kind =
                 isPartlyRepeated
@@ -673,7 +685,8 @@ extension HalfConnection {
                 retransmissionCount += 1
                 noteRecovery(place)
             }
-            // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
+            // Repeated bytes are not counted, except for the byte of a zero-window probe; a hole that the segment fills
+            // is.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
             let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
@@ -707,19 +720,20 @@ extension HalfConnection {
         }
     }
 
-    /// The peer has received all before it, the capture's gaps as well; what was never sent it can't have received.
+    /// The end of what the peer has received, including what is missing from the capture. The peer can't have received
+    /// what was never sent.
     private var receivedEnd: Int64 {
         guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return Int64.min }
         return acknowledgedEnd
     }
 
-    /// The memory of all connections together is used up: what the peer has received is waited for no longer.
+    /// Stops waiting for bytes that the peer has received, when the memory of all connections together is used up.
     mutating func giveUpReceived() {
         stream.giveUp(upTo: receivedEnd)
     }
 
-    /// A reset may carry text (RFC 1122 4.2.2.12). Other readers count it as data, and so does this one; but it says nothing
-    /// about how far its sender had come.
+    /// Inserts the text of a reset (RFC 1122 4.2.2.12). Like other readers, this one counts it as data, but the text
+    /// does not show how far the sender had got.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {
@@ -741,7 +755,8 @@ extension HalfConnection {
         if segments.count < limits.keptSegments { segments.append(segment) }
     }
 
-    /// Something was sent again: until all that had been sent by then is acknowledged, no other repeat is a probe.
+    /// Records that something was sent again: until everything sent by then is acknowledged, no other repeat is a
+    /// probe.
     private mutating func noteRecovery(_ place: Placement) {
         recovery.lastStart = place.start
         recovery.end = max(recovery.end, sentEnd)

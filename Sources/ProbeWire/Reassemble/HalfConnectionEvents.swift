@@ -1,16 +1,17 @@
-/// What was sent again, and why.
+/// The state of a recovery, and the counts of repeated segments by their reason.
 struct RetransmissionRecovery: Sendable {
-    /// The end of all that had been sent when something was sent again: until it is acknowledged, no repeat is a probe.
+    /// The end of everything that had been sent when something was sent again. Until it is acknowledged, no repeat is a
+    /// probe.
     var end = Int64.min
-    /// When the third duplicate acknowledgment came since the last new one.
+    /// The time of the third duplicate acknowledgment since the last new one.
     var thirdDuplicateTime: UInt64 = 0
-    /// Where the last repeat began.
+    /// The offset at which the last repeat began.
     var lastStart = Int64.min
-    /// Tail-loss probes.
+    /// The number of tail-loss probes.
     var probes = 0
-    /// Repeats that are a retransmission or a probe.
+    /// The number of repeats that are either a retransmission or a probe.
     var undecided = 0
-    /// Probes and undecided repeats that may or may not have replaced a lost segment.
+    /// The number of probes and undecided repeats that may or may not have replaced a lost segment.
     var doubtful = 0
 }
 
@@ -21,11 +22,11 @@ struct OtherSYN: Sendable {
     var time: UInt64
 }
 
-/// What shows that an RST changed nothing.
+/// The observations that show that an RST had no effect.
 struct ResetWatch: Sendable {
-    /// How far the peer had sent.
+    /// The offset up to which the peer had sent.
     var peerEnd: Int64
-    /// The sender of the RST went on.
+    /// Whether the sender of the RST has continued.
     var hasSenderContinued = false
     var hasPeerContinued = false
 

@@ -6,17 +6,17 @@ package struct ICMPErrors: Sendable {
         package var error: ICMPError
         /// The sender of the segment that the error is about.
         package var side: ConversationSide
-        /// Where the segment was in its sender's stream, as in `PacketSummary.relativeSequence`; nil if nothing of that side is in the
-        /// capture.
+        /// The position of the segment in its sender's stream, as in `PacketSummary.relativeSequence`; `nil` if nothing
+        /// of that side is in the capture.
         package var relativeSequence: Int64?
         package var time: UInt64
         package var packetIndex: Int
 
-        /// `destination unreachable (port), from 10.0.0.9`
+        /// The report in words: `destination unreachable (port), from 10.0.0.9`.
         package var text: String { "\(error.text), from \(error.reporter)" }
     }
 
-    /// By the number of the flow.
+    /// The number of errors by flow number.
     private var counts: [Int: Int] = [:]
     private var last: (conversation: Int, report: Report)?
 
@@ -24,10 +24,10 @@ package struct ICMPErrors: Sendable {
 
     package func count(of conversation: Int) -> Int { counts[conversation] ?? 0 }
 
-    /// The flows with errors.
+    /// The flows with errors, and the number of errors of each.
     package var conversations: [(number: Int, count: Int)] { counts.map { (number: $0.key, count: $0.value) } }
 
-    /// The report that the last packet was, once; for those who show packets as they are read.
+    /// Returns the report that the last packet was, only once; for callers that show packets as they are read.
     package mutating func takeLast() -> (conversation: Int, report: Report)? {
         defer { last = nil }
         return last

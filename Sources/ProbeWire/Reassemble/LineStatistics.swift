@@ -1,41 +1,41 @@
 import CBytes
 import ProbeBase
 
-/// What a stream's line ends are like, counted as the bytes pass, so that no stream has to be kept for it.
+/// Statistics about a stream's line ends, counted as the bytes pass, so that no stream must be kept for them.
 ///
-/// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.
+/// A line ends with LF; its content is what precedes the LF, without one CR at its end. Offsets count delivered bytes.
 package struct LineStatistics: Sendable {
-    // In an order for the processor's cache, see `HalfConnection`.
+    // In an order that suits the processor's cache, see `HalfConnection`.
 
     package private(set) var crlfCount = 0
-    /// Bytes behind the last LF, a CR at their end among them.
+    /// The number of bytes after the last LF, including a CR at their end.
     package private(set) var unfinishedLength: Int64 = 0
-    /// Bytes that were counted.
+    /// The number of bytes that were counted.
     package private(set) var byteCount: Int64 = 0
-    /// Content of the longest finished line.
+    /// The length of the content of the longest finished line.
     package private(set) var longestContent: Int64 = 0
-    /// Its number, from 1.
+    /// The number of the longest line, from 1.
     package private(set) var longestLine = 0
-    /// The last byte is a CR. The next byte decides whether it is bare.
+    /// Whether the last byte is a CR. The next byte decides whether the CR is bare.
     package private(set) var endsWithCR = false
-    /// The byte before the next one is missing: it may have been a CR.
+    /// Whether the byte before the next one is missing: it may have been a CR.
     private var followsGap = false
-    /// Bytes are missing somewhere: counts are of what is there.
+    /// Whether bytes are missing somewhere: the counts cover only what was captured.
     package private(set) var isInterrupted = false
-    /// There is a bare LF or CR.
+    /// Whether there is a bare LF or CR.
     private(set) var hasBare = false
     private var bare = ColdStorage<Bare>()
 
-    /// LF without a CR before it.
+    /// The number of LFs without a CR before them.
     package var bareLFCount: Int { bare.value.countLF }
     package var firstBareLF: Int64? { bare.value.firstLF }
-    /// CR without an LF behind it.
+    /// The number of CRs without an LF after them.
     package var bareCRCount: Int { bare.value.countCR }
     package var firstBareCR: Int64? { bare.value.firstCR }
 
-    /// What stands around the first LF or CR that is bare, as far as its segment goes; for texts.
+    /// The bytes around the first bare LF or CR, as far as its segment reaches; for texts.
     package var bareExcerpt: [UInt8] { bare.value.excerpt }
-    /// How the line begins that is not finished, where `feed` was told to quote it; for texts.
+    /// The beginning of the unfinished line, if `feed` was called with `quotes`; for texts.
     package var unfinishedHead: [UInt8] { unfinishedLength > 0 ? quote.value.head : [] }
     private var quote = ColdStorage<Quote>()
 
@@ -58,16 +58,18 @@ package struct LineStatistics: Sendable {
 
     package var lineCount: Int { crlfCount + bareLFCount }
 
+    /// Counts the next bytes.
+    ///
     /// - Parameter quotes: whether to keep the beginning of a line that is not finished.
     package mutating func feed(_ bytes: Span<UInt8>, quotes: Bool = false) {
         guard bytes.count > 0 else { return }
-        // Behind the last line end so far; below 0 where the line began in an earlier segment.
+        // The index after the last line end so far; negative if the line began in an earlier segment.
         var start = -Int(truncatingIfNeeded: unfinishedLength)
         var carried: UInt64 = endsWithCR ? 1 : 0
         bytes.forEachLineEnds { position, isLF, isCR in
             let followsCR = isCR &<< 1 | carried
             carried = isCR &>> 63
-            // Each of these bytes ends a line, or shows that the CR before it stands alone, or both.
+            // Each of these bytes ends a line, or shows that the CR before it is bare, or both.
             var ends = isLF | followsCR
             while ends != 0 {
                 let bit = ends & (0 &- ends)
@@ -80,7 +82,7 @@ package struct LineStatistics: Sendable {
                     endLine(at: hit, isCRLF: followsGap && start == hit, content: hit &- start, in: bytes)
                     start = hit &+ 1
                 } else if hit < bytes.count {
-                    // The byte behind a CR at the end has not come yet.
+                    // For a CR at the end, the byte after it has not arrived yet.
                     noteBareCR(at: hit &- 1, in: bytes)
                 }
             }
@@ -91,7 +93,9 @@ package struct LineStatistics: Sendable {
         byteCount += Int64(bytes.count)
     }
 
-    /// - Parameter start: of the unfinished line; below 0 where earlier bytes of it are kept.
+    /// Keeps the beginning of the unfinished line.
+    ///
+    /// - Parameter start: where the line begins; negative if earlier bytes of it are already kept.
     private mutating func keepHead(_ bytes: Span<UInt8>, from start: Int) {
         if start >= 0 {
             quote.value.head = bytes.extracting(bytes.clamping(start..<start + Quote.length)).array
@@ -101,7 +105,7 @@ package struct LineStatistics: Sendable {
         }
     }
 
-    /// Bytes are missing here.
+    /// Records that bytes are missing here.
     package mutating func interrupt() {
         isInterrupted = true
         followsGap = true
@@ -119,7 +123,7 @@ package struct LineStatistics: Sendable {
         followsGap = false
     }
 
-    // MARK: What is seldom, and stays out of the loop: inlined, it would make each stream's `bare` its own beforehand.
+    // MARK: Rare cases, kept out of the loop: inlined, they would copy each stream's `bare` beforehand.
 
     @inline(never)
     private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
@@ -129,7 +133,9 @@ package struct LineStatistics: Sendable {
         if bare.value.firstLF == nil { bare.value.firstLF = byteCount + Int64(index) }
     }
 
-    /// - Parameter index: -1 for the last byte before these.
+    /// Counts a bare CR.
+    ///
+    /// - Parameter index: the index of the CR; -1 for the last byte before these.
     @inline(never)
     private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
         hasBare = true
@@ -146,11 +152,11 @@ package struct LineStatistics: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// Where bytes are LF and where CR, 64 at a time: `body` gets the index of the first of them and a bit for each, the first one
-    /// lowest.
+    /// Finds LFs and CRs, 64 bytes at a time: `body` receives the index of the first byte and one bit for each, that of
+    /// the first byte lowest.
     @inline(__always)
     func forEachLineEnds(_ body: (Int, _ isLF: UInt64, _ isCR: UInt64) -> Void) {
-        // A piece and its bits stay in the processor's nearest cache.
+        // A piece and its bits fit into the processor's nearest cache.
         let pieceLength = 4096
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * pieceLength / 64) { words in
             var first = 0

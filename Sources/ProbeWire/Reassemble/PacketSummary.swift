@@ -1,33 +1,35 @@
 package import ProbeBase
 
-/// What one packet means in its connection: numbers relative to the SYN, and what it is.
+/// The meaning of one packet in its connection: its kind, and its numbers relative to the SYN.
 package struct PacketSummary: Sendable, Hashable {
     package var conversation: Int
     package var side: ConversationSide
     package var time: UInt64
     package var packetIndex: Int
     package var flags: TCPFlags
-    /// 0 is the SYN, 1 the first byte, as everyone prints it.
+    /// The relative sequence number: 0 is the SYN, 1 the first byte, as is customary.
     package var relativeSequence: Int64
-    /// nil without an ACK, or where nothing of the peer's was seen.
+    /// The relative acknowledgment; `nil` without an ACK, or if nothing from the peer was seen.
     package var relativeAcknowledgment: Int64?
-    /// Bytes, scaled where the scale factor is known.
+    /// The window in bytes, scaled if the scale factor is known.
     package var window: Int
-    /// Payload on the wire.
+    /// The length of the payload on the wire.
     package var payloadLength: Int
     package var payloadIsCut: Bool
     package var kind: SegmentKind
     package var isDuplicateAck: Bool
     package var isWindowUpdate: Bool
-    /// It says that its sender's window is shut.
+    /// Whether the packet announces that its sender's window is shut.
     package var isZeroWindow: Bool
-    /// It brings another value for a byte that was there; the first one counts.
+    /// Whether the packet carries a different value for a byte that was already there; the first value counts.
     package var hasConflict: Bool
     package var isUrgent: Bool
-    /// With it the memory that its flow, or all together, may use was used up, for the first time in its connection.
+    /// Whether this packet used up the memory of its flow, or of all flows together, for the first time in its
+    /// connection.
     package var hasReachedLimit: Bool
 
-    /// One line: `P.  seq 1 ack 1 win 65536 len 7 "220 rea"  [retransmission]`. `payload` may be empty where it is not at hand.
+    /// Returns the packet on one line: `P.  seq 1 ack 1 win 65536 len 7 "220 rea"  [retransmission]`. `payload` may be
+    /// empty if it is not available.
     package func text(payload: Span<UInt8>, payloadLimit: Int = 32) -> String {
         var flagText = flags.description
         while flagText.count < 3 { flagText += " " }
@@ -40,7 +42,7 @@ package struct PacketSummary: Sendable, Hashable {
         return text
     }
 
-    /// What is unusual about it, in words.
+    /// What is unusual about the packet, in words.
     package var marks: [String] {
         var marks: [String] = []
         if let label = kind.label { marks.append(label) }

@@ -1,14 +1,15 @@
 import ProbeBase
 
-/// The packets of the last milliseconds, to recognize those that a capture holds twice: it was made on both sides of a router or bridge, on
-/// all interfaces at once, or on a mirror port.
+/// The packets of the last milliseconds, for recognizing packets that a capture holds twice because it was made on both
+/// sides of a router or bridge, on all interfaces at once, or on a mirror port.
 ///
-/// A copy has everything of its packet; a router lowers the hop limit by one. Each packet replaces the oldest, so that it costs the same
-/// however many there are; a copy that comes after too many others is not recognized.
+/// A copy is identical to its packet, except that a router lowers the hop limit by one. Each packet replaces the
+/// oldest, so the cost is the same however many there are; a copy that follows after too many other packets is not
+/// recognized.
 struct RecentPackets: Sendable {
-    /// Whole words: one of these is written for each packet, straight from registers.
+    /// A packet in whole words, because one is written for each packet, straight from registers.
     fileprivate struct Entry {
-        /// Sequence and acknowledgment numbers.
+        /// The sequence and acknowledgment numbers.
         var numbers: UInt64
         /// From the top: window, checksum, IP identification, and length of the payload, 16 bits each.
         var header: UInt64
@@ -32,14 +33,14 @@ struct RecentPackets: Sendable {
             rest = (time >> 10) << 32 | UInt64(hopLimit) << 8 | UInt64(flags)
         }
 
-        /// Where ``ends`` is in an entry.
+        /// The offset of ``ends`` in an entry.
         static var endsOffset: Int { 16 }
 
         var identification: UInt16 { UInt16(truncatingIfNeeded: header >> 16) }
         var ticks: UInt32 { UInt32(truncatingIfNeeded: rest >> 32) }
         var hopLimit: UInt8 { UInt8(truncatingIfNeeded: rest >> 8) }
 
-        /// How many packets before this one the next older one with the same ``hash`` came.
+        /// The distance, in packets, to the next older one with the same ``hash``.
         var distanceToNext: UInt16 {
             @inline(__always) get { UInt16(truncatingIfNeeded: rest >> 16) }
             @inline(__always) set { rest = rest & ~0xffff_0000 | UInt64(newValue) << 16 }
@@ -53,46 +54,48 @@ struct RecentPackets: Sendable {
                 && (rest ^ other.rest) & 0xff == 0
         }
 
-        /// The clocks of two interfaces may differ.
+        /// Returns the distance in time in either direction, because the clocks of two interfaces may differ.
         func distance(to other: Entry) -> UInt32 { min(ticks &- other.ticks, other.ticks &- ticks) }
     }
 
-    /// How sure it is that a packet is a copy.
+    /// How certain it is that a packet is a copy.
     enum Certainty: Sendable {
-        /// Senders number their packets, and this number was there before.
+        /// The sender numbers its packets, and this number has been seen before.
         case numbered
-        /// The packet has no number: everything else is the same, microseconds later, and the receiver has sent nothing since.
+        /// The packet has no number, but everything else is the same, microseconds later, and the receiver has sent
+        /// nothing since.
         case equal
     }
 
-    /// How many packets of each half of the connections are kept, and how many values ``Entry/hash`` has.
+    /// The number of packets that are kept for each half of the connections, and of values that ``Entry/hash`` has.
     private static let depth = 4096
-    /// In how many packets before a copy the sender's numbers are looked at.
+    /// The number of packets before a copy in which the sender's numbers are examined.
     private static let numbering = 512
-    /// How many packets may lie between a packet without a number and its copy.
+    /// The largest number of packets between a packet without a number and its copy.
     private static let mostBetween = 512
-    /// A router, which lowers the hop limit, may hold a packet for this long.
+    /// The longest time that a router, which lowers the hop limit, may hold a packet.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
-    /// Some systems keep the number of what they send again: the copy of a bridge or an interface comes sooner than that.
+    /// Some systems reuse the number when they send a packet again; the copy of a bridge or an interface arrives sooner
+    /// than that.
     private static let numberedTicks: UInt32 = 2_000_000 >> 10 + 1
     private static let equalTicks: UInt32 = 500_000 >> 10 + 1
 
-    /// The packets of one half.
+    /// The packets of one half of the connections.
     fileprivate struct Ring {
         private static let latest = 8
         private static let entries = latest + depth * MemoryLayout<UInt16>.stride
         static let size = entries + depth * MemoryLayout<Entry>.stride
 
-        /// `count` in the first word, a number of 16 bits for each hash, then the entries.
+        /// The memory: `count` in the first word, a number of 16 bits for each hash, then the entries.
         let memory: UnsafeMutableRawPointer
 
-        /// How many packets there were; only the lower bits matter.
+        /// The number of packets so far; only the lower bits matter.
         var count: UInt16 {
             @inline(__always) get { memory.load(as: UInt16.self) }
             @inline(__always) nonmutating set { memory.storeBytes(of: newValue, as: UInt16.self) }
         }
 
-        /// What `count` was when the latest packet with a hash came.
+        /// The value of `count` when the latest packet with a hash was inserted.
         subscript(latest hash: Int) -> UInt16 {
             @inline(__always) get { memory.load(fromByteOffset: Self.latest &+ hash &* 2, as: UInt16.self) }
             @inline(__always) nonmutating set {
@@ -100,7 +103,7 @@ struct RecentPackets: Sendable {
             }
         }
 
-        /// The packet that came when `count` was this.
+        /// The packet that was inserted when `count` had this value.
         subscript(count: UInt16) -> Entry {
             @inline(__always) get { memory.load(fromByteOffset: Self.offset(count), as: Entry.self) }
             @inline(__always) nonmutating set {
@@ -113,7 +116,7 @@ struct RecentPackets: Sendable {
             entries &+ (Int(count) & (depth &- 1)) &* MemoryLayout<Entry>.stride
         }
 
-        /// In the place of the oldest one.
+        /// Inserts a packet in place of the oldest one.
         @inline(__always)
         func insert(_ new: Entry) {
             let (count, hash) = (count, new.hash)
@@ -124,13 +127,14 @@ struct RecentPackets: Sendable {
             self.count = count &+ 1
         }
 
-        /// Whether one of the ``numbering`` packets before `entry` is another one of its sender with the same number.
+        /// Returns whether one of the ``numbering`` packets before `entry` is another packet of its sender with the
+        /// same number.
         func hasNumberAgain(_ entry: Entry) -> Bool {
             let ends = entry.ends
             var place = Int(count)
             for _ in 0..<numbering {
                 place = (place &- 1) & (depth &- 1)
-                // Most packets are of other senders, so the rest of an entry is read only if that is not so.
+                // Most packets are from other senders, so the rest of an entry is read only if that is not the case.
                 let offset = Self.entries &+ place &* MemoryLayout<Entry>.stride
                 guard memory.load(fromByteOffset: offset &+ Entry.endsOffset, as: UInt32.self) == ends else { continue }
                 let other = memory.load(fromByteOffset: offset, as: Entry.self)
@@ -140,21 +144,26 @@ struct RecentPackets: Sendable {
         }
     }
 
-    /// Both rings. Each half of the connections has its own, so that what is recognized in one does not depend on whether the other is read.
+    /// Both rings. Each half of the connections has its own, so that the result for one half does not depend on whether
+    /// the other is read.
     ///
-    /// Refers to the memory of the ``RecentPackets`` that it came from, for as long as nothing else has access to that.
+    /// The rings refer to the memory of the ``RecentPackets`` that they came from, and are valid only as long as
+    /// nothing else accesses it.
     struct Rings {
         fileprivate let memory: UnsafeMutableRawPointer
 
-        /// - Parameter hash: as `ConnectionShare.hash`.
+        /// Returns the ring of a connection.
+        ///
+        /// - Parameter hash: the hash from `ConnectionShare.hash`.
         @inline(__always)
         fileprivate subscript(hash: UInt64) -> Ring {
             Ring(memory: memory + Int(truncatingIfNeeded: hash >> 63) &* Ring.size)
         }
 
-        /// A packet that is none of those that were there before.
+        /// Records a packet that is not a copy of an earlier one.
+        ///
         /// - Parameters:
-        ///   - ends: those of `segment`.
+        ///   - ends: the endpoints of `segment`.
         ///   - bytes: the packet from which both were read.
         @inline(__always)
         func note(_ segment: FastPathSegment, _ ends: FastPathSegment.Ends, _ bytes: Span<UInt8>, time: UInt64) {
@@ -174,7 +183,7 @@ struct RecentPackets: Sendable {
         let start = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
         private static let size = 2 * Ring.size
 
-        /// All zero, which is an entry that equals no packet.
+        /// Creates memory of zeros, which are entries that equal no packet.
         init() { start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size) }
 
         init(_ other: Memory) { start.copyMemory(from: other.start, byteCount: Self.size) }
@@ -182,12 +191,12 @@ struct RecentPackets: Sendable {
         deinit { start.deallocate() }
     }
 
-    /// Nil until the first packet.
+    /// The memory; `nil` until the first packet.
     private var memory: Memory?
 
     init() {}
 
-    /// The rings, for as many packets as come before anything else has access to this value: a copy gets memory of its own here.
+    /// Returns the rings, valid until anything else accesses this value. A copy gets its own memory here.
     mutating func rings() -> Rings {
         if memory == nil {
             memory = Memory()
@@ -198,7 +207,7 @@ struct RecentPackets: Sendable {
         return Rings(memory: memory.start)
     }
 
-    /// Notes a packet; not nil if it may be a copy of one that was noted before.
+    /// Records a packet, unless it may be a copy of an earlier one: then returns how certain that is.
     mutating func note(_ tcp: DecodedTCP, time: UInt64) -> Certainty? {
         let (source, destination) = (Self.word(tcp.source), Self.word(tcp.destination))
         let hash = ConnectionShare.hash(source, destination)
@@ -224,7 +233,7 @@ struct RecentPackets: Sendable {
             {
                 return certainty
             }
-            // One that has been replaced was the last.
+            // A packet that has been replaced ends the chain.
             guard known.distanceToNext > 0 else { break }
             age += Int(known.distanceToNext)
         }
@@ -239,11 +248,11 @@ struct RecentPackets: Sendable {
         let distance = entry.distance(to: known)
         if entry.identification != 0 {
             guard distance <= (isAfterRouter ? routerTicks : numberedTicks) else { return nil }
-            // Some write the same number into all packets.
+            // Some senders write the same number into all packets.
             return ring.hasNumberAgain(entry) ? nil : .numbered
         }
         guard distance <= equalTicks, age <= mostBetween else { return nil }
-        // What a sender sends again so soon is the answer to something.
+        // If a sender really repeats a packet this soon, it does so in answer to something.
         let isAnswered = (1..<age).contains { ring[ring.count &- UInt16($0)].ends == answers }
         return isAnswered ? nil : .equal
     }
@@ -255,13 +264,13 @@ struct RecentPackets: Sendable {
         return mark
     }
 
-    /// A connection's hash with its sender: it differs for the two directions.
+    /// Returns a connection's hash combined with the sender: it differs for the two directions.
     @inline(__always)
     private static func ends(_ hash: UInt64, from source: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: (hash >> 32) &+ source ^ source >> 32)
     }
 
-    /// An endpoint as one word, for IPv4 the same as in `FastPathSegment`.
+    /// Returns an endpoint as one word, for IPv4 the same as in `FastPathSegment`.
     private static func word(_ endpoint: SocketEndpoint) -> UInt64 {
         switch endpoint.address.family {
         case .v4: endpoint.address.low << 16 | UInt64(endpoint.port)
@@ -271,7 +280,8 @@ struct RecentPackets: Sendable {
 }
 
 extension ConversationTable {
-    /// Takes a packet that its connection has had already; nil, and nothing is changed, if it is not a copy after all.
+    /// Handles a packet that its connection already has; returns `nil` and changes nothing if it is not a copy after
+    /// all.
     mutating func takeCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary? {
@@ -281,7 +291,7 @@ extension ConversationTable {
 }
 
 extension Conversation {
-    /// As `ConversationTable.takeCopy`.
+    /// Does the same as `ConversationTable.takeCopy`, for this connection.
     mutating func takeCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary? {
@@ -304,8 +314,8 @@ extension Conversation {
 }
 
 extension HalfConnection {
-    /// Counts a copy, unless it brings other bytes than its packet did, or may be an acknowledgment or an RST that was sent twice: one
-    /// without a number is a copy only where others were.
+    /// Counts a copy, unless its bytes differ from its packet's, or it may be an acknowledgment or an RST that was sent
+    /// twice: a bare packet without a number is a copy only if there were copies before.
     fileprivate mutating func noteCopy(
         _ tcp: DecodedTCP, _ certainty: RecentPackets.Certainty, _ payload: Span<UInt8>
     ) -> (isCopy: Bool, start: Int64) {

@@ -1,18 +1,20 @@
-/// Rules 5 to 7 of `HalfConnection.swift`: what a packet is that repeats something, or comes late.
+/// Rules 5 to 7 of `HalfConnection.swift`: how to classify a packet that repeats something or is late.
 enum RepeatRules {
     static let reorderingNanoseconds: UInt64 = 3_000_000
-    /// Linux fires a probe two timer ticks after the tail at the earliest; what a mirror port doubles comes sooner.
+    /// The earliest time of a probe: Linux fires one at least two timer ticks after the tail; a mirror port's duplicate
+    /// arrives sooner.
     static let probeNanoseconds: UInt64 = 1_000_000
-    /// What a sender adds to two round trips for a delayed acknowledgment, and the shortest retransmission timeout in use.
+    /// The time that a sender adds to two round trips for a delayed acknowledgment, and the shortest retransmission
+    /// timeout in use.
     static let delayNanoseconds: UInt64 = 200_000_000
-    /// By how much a timer may be late.
+    /// The longest delay of a timer.
     static let timerNanoseconds: UInt64 = 50_000_000
-    /// The probe without a known round trip (RFC 8985 7.2).
+    /// The timeout of a probe without a known round trip (RFC 8985 7.2).
     static let firstTimeoutNanoseconds: UInt64 = 1_000_000_000
-    /// The beginning of 2012: no sender probed before.
+    /// The beginning of 2012: no sender probed before then.
     static let firstProbeTime: UInt64 = 1_325_376_000_000_000_000
 
-    /// Rule 5.
+    /// Applies rule 5.
     static func lateKind(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64)
         -> SegmentKind
     {
@@ -20,8 +22,9 @@ enum RepeatRules {
         return flow.duplicateAcks < 3 && time <= flow.tailTime &+ reorderingNanoseconds ? .outOfOrder : .retransmission
     }
 
-    /// Three duplicate acknowledgments since the last new one have asked for it, it was not repeated since then, and no timer can have
-    /// expired before the sender had them: they, and it, take a round trip.
+    /// Returns whether a repeat is a fast retransmission: three duplicate acknowledgments since the last new one have
+    /// asked for it, it has not been repeated since then, and no timer can have expired before the sender received
+    /// them. They and the repeat take a round trip.
     static func isFast(_ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64) -> Bool {
         guard flow.duplicateAcks >= 3, place.start <= flow.acknowledgedEnd ?? Int64.min,
             place.end > flow.acknowledgedEnd ?? Int64.max
@@ -32,14 +35,15 @@ enum RepeatRules {
         return time <= recovery.thirdDuplicateTime &+ patience &+ 20_000_000
     }
 
-    /// Whether a sender may probe for a lost tail now, or may as well retransmit because its timer has expired; nil if it does not probe now.
+    /// Returns whether a sender may probe for a lost tail now, or may also retransmit because its timer has expired;
+    /// `nil` if it can't be probing now.
     private static func probeTiming(in flow: borrowing HalfConnection, at time: UInt64) -> SegmentKind? {
         guard time >= firstProbeTime else { return nil }
         let elapsed = time &- flow.tailTime
         guard time >= flow.tailTime &+ probeNanoseconds, elapsed >= flow.roundTrip &* 2 &- flow.roundTrip / 4 else {
             return nil
         }
-        // An acknowledgment starts the timer again.
+        // An acknowledgment restarts the timer.
         let sinceStart = time &- min(time, max(flow.tailTime, flow.acknowledgedEnd == nil ? 0 : flow.acknowledgedTime))
         let latest =
             flow.roundTripUnits == 0
@@ -49,7 +53,7 @@ enum RepeatRules {
         return sinceStart < delayNanoseconds ? .tailLossProbe : .retransmissionOrProbe
     }
 
-    /// Rules 6 and 7, for a packet with nothing new in it.
+    /// Applies rules 6 and 7 to a packet with nothing new in it.
     static func repeatKind(
         _ place: HalfConnection.Placement, in flow: borrowing HalfConnection, at time: UInt64, isSACKInUse: Bool
     ) -> SegmentKind {

@@ -1,33 +1,34 @@
-/// What a segment is in the course of its connection.
+/// The role of a segment in its connection.
 ///
-/// The rules stand in `HalfConnection.swift`.
+/// The rules are in `HalfConnection.swift`.
 package enum SegmentKind: Sendable, Hashable {
-    /// Nothing in it takes up sequence numbers: a plain acknowledgment, a reset.
+    /// It uses no sequence numbers: a plain acknowledgment, a reset.
     case control
-    /// Data, SYN or FIN for the first time, in order.
+    /// Data, SYN or FIN sent for the first time, in order.
     case new
-    /// For the first time, but after bytes that follow it: it overtook or was overtaken.
+    /// Sent for the first time, but after bytes that follow it: it overtook or was overtaken.
     case outOfOrder
-    /// Sent before; or a hole that is filled so late that it can only have been lost before the capture saw it.
+    /// Sent before; or it fills a hole so late that the original can only have been lost before the capture.
     case retransmission
-    /// A retransmission on duplicate acknowledgments (RFC 5681 3.2).
+    /// A retransmission in answer to duplicate acknowledgments (RFC 5681 3.2).
     case fastRetransmission
     /// Sent again although the peer had acknowledged all of it.
     case spuriousRetransmission
-    /// The last segment once more to find out whether it arrived (RFC 8985 7), and it had.
+    /// The last segment sent again to find out whether it arrived (RFC 8985 7), and it had.
     case tailLossProbe
-    /// The last segment once more, at a time at which a sender may have probed and its retransmission timer may have expired.
+    /// The last segment sent again, at a time when a sender may have probed or its retransmission timer may have
+    /// expired.
     case retransmissionOrProbe
-    /// RFC 9293 3.8.4.
+    /// A keep-alive (RFC 9293 3.8.4).
     case keepAlive
-    /// RFC 9293 3.8.6.1.
+    /// A zero-window probe (RFC 9293 3.8.6.1).
     case zeroWindowProbe
-    /// So far from all that was sent before that no window allows it.
+    /// Too far from everything sent before for any window to allow it.
     case outOfWindow
-    /// The same packet once more in the capture: it was not sent twice.
+    /// The same packet again in the capture; it was not sent twice.
     case copy
 
-    /// What `wire no retransmission` means.
+    /// Whether the kind counts for `wire no retransmission`.
     package var isRetransmission: Bool {
         switch self {
         case .retransmission, .fastRetransmission, .spuriousRetransmission: true
@@ -37,7 +38,7 @@ package enum SegmentKind: Sendable, Hashable {
         }
     }
 
-    /// As a person calls it; nil for what needs no mention.
+    /// The kind in words; `nil` if it needs no mention.
     package var label: String? {
         switch self {
         case .control, .new: nil
@@ -55,16 +56,16 @@ package enum SegmentKind: Sendable, Hashable {
     }
 }
 
-/// The first transmission of data: the part of one packet that no packet before it had carried.
+/// The first transmission of data: the part of one packet that no earlier packet had carried.
 package struct DataSegment: Sendable, Hashable {
-    /// Nanoseconds since 1970.
+    /// The time in nanoseconds since 1970.
     package var time: UInt64
     package var packetIndex: Int
-    /// In the stream.
+    /// The offset in the stream.
     package var offset: Int64
-    /// On the wire.
+    /// The length on the wire.
     package var length: Int
-    /// The capture holds less of it.
+    /// Whether the capture holds less than the whole segment.
     package var isCut: Bool
     package var kind: SegmentKind
 
@@ -75,24 +76,24 @@ package struct DataSegment: Sendable, Hashable {
 package struct RepeatedSegment: Sendable, Hashable {
     package var time: UInt64
     package var packetIndex: Int
-    /// In the stream; -1 is the SYN.
+    /// The offset in the stream; -1 is the SYN.
     package var offset: Int64
-    /// Payload on the wire.
+    /// The length of the payload on the wire.
     package var length: Int
     package var kind: SegmentKind
-    /// It brought another value for a byte that was there.
+    /// Whether the packet carried a different value for a byte that was already there.
     package var hasConflict: Bool
-    /// Nothing has shown yet whether it replaced a segment that was lost.
+    /// Whether it is still unknown if the packet replaced a lost segment.
     package var isDoubtful = false
 }
 
 /// A FIN or RST.
 package struct CloseMark: Sendable, Hashable {
-    /// Why the receiver of an RST goes on as if there had been none.
+    /// Why the receiver of an RST continues as if it had not been sent.
     package enum Refusal: Sendable, Hashable {
         /// Its sequence number is not the one that the receiver expects next (RFC 5961 3.2).
         case outsideWindow
-        /// Both sides went on afterwards.
+        /// Both sides continued afterwards.
         case ignored
 
         package var text: String {
@@ -105,12 +106,12 @@ package struct CloseMark: Sendable, Hashable {
 
     package var time: UInt64
     package var packetIndex: Int
-    /// Where it stands in its sender's stream.
+    /// The offset in its sender's stream.
     package var offset: Int64
-    /// What it acknowledges, as an offset in the peer's stream; one more than the peer's last byte when it
-    /// acknowledges the peer's FIN. nil without an ACK.
+    /// The offset in the peer's stream that it acknowledges; one more than the peer's last byte if it acknowledges the
+    /// peer's FIN. `nil` without an ACK.
     package var acknowledged: Int64?
-    /// Nil for one that counts.
+    /// Why an RST does not count; `nil` if it counts.
     package var refusal: Refusal?
 
     init(time: UInt64, packetIndex: Int, offset: Int64, acknowledged: Int64? = nil, refusal: Refusal? = nil) {

@@ -2,40 +2,41 @@ import ProbeBase
 
 /// Puts one direction's bytes in order.
 ///
-/// The first segment to bring a byte wins; a later one that brings another value for it is counted as a conflict. Bytes that
-/// came early wait in memory, up to a stated bound. Offsets are 64 bits wide and count from the first byte after the SYN.
+/// The first segment that contains a byte wins; a later one that has a different value for it is counted as a conflict.
+/// Bytes that arrive early wait in memory, up to a limit. Offsets are 64 bits wide and count from the first byte after
+/// the SYN.
 package struct StreamAssembler: Sendable {
-    /// What one segment added.
+    /// The bytes that one segment added.
     package struct Addition: Sendable, Hashable {
-        /// Bytes (on the wire, captured or not) that no earlier segment had brought.
+        /// The number of bytes (on the wire, captured or not) that no earlier segment had contained.
         package var newLength = 0
-        /// From the first to behind the last of them.
+        /// The start of the first of these bytes and the end of the last.
         package var newOffset: Int64 = 0
         package var newEnd: Int64 = 0
-        /// A byte that was here before came again with another value.
+        /// Whether a byte that was already there arrived again with a different value.
         package var hasConflict = false
     }
 
-    // In an order for the processor's cache, see `HalfConnection`.
+    // In an order that suits the processor's cache, see `HalfConnection`.
 
-    /// Everything before it was delivered or is a gap.
+    /// The end of what was processed: every byte before it was delivered or is in a gap.
     package internal(set) var end: Int64 = 0
     private let sharedLimits: SharedLimits
     package internal(set) var hasWaiting = false
-    /// Some bytes were skipped, whether or not there was room to list them.
+    /// Whether some bytes were skipped, even if there was no room to list them.
     private(set) var hasGaps = false
     package internal(set) var hasReachedLimit = false
-    /// Bytes came for a gap after it had been given up.
+    /// Whether bytes arrived for a gap after it had been given up.
     var hasLateBytes = false
     private var keepsNoMore = false
     package private(set) var lines = LineStatistics()
     var rest = ColdStorage<Rest>()
 
-    /// What a stream that is passed through in order has not.
+    /// Data that a stream does not need if it passes through in order.
     struct Rest: ColdValue {
         var waiting: [Chunk] = []
         var waitingBytes = 0
-        /// Segments that came since the peer acknowledged what is missing before the first of them.
+        /// The number of segments that have arrived since the peer acknowledged what is missing before the first chunk.
         var segmentsSinceReceived = 0
         var gaps: [StreamGap] = []
         var bytes: [UInt8] = []
@@ -45,46 +46,47 @@ package struct StreamAssembler: Sendable {
         var lateLength: Int64 = 0
     }
 
-    // Inlined always: called, it makes a copy of all of the half connection for each packet.
+    // Always inlined: a call would copy all of the half connection for each packet.
     @inline(__always)
     var limits: ConversationLimits { sharedLimits.value }
     package var deliveredLength: Int64 { lines.byteCount }
-    /// In order; none of them touches another of the same cause.
+    /// The gaps in order; none of them touches another one with the same cause.
     package var gaps: [StreamGap] { rest.value.gaps }
-    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    /// The delivered bytes from the stream's start without the gaps, as many as the limits keep.
     package var bytes: [UInt8] { rest.value.bytes }
     package var conflictCount: Int { rest.value.conflictCount }
     package var firstConflict: Int64? { rest.value.firstConflict }
-    /// Bytes that came for a gap after it had been given up; they are not used.
+    /// The number of bytes that arrived for a gap after it had been given up; they are not used.
     package var lateLength: Int64 { rest.value.lateLength }
-    /// Sorted, not overlapping, all behind `end`.
+    /// The waiting chunks, sorted and without overlap, all after `end`.
     var waiting: [Chunk] { rest.value.waiting }
     private var waitingBytes: Int { rest.value.waitingBytes }
 
     struct Chunk: Sendable {
         var start: Int64
-        /// On the wire; `bytes` holds fewer where the capture cut the packet short.
+        /// The end on the wire; `bytes` holds fewer bytes if the capture cut the packet short.
         var end: Int64
         var bytes: [UInt8]
     }
 
-    /// What 1 MiB may hold: each takes 64 bytes and more.
+    /// The number of chunks that fit into 1 MiB: each takes at least 64 bytes.
     private static let mostChunks = 16_384
     private static let mostGaps = 4096
-    /// Once memory in all is used up.
+    /// The most gaps that are listed once the memory of all connections is used up.
     private static let fewestGaps = 16
 
     package init(limits: ConversationLimits) {
         sharedLimits = SharedLimits(limits)
     }
 
-    /// What it holds in memory.
+    /// The number of bytes that the stream holds in memory.
     @inline(__always)
     var heldBytes: Int {
         rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
     }
 
-    /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
+    /// Releases memory when that of all connections is used up: gaps are given up, kept bytes are dropped, and later
+    /// bytes pass through.
     mutating func release() {
         hasReachedLimit = true
         keepsNoMore = true
@@ -92,20 +94,21 @@ package struct StreamAssembler: Sendable {
         while hasWaiting { skipToWaiting(cause: .limitReached) }
     }
 
-    /// What came in order since the last call, where `ConversationLimits.handsOut` asks for it.
+    /// Returns the parts that became in order since the last call, if `ConversationLimits.handsOut` is set.
     mutating func takeParts() -> [StreamPart] {
         if rest.value.handedOut.isEmpty { return [] }
         defer { rest.value.handedOut = [] }
         return rest.value.handedOut
     }
 
-    /// The first bytes that came behind a missing part, where one is missing now.
+    /// The offset of the first bytes that arrived after a missing part, if one is missing now.
     package var firstWaitingOffset: Int64? { waiting.first?.start }
 
-    /// True when `bytes` holds all that was delivered.
+    /// Whether `bytes` holds everything that was delivered.
     package var isKeptWhole: Bool { Int64(bytes.count) == deliveredLength }
 
-    /// The kept bytes of a part of the stream; fewer where the limits or a gap end them, nil where not even the first is there.
+    /// Returns the kept bytes of a part of the stream; fewer if the limits or a gap end them, `nil` if even the first
+    /// is not kept.
     package func kept(_ range: Range<Int64>) -> ArraySlice<UInt8>? {
         guard range.lowerBound >= 0, range.lowerBound < end else { return nil }
         guard !gaps.contains(where: { $0.offset <= range.lowerBound && range.lowerBound < $0.end }) else { return nil }
@@ -121,9 +124,10 @@ package struct StreamAssembler: Sendable {
         bytes.prefix(Int(clamping: gaps.first?.offset ?? Int64.max))
     }
 
-    /// `wireLength` counts the payload on the wire, which is more than `payload` where the capture cut it short.
+    /// Inserts the payload of a segment. `wireLength` is its length on the wire, which is more than that of `payload`
+    /// if the capture cut it short.
     ///
-    /// - Parameter received: the peer has acknowledged all before it.
+    /// - Parameter received: the offset before which the peer has acknowledged everything.
     package mutating func insert(
         _ payload: Span<UInt8>, at offset: Int64, wireLength: Int, received: Int64 = Int64.min
     ) -> Addition {
@@ -155,14 +159,14 @@ package struct StreamAssembler: Sendable {
         return addition
     }
 
-    /// Nothing more will come: what still waits is delivered, and the gaps before it are reported. `lastOffset` is where the
+    /// Ends the stream: waiting bytes are delivered, and the gaps before them are reported. `lastOffset` is where the
     /// stream is known to end (a FIN, or what the peer acknowledged).
     package mutating func finish(lastOffset: Int64?) {
         while hasWaiting { skipToWaiting(cause: .notCaptured) }
         if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
     }
 
-    /// One more segment has come, and the peer has acknowledged all before `offset`.
+    /// Records that one more segment has arrived, and that the peer has acknowledged everything before `offset`.
     private mutating func noteReceived(upTo offset: Int64) {
         guard case .segments(let most) = limits.patience, let first = firstWaitingOffset, offset >= first else {
             return
@@ -171,18 +175,18 @@ package struct StreamAssembler: Sendable {
         if rest.value.segmentsSinceReceived > most { giveUp(upTo: offset) }
     }
 
-    /// Does not wait any longer for what is missing before `offset`, which the peer has acknowledged.
+    /// Stops waiting for bytes that are missing before `offset`, which the peer has acknowledged.
     mutating func giveUp(upTo offset: Int64) {
         while let first = firstWaitingOffset, first <= offset {
-            // Whether bytes come for a gap that is not listed would not be seen.
+            // Late bytes would not be noticed for a gap that is not listed.
             if gaps.count >= mostListedGaps { hasLateBytes = true }
             skipToWaiting(cause: .notCaptured)
         }
     }
 
-    /// The memory for what waits is used up: gives up the gap before it.
+    /// Gives up the first gap when the memory for the bytes that wait after it is used up.
     private mutating func giveUpFirst(_ received: Int64) {
-        // A gap that is not listed could not be told from bytes that are there when its own come.
+        // If a gap is not listed, bytes that arrive for it later can't be distinguished from repeated ones.
         if let first = firstWaitingOffset, first <= received, gaps.count < mostListedGaps {
             skipToWaiting(cause: .notCaptured)
         } else {
@@ -193,14 +197,14 @@ package struct StreamAssembler: Sendable {
 
     // MARK: Delivery
 
-    /// Whole bytes at the stream's end, where nothing waits.
+    /// Appends whole bytes at the stream's end, if none are waiting.
     @inline(__always)
     mutating func append(_ payload: Span<UInt8>) {
         deliver(payload, wireLength: Int64(payload.count))
     }
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
-        // First of all: what is kept whole is told by the bytes that were counted.
+        // This must come first: `isKeptWhole` compares the kept bytes with those that were counted.
         if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         lines.feed(payload, quotes: limits.quotes)
         end += Int64(payload.count)
@@ -255,11 +259,11 @@ package struct StreamAssembler: Sendable {
     }
 }
 
-/// What waits behind gaps, and bytes that came before with another value.
+/// The handling of bytes that wait after gaps, and of bytes that arrived before with a different value.
 extension StreamAssembler {
     // MARK: Waiting
 
-    /// Keeps the parts of [start, stop) that no waiting chunk has; `payload` begins at `offset`.
+    /// Keeps the parts of [start, stop) that no waiting chunk contains; `payload` begins at `offset`.
     mutating func wait(
         _ payload: Span<UInt8>, at offset: Int64, from start: Int64, to stop: Int64, into addition: inout Addition
     ) {
@@ -326,7 +330,7 @@ extension StreamAssembler {
         let stop = min(end, offset + Int64(payload.count))
         guard position < stop else { return }
         let gaps = rest.value.gaps
-        // The gaps are walked over once: a segment may reach over thousands of them.
+        // The gaps are walked over only once: a segment may span thousands of them.
         var index = firstGap(endingBehind: position)
         var shift = gaps[..<index].reduce(0) { $0 + $1.length }
         while position < stop {
@@ -350,7 +354,8 @@ extension StreamAssembler {
         }
     }
 
-    /// Bytes of this gap have come after all. Where they were waited for as long as the memory allowed, it was too little.
+    /// Records that bytes of a gap have arrived after all. If they were awaited for as long as the memory allowed, it
+    /// was too small.
     private mutating func noteLate(forGapAt index: Int) {
         guard rest.value.gaps[index].cause != .cutShort else { return }
         hasLateBytes = true

@@ -2,11 +2,11 @@
 package struct StreamPart: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case bytes([UInt8])
-        /// Missing from the capture; what follows is handed out behind it.
+        /// Bytes that are missing from the capture; what follows is handed out after it.
         case gap(StreamGap)
     }
 
-    /// In the stream: 0 is the first byte after the SYN.
+    /// The offset in the stream: 0 is the first byte after the SYN.
     package var offset: Int64
     package var content: Content
 
@@ -19,15 +19,15 @@ package struct StreamPart: Sendable, Hashable {
 /// Bytes of a stream that the capture does not hold. They are reported and never filled in.
 package struct StreamGap: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// No packet with them was captured, and the stream went on.
+        /// No packet with the bytes was captured, and the stream continued.
         case notCaptured
-        /// The packet with them was captured, but cut short by the snap length.
+        /// The packet with the bytes was captured, but cut short by the snap length.
         case cutShort
-        /// Given up because as much as `ConversationLimits` allows was waiting behind them.
+        /// The bytes were given up because as many as `ConversationLimits` allows were waiting after them.
         case limitReached
     }
 
-    /// Offset in the stream: 0 is the first byte after the SYN.
+    /// The offset in the stream: 0 is the first byte after the SYN.
     package var offset: Int64
     package var length: Int64
     package var cause: Cause

@@ -3,15 +3,15 @@ package struct WindowHistory: Sendable {
     package struct Shut: Sendable, Hashable {
         package var time: UInt64
         package var packetIndex: Int
-        /// When it opened again.
+        /// The time at which the window opened again.
         package var openedAt: UInt64?
     }
 
-    // The largest window there can be is 2^30 (RFC 7323 2.3). -1 before the first one.
+    // The largest possible window is 2^30 (RFC 7323 2.3). -1 before the first one.
     private var lastBytes: Int32 = -1
     private var smallestBytes = Int32.max
     private var largestBytes: Int32 = -1
-    /// A window was announced whose scale factor is not known, because the capture does not hold the SYN.
+    /// Whether a window was announced whose scale factor is not known, because the capture does not hold the SYN.
     package private(set) var hasUnknownScale = false
     private var shutting = ColdStorage<Shutting>()
 
@@ -21,7 +21,7 @@ package struct WindowHistory: Sendable {
     }
 
     package var shutCount: Int { shutting.value.count }
-    /// Each time that the window went from open to shut, the first ones as far as the limits go.
+    /// The times at which the window went from open to shut; only the first ones, as the limits allow.
     package var shuts: [Shut] { shutting.value.shuts }
 
     init() {}
@@ -45,7 +45,7 @@ package struct WindowHistory: Sendable {
         noteOpen(window, isScaleKnown: isScaleKnown)
     }
 
-    /// An open window behind an open one, or what `note` has yet to count.
+    /// Records a window without counting closures: for an open window after an open one, and as a part of `note`.
     @inline(__always)
     mutating func noteOpen(_ window: Int, isScaleKnown: Bool) {
         lastBytes = Int32(clamping: window)

@@ -1,8 +1,8 @@
-"""Compares what was printed with what a test or a document shows, numbers that differ from run to run aside."""
+"""Compares output with what a test or a document shows, except for numbers that differ from run to run."""
 import difflib
 import re
 
-# Also of what `Tests/Recording` compares.
+# Also applied to the output that `Tests/Recording` compares.
 EVERYWHERE = [
     (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
     (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
@@ -16,7 +16,7 @@ RULES = [
     (re.compile(r"\[::1\]:\d+"), "HOST:PORT"),
     (re.compile(r"\bport \d+"), "port PORT"),
     (re.compile(r"\bpid \d+"), "pid PID"),
-    # Of the kernel, and of the MTU.
+    # Window sizes depend on the kernel and the MTU.
     (re.compile(r"\bwin \d+"), "win N"),
     *EVERYWHERE,
     (re.compile(r"[ \t]+"), " "),
@@ -30,7 +30,7 @@ def normalised(line):
 
 
 def _ordered(lines):
-    """Timelines in one order: what happens within a few microseconds comes now this way round, now that."""
+    """Returns the lines with timelines sorted: events within a few microseconds may happen in any order."""
     ordered = []
     group = []
     for line in lines + [""]:
@@ -55,13 +55,13 @@ def _lines(text):
 
 
 def difference(expected, actual):
-    """None when `actual` is what `expected` shows, else both, as a diff."""
+    """Returns None if `actual` matches `expected`, otherwise a diff of both."""
     wanted = [normalised(line) for line in _lines(expected)]
     got = [normalised(line) for line in _lines(actual)]
-    # A line that stands for any number of others leaves nothing to put in order.
+    # With a line that stands for any number of others, there is nothing to sort.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
-    # Which lines of `got` may have been consumed after each wanted line: at most a few hundred each, so a set will do.
+    # The numbers of lines of `got` that may have been consumed after each wanted line: at most a few hundred, so a set is fast enough.
     reached = {0}
     for line in wanted:
         if line.strip() == "...":

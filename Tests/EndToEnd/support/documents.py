@@ -14,7 +14,7 @@ NOT_RUN = ("make", "git", "sudo", "cd", "swift", "apt-get", "brew")
 
 
 class Block:
-    """A fenced block: the words behind its fence, its lines, the number of the first."""
+    """A fenced block: the words after its opening fence, its lines, and the number of the first one."""
 
     def __init__(self, words, number):
         self.words = words
@@ -35,7 +35,7 @@ class Block:
 
 
 def find(root):
-    """The documents that have examples."""
+    """Returns the documents that have examples."""
     paths = [os.path.join(root, "README.md")] + sorted(glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True))
     return [path for path in paths if os.path.exists(path) and any(b.words[0] in ("scn", "console") for b in blocks(path))]
 
@@ -85,17 +85,18 @@ def run(path, tool, root, update=False):
     return outcome
 
 
-# What the tool says where a busy machine has kept it from judging, and that the case is to be run again. So it is.
+# What the tool prints if a busy machine kept it from judging, so that the case must be run again. This is done automatically.
 STANDSTILL = "the harness itself stood still"
 MOST_STANDSTILLS = 20
-# What a document shows is printed where nothing is late: two segments that a busy machine delivers together are one read.
+# The number of runs for other differences: a document shows output without delays, but two segments that a busy machine delivers together
+# are one read.
 MOST_OTHERS = 3
-# Seconds for the commands of a block; an idle machine needs a tenth of it.
+# The time limit of a block's commands in seconds; an idle machine needs a tenth of it.
 PATIENCE = 1200
 
 
 def scenario(block, where, work, can_capture, outcome):
-    """One ```scn block."""
+    """Runs a ```scn block."""
     if "fragment" in block.words:
         return
     if not any(line.startswith("scenario ") for line in block.lines):
@@ -109,7 +110,7 @@ def scenario(block, where, work, can_capture, outcome):
     elif "check" in block.words:
         words, wanted = ["check", name], (0,)
     else:
-        # Without a capture a wire step is inconclusive, and that is right.
+        # Without a capture a wire step is inconclusive, which is correct.
         words, wanted = ["run", "--keep", "none", name], (1,) if "fails" in block.words else (0,) if can_capture else (0, 3)
     # ```scn transport=nio-websocket
     for word in block.words:
@@ -127,14 +128,14 @@ def scenario(block, where, work, can_capture, outcome):
 
 
 def without_note(text, expected):
-    """What a run that may not capture prints first is left out, as documents show what one prints that may."""
+    """Removes the note that is printed first if capturing is not permitted: documents show the output of a run that may capture."""
     if any(line.startswith(ISOLATED) for line in expected):
         return text
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(ISOLATED))
 
 
 def console(block, where, work, can_capture, outcome):
-    """One ```console block: its commands in one shell, and what each prints."""
+    """Runs a ```console block: its commands in one shell, with the output of each."""
     commands = []
     for line in block.lines:
         if line.startswith("$ "):
@@ -148,21 +149,21 @@ def console(block, where, work, can_capture, outcome):
     program = ""
     for command, _ in commands:
         first = command.split()[0] if command.split() else ""
-        # `$?` of a command is that of the command before it.
+        # `$?` in a command is the status of the previous command.
         program += f"(exit $last)\n{command}\n" if first not in NOT_RUN else "true\n"
         program += f"last=$?; echo '{mark}'\n"
     for attempt in range(1, MOST_STANDSTILLS + 1):
         _, text = shell(work, "last=0\n" + program)
         outcome.log += text
         block.renewed, problems = compare(where, commands, text.split(mark + "\n"), can_capture)
-        # Where the summary alone is printed, it says no more than that.
+        # If only the summary is printed, an inconclusive case is the only sign of a standstill.
         if not problems or attempt >= MOST_OTHERS and not re.search(f"{STANDSTILL}|\\d inconclusive", text):
             break
     outcome.problems += problems
 
 
 def compare(where, commands, printed, can_capture):
-    """What the block would be with what was printed, and how that differs."""
+    """Returns the block renewed with the actual output, and its differences from the expected output."""
     renewed, problems = [], []
     for (command, expected), actual in zip(commands, printed):
         renewed.append("$ " + command)
@@ -182,7 +183,7 @@ def compare(where, commands, printed, can_capture):
 
 
 def rewrite(path, everything):
-    """Puts what was printed into the document where it showed something else."""
+    """Writes the actual output to the document where it differs from the expected output."""
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
     for block in reversed(everything):
@@ -193,7 +194,7 @@ def rewrite(path, everything):
 
 
 def shell(work, program):
-    """Exit status, and both streams as one text."""
+    """Runs a command in a shell, and returns its exit status and both streams as one text."""
     try:
         done = subprocess.run(
             ["bash", "-c", program], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Records what a client and a server say to each other, and runs what was recorded against the same programs.
+"""Records the conversation of a client and a server, and runs the recorded scenario against the same programs.
 
     recording.py TOOL FILE.scn --server COMMAND --client COMMAND [options] [-- options of record]
 
-`{port}` in a command is the port that the program serves or connects to. Prints what the tool printed, and the scenario. With --as both and
-client the scenario is run against the same server, with --as server the same client is run against the scenario. Exit status 0 if all of
-it was as it should be.
+`{port}` in a command is the port that the program serves or connects to. Prints the tool's output and the scenario. With --as both and
+client the scenario is run against the same server, with --as server the same client is run against the scenario. Exit status 0 if
+everything was as expected.
 """
 import argparse
 import os
@@ -46,7 +46,7 @@ def checked(arguments, **options):
 
 
 def announced_port(process):
-    """Of `listening on 127.0.0.1:7000, forwarding to …`."""
+    """Returns the port in the line `listening on 127.0.0.1:7000, forwarding to …`."""
     line = process.stderr.readline()
     if "listening on" not in line:
         sys.exit(f"it does not listen: {line}")
@@ -56,7 +56,7 @@ def announced_port(process):
 def talk(client, port, times, environment):
     for number in range(times):
         if number:
-            # The dates of the two have to differ.
+            # The two recordings must have different dates.
             time.sleep(1.1)
         checked(command(client, port), env=environment)
 
@@ -84,14 +84,14 @@ def record_capture(options, port, extra):
     talk(options.client, listening, options.count, environment)
     proxy.send_signal(signal.SIGINT)
     proxy.communicate(timeout=300)
-    # Of each connection there are two flows: to the proxy, and onwards.
+    # Each connection has two flows: to the proxy, and from the proxy to the server.
     if options.keys:
         extra = extra + ["--keylog", keys]
     for number in range(options.count):
         extra = extra + ["--flow", str(2 * number + 1)]
     checked([options.tool, "record", "--from", capture, options.file, "--as", options.role, "--force"] + extra)
     if options.role == "server":
-        # A port of a capture is no place to listen on: the scenario takes any.
+        # The port in a capture may not be available: the scenario listens on any port.
         with open(options.file, encoding="utf-8") as scenario:
             text = scenario.read()
         with open(options.file, "w", encoding="utf-8") as scenario:
@@ -100,7 +100,7 @@ def record_capture(options, port, extra):
 
 
 def serve(options, listening, environment):
-    """The client meets the scenario."""
+    """Runs the client against the scenario."""
     run = subprocess.Popen([options.tool, "run", "-q", options.file], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True)
     while run.poll() is None:

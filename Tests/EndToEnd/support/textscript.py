@@ -1,4 +1,4 @@
-"""Reads a test file and does what it says; the format is described at the top of `run`."""
+"""Reads and runs a test file; the format is described at the top of `run`."""
 import os
 import re
 import signal
@@ -10,14 +10,14 @@ import comparison
 from workspace import Outcome, Workspace
 
 FILE = re.compile(r"^-- (.+) --$")
-# The status of a command that found nothing to judge on this machine.
+# The exit status of a command that can't judge anything on this machine.
 CANCELLED = 77
-# A test's `timeout` is what it takes on an idle machine; it only ends a test that would never end.
+# A test's `timeout` is its duration on an idle machine; the factor only ends a test that would otherwise never end.
 PATIENCE = 10
 
 
 class Command:
-    """A command line and what is expected of it."""
+    """A command line and its expected results."""
 
     def __init__(self, line, number):
         self.line = line
@@ -71,7 +71,7 @@ class Script:
                 self.commands[-1].checks.append((number, word, rest))
             else:
                 raise ValueError(f"{os.path.basename(path)}:{number}: not understood: {line}")
-        # The line break behind the last line of the test file belongs to no file.
+        # The line break at the end of the test file belongs to none of the embedded files.
         if name is not None and self.files[name].endswith("\n"):
             self.files[name] = self.files[name][:-1]
 
@@ -98,7 +98,7 @@ def run(path, tool):
 
 
 def perform(command, script, work, deadline, outcome):
-    """Runs one command; false when the test can't go on."""
+    """Runs one command; returns false if the test can't continue."""
     process = subprocess.Popen(
         ["bash", "-c", command.line], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -147,7 +147,7 @@ def perform(command, script, work, deadline, outcome):
 
 
 def shortened(text):
-    """What is shown of a command's output: without the lines of cases that passed, so that what failed comes first."""
+    """Returns the part of a command's output that is shown: without the lines of passed cases, so that failures come first."""
     lines = text.splitlines(keepends=True)
     others = [line for line in lines if not line.startswith("passed ")]
     if len(lines) - len(others) > 3:
@@ -156,7 +156,7 @@ def shortened(text):
 
 
 def send_signals(command, process, work, stop):
-    """Sends each signal once its file is there, in turn."""
+    """Sends the signals in turn, each once its file exists."""
     for number, marker in command.signals:
         path = os.path.join(work.files, marker)
         while not os.path.exists(path):

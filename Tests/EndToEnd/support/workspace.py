@@ -1,4 +1,4 @@
-"""A test's own folder and environment, what is needed here, and what a test left behind."""
+"""A test's private folder and environment, the needs that this machine meets, and what a test leaves behind."""
 import ctypes
 import importlib.util
 import os
@@ -15,13 +15,13 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-
 
 
 class Workspace:
-    """A fresh folder; `close` says what is left of the test, and removes it."""
+    """A fresh folder; `close` reports what is left of the test, and removes it."""
 
     def __init__(self, tool):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.tool = tool
         self.path = os.path.realpath(tempfile.mkdtemp(prefix="tcpprobe-e2e-"))
-        # Others than root must get through it.
+        # Users other than root must be able to enter it.
         os.chmod(self.path, 0o755)
         self.files = os.path.join(self.path, "files")
         self.temporary = os.path.join(self.path, "tmp")
@@ -32,7 +32,7 @@ class Workspace:
         os.symlink(tool, os.path.join(self.programs, "tcpprobe"))
 
     def environment(self):
-        """What the commands get: the caller's environment, less what would change the tool's output."""
+        """Returns the environment of the commands: the caller's, without variables that would change the tool's output."""
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COLUMNS")}
         kept.update(
             PATH=self.programs + os.pathsep + os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -49,7 +49,7 @@ class Workspace:
             os.chmod(path, 0o755)
 
     def unmet(self, need):
-        """Why a need is not met here; None when it is."""
+        """Returns why a need is not met here; None if it is met."""
         if need.startswith("command "):
             name = need.removeprefix("command ")
             return None if shutil.which(name) else f"{name} is not installed"
@@ -98,9 +98,9 @@ class Workspace:
         return f"{reason}: {words[-1] if words else done.returncode}"
 
     def close(self):
-        """Removes everything, and says what should not have been there any more."""
+        """Removes everything, and reports what should no longer have existed."""
         problems = []
-        # A process that was killed a moment ago may still be on its way out; on a busy machine that takes seconds.
+        # A process that has just been killed may still be exiting; on a busy machine that takes seconds.
         deadline = time.monotonic() + 20
         left = children()
         while left and time.monotonic() < deadline:
@@ -122,7 +122,7 @@ class Workspace:
 
 
 def children():
-    """Living children of this process, those that it adopted among them, with their command lines."""
+    """Returns the living children of this process, including those that it adopted, with their command lines."""
     found = []
     own = str(os.getpid())
     for name in os.listdir("/proc"):
@@ -141,7 +141,7 @@ def children():
 
 
 def reap():
-    """Takes the exit status of every child that has ended."""
+    """Collects the exit status of every child that has ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0] > 0:
             pass
@@ -150,7 +150,7 @@ def reap():
 
 
 class Outcome:
-    """What came of a test."""
+    """The outcome of a test."""
 
     def __init__(self):
         self.skipped = None

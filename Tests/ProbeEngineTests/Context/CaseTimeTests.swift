@@ -39,7 +39,7 @@ struct CaseTimeTests {
 }
 
 struct StandstillJudgementTests {
-    /// The thread stood still from 100 ms to 160 ms.
+    /// A reactor whose thread stood still from 100 ms to 160 ms.
     private static let stoodStill: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: time(160), due: time(100), last: time(100))
@@ -95,7 +95,7 @@ struct StandstillJudgementTests {
         #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
     }
 
-    /// The step before ended at 162 ms, because the harness stood still from 100 ms on.
+    /// The step before ended at 162 ms, because the harness stood still from 100 ms.
     @Test(arguments: [true, false])
     func lowerBoundFromAStepThatTheStandstillDelayedIsInconclusive(isExact: Bool) {
         let finding = judge(200, from: 162, deadline: 1000, after: 90, isExact: isExact, Self.stoodStill)
@@ -104,7 +104,7 @@ struct StandstillJudgementTests {
             finding?.summary
                 == "the reply came 38ms after the step before, earlier than 90ms, but the harness itself stood still for 60ms "
                 + "meanwhile: when it came can't be told")
-        // It is too early even if the step before had ended when the standstill began.
+        // The event is too early even if the previous step had ended when the standstill began.
         #expect(judge(200, from: 162, deadline: 1000, after: 101, Self.stoodStill)?.verdict == .failed)
         #expect(judge(250, from: 200, deadline: 1000, after: 90, Self.stoodStill)?.verdict == .failed)
     }

@@ -21,7 +21,7 @@ struct CrowdLimitsTests {
         let obstacle = try Self.obstacle(limits, .init(members: 1_000_000))
         #expect(obstacle.text.contains("a process may have 256 open files (RLIMIT_NOFILE)"))
         #expect(obstacle.advice.contains("ulimit -Hn 20833"))
-        // What is advised is enough.
+        // The advised limit is sufficient.
         limits.descriptors = 20_833
         #expect(try limits.workers(for: .init(members: 1_000_000)) <= 64)
     }

@@ -4,11 +4,12 @@ import ProbeEvents
 import ProbeNetwork
 import Testing
 
-/// Crowds that are started more than once: what is asked, and what is judged, belongs to one start.
+/// Crowds that are started more than once: questions and verdicts belong to one start.
 struct CrowdRestartTests {
-    /// The workers of the first start say `first`, those of later ones `second`, each answer 50 ms after its question.
+    /// Returns a worker that reports `first` in the first start and `second` in later ones, each 50 ms after the
+    /// question.
     ///
-    /// - Parameter mark: a file that the first start makes.
+    /// - Parameter mark: the path of a file that the first start creates.
     private static func worker(_ first: CrowdSnapshot, then second: CrowdSnapshot, _ mark: String) -> [String] {
         let texts = [first, second].map { String(decoding: $0.json.encoded(.ascii), as: UTF8.self) }
         return [
@@ -31,11 +32,11 @@ struct CrowdRestartTests {
     ) async throws -> CaseResult {
         let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
         defer { unlink(mark) }
-        // No standstill of a busy machine is as long; nothing here waits for its deadline.
+        // Longer than any standstill of a busy machine; no step here waits until its deadline.
         return try await CrowdTests.run(steps, worker(first, then: second, mark), timeout: "120s")
     }
 
-    /// A question that the workers of the first start got is asked of those of the second.
+    /// A question that was put to the workers of the first start is repeated to those of the second.
     @Test func anExpectationGoesOnOverARestart() async throws {
         let result = try await Self.run(
             """
@@ -48,7 +49,7 @@ struct CrowdRestartTests {
         #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
     }
 
-    /// Failures of each start are judged, and by steps of that start.
+    /// Failures of each start are judged, by the steps of that start.
     @Test(arguments: [
         "W expect connected 5\nW stop\nW start { connect }\nW expect failed 0\nW stop",
         "W stop\nW start { connect }\nW expect alive 5",
@@ -71,7 +72,7 @@ struct CrowdRestartTests {
         #expect(judged.verdict == .passed, "\(CrowdTests.said(judged))")
     }
 
-    /// A `retry` starts a crowd again in each attempt, and nothing is judged of those that failed.
+    /// A `retry` starts a crowd again in each attempt, and failed attempts are not judged.
     @Test func anAttemptOfARetryStartsACrowdAgain() async throws {
         let result = try await Self.run(
             """

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What a share has of a crowd, and what a step means there.
+/// The part of a crowd that a share runs, and the meaning of a step there.
 struct CrowdShareTests {
     private static func shares(_ total: Int) throws -> [CrowdShare] {
         try (1...total).map { CrowdShare(try Share(index: $0, total: total)) }
@@ -20,7 +20,7 @@ struct CrowdShareTests {
         #expect(try #require(parts.first) - #require(parts.last) <= 1)
     }
 
-    /// Members are dealt out one by one: a part is the number of members that a share has of the first so many.
+    /// Members are dealt out in turn: `part(of: n)` is the number of the first `n` members that belong to the share.
     @Test func partsAreOfMembersInTurn() throws {
         for number in 0..<40 {
             for share in try Self.shares(6) {
@@ -30,7 +30,7 @@ struct CrowdShareTests {
         }
     }
 
-    /// If a step holds in every share, it holds for the whole, however the counts are spread.
+    /// If a step holds in every share, it holds for the whole, whatever the distribution of the counts.
     @Test func whatHoldsInEachShareHoldsForTheWhole() throws {
         let shares = try Self.shares(3)
         for comparison in Comparison.allCases {
@@ -51,7 +51,7 @@ struct CrowdShareTests {
         }
     }
 
-    /// A whole of which the counts are as even as they can be is met in every share where it is met as a whole.
+    /// If the counts are distributed as evenly as possible, a step that holds for the whole holds in every share.
     @Test(arguments: [Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual])
     func anEvenSpreadIsMetAsTheWhole(_ comparison: Comparison) throws {
         let shares = try Self.shares(3)

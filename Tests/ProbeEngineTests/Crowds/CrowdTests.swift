@@ -7,9 +7,9 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
+/// The result of a case whose crowd's workers are programs that report what the test specifies.
 struct CrowdTests {
-    /// What a program answers whatever its members are told.
+    /// Returns a program that gives the same answer whatever its members are ordered to do.
     static func worker(
         _ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'"
     ) -> [String] {
@@ -25,7 +25,7 @@ struct CrowdTests {
         ]
     }
 
-    /// What a program answers to the first question, and to all later ones.
+    /// Returns a program that gives its first answer to the first question, and its last one to all later questions.
     static func worker(_ snapshots: [CrowdSnapshot]) -> [String] {
         let answers = snapshots.map { String(decoding: $0.json.encoded(.ascii), as: UTF8.self) }
         return [
@@ -53,9 +53,9 @@ struct CrowdTests {
         return snapshot
     }
 
-    /// `W` has five members that connect to a server of the script.
+    /// Runs a script in which `W` has five members that connect to a server of the script.
     ///
-    /// - Parameter timeout: of the case.
+    /// - Parameter timeout: the timeout of the case.
     static func run(_ steps: String, _ program: [String]?, timeout: String = "10s") async throws -> CaseResult {
         let script = "scenario \"crowd\"\ntimeout \(timeout)\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
         let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
@@ -97,7 +97,7 @@ struct CrowdTests {
         #expect(said.contains("1 member failed at line 5 (connect): refused"), "\(said)")
     }
 
-    /// Members that have failed stay so: nothing is waited for.
+    /// Members that have failed remain failed, so the step doesn't wait.
     @Test(arguments: ["failed 0", "failed <= 1", "failed < 2", "done 4", "done == 5", "done > 3"])
     func whatCanNeverBeFailsAtOnce(_ wanted: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
@@ -133,7 +133,7 @@ struct CrowdTests {
         #expect(judged.verdict == .passed, "\(Self.said(judged))")
     }
 
-    /// What each step allows of the two failures that a crowd has at its end, one of which came after the step.
+    /// Whether each step allows the two failures that a crowd has at its end, one of which happened after the step.
     @Test(arguments: [
         ("failed == 1", false), ("failed <= 1", false), ("failed < 2", false), ("failed <= 2", true),
         ("failed >= 1", true), ("alive >= 4", false), ("alive > 2", true), ("alive >= 3", true), ("alive <= 4", true),
@@ -167,7 +167,7 @@ struct CrowdTests {
         }
     }
 
-    /// A number that only grows does not come back under its bound; every expectation and comparison is here.
+    /// A number that only grows can't fall below its bound again. The test covers every expectation and comparison.
     @Test(arguments: CrowdCount.allCases, Comparison.allCases)
     func whatCanNoLongerHoldIsKnown(_ count: CrowdCount, _ comparison: Comparison) {
         let members = 6
@@ -189,7 +189,7 @@ struct CrowdTests {
         }
     }
 
-    /// `failed >= n` with an `n` that is 0 in this case.
+    /// `n` is 0 in one case, in which `failed >= n` always holds.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
     func aStepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
@@ -198,7 +198,7 @@ struct CrowdTests {
         #expect(Self.said(result).contains("2 of W's 5 members"), "\(Self.said(result))")
     }
 
-    /// A number that is known when the crowd starts has the limits that the check has of others.
+    /// A number that is known only when the crowd starts has the same limits as one that the checker knows.
     @Test(arguments: [("expect n bytes", 67_108_864), ("read n every 1s", 1_073_741_824)])
     func bytesOfMembersHaveLimits(_ statement: String, _ most: Int) async throws {
         let program = Self.worker(Self.snapshot())
@@ -253,7 +253,7 @@ struct CrowdTests {
         #expect(Self.said(result).contains(text), "\(Self.said(result))")
     }
 
-    /// Both wait until the server's own workers listen: a worker of either crowd begins behind that.
+    /// Both crowds wait until the server's own workers listen; a worker of either crowd starts after that.
     @Test func twoCrowdsThatStartAtOnceWaitForTheServersWorkers() async throws {
         let program = Self.worker(
             Self.snapshot(),
@@ -276,7 +276,7 @@ struct CrowdTests {
         #expect(result.verdict == .passed, "\(Self.said(result))")
     }
 
-    /// What takes a crowd's connections is told to stop listening, and lives on until a reboot.
+    /// A worker that accepts a crowd's connections can be ordered to stop listening, and keeps running until a reboot.
     @Test(arguments: [
         ("S stop listening\nW expect alive 5\nS listen\nW expect alive 5", "S reboot\nW expect alive 0"),
         ("S stop listening\nS listen\nS stop listening\nW expect alive 5\nS listen", "S reboot\nW expect alive 0"),

@@ -36,7 +36,7 @@ struct ConnectionEvaluationTests {
         }
     }
 
-    /// Bytes with the times at which they were read, in milliseconds.
+    /// Receives pieces of bytes, each with the time at which it was read, in milliseconds.
     private static func got(_ pieces: (String, Int)...) -> @Sendable (inout ConnectionView) -> Void {
         { view in
             for (text, time) in pieces { view.receiveBuffer.append(bytes(text), at: .milliseconds(time)) }
@@ -59,7 +59,7 @@ struct ConnectionEvaluationTests {
 
     static let rows: [ExpectationRow] = raw + lines + ends + urgent + silence + beginningsOfAnsweredLines
 
-    /// What a `whenever` may take once the line is complete.
+    /// Receives the beginning of a line that a `whenever` may consume once it is complete.
     private static func begun(_ text: String) -> @Sendable (inout ConnectionView) -> Void {
         { view in
             view.answersLines = true
@@ -89,7 +89,7 @@ struct ConnectionEvaluationTests {
         row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
         row(.bytes(bytes("abc")), 130, "missed, failed: C: \"abc\" did not come within 100ms").standingStill(),
         row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
-        // The step that takes it judges when it arrived.
+        // The step that consumes the bytes judges when they arrived.
         row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
         row(
             .bytes(bytes("abc")), 10,
@@ -129,7 +129,7 @@ struct ConnectionEvaluationTests {
         row(.line(value("a"), name: "x"), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
         row(.line(value("a"), name: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
         row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
-        // It has not ended, but can't become the expected line.
+        // The line has not ended, but can no longer become the expected one.
         row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
         row(
             .line(.any, name: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
@@ -170,7 +170,7 @@ struct ConnectionEvaluationTests {
         row(.eof, 10, "satisfied at 7ms", ended(fin)),
         row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", ended(rst)),
         row(.eof, 10, "failed: C: bytes came where eof (FIN) was expected", got(("a", 5))),
-        // After `ignore rest` unread bytes are dropped when the end has come.
+        // After `ignore rest`, unread bytes are dropped when the end arrives.
         row(.eof, 10, "pending until 100ms") {
             got(("a", 5))(&$0)
             $0.ignoresRest = true
@@ -229,7 +229,7 @@ struct ConnectionEvaluationTests {
             ended(fin)(&$0)
             $0.endIsNews = false
         },
-        // The kernel reports nothing about a connection that is not read: it is asked when the time is over.
+        // The kernel reports nothing about a connection that is not read: it is queried at the deadline.
         row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },
         row(quiet, 100, "failed: C: 3 bytes lie in the kernel where nothing was expected") {
             $0.inKernel = .init(unread: 3, endIsPending: false)
@@ -242,7 +242,7 @@ struct ConnectionEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// The search of what has arrived by the deadline is completed, in several turns.
+    /// The search of the bytes that have arrived by the deadline is completed, in several turns.
     @Test func deadlineWaitsForTheSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ProbeEngine
 
-/// An expectation, the state, and the outcome: no sockets, and the time is an argument.
+/// An expectation, the state and the outcome. There are no sockets, and the time is an argument.
 ///
-/// The step begins at 0 and its deadline is 100 ms, unless a row says otherwise.
+/// The step begins at 0 and its deadline is 100 ms, unless a row specifies other times.
 struct ExpectationRow: Sendable, CustomTestStringConvertible {
     var kind: ExpectationKind
     var now: Int
-    /// `pending until 100ms`, `satisfied at 5ms …`, `failed: …`, `missed, failed: …`
+    /// The outcome: `pending until 100ms`, `satisfied at 5ms …`, `failed: …`, or `missed, failed: …`.
     var outcome: String
     var evaluate: @Sendable (TimeWindow) -> String
     var standsStill = false
@@ -27,7 +27,7 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
         #expect(evaluate(window) == outcome)
     }
 
-    /// The thread stood still from 60 ms to 90 ms: a deadline of 100 ms is extended to 130 ms.
+    /// The standstills of a thread that stood still from 60 ms to 90 ms: a deadline of 100 ms is extended to 130 ms.
     private static let standstills: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: .milliseconds(90), due: .milliseconds(60), last: .milliseconds(60))
@@ -67,7 +67,7 @@ extension MonotonicTime {
     static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
 }
 
-/// Every expectation of every kind of actor. The switches below do not compile if one is missing.
+/// Every expectation of every kind of actor. The switches below do not compile unless they cover every expectation.
 enum ExpectationKind: CaseIterable {
     case accept, noConnection
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
@@ -150,7 +150,7 @@ enum ExpectationKind: CaseIterable {
         }
     }
 
-    /// Whether it is evaluated once, without waiting.
+    /// Whether the expectation is evaluated once, without waiting.
     var isMomentary: Bool {
         switch self {
         case .subjectError: true

@@ -1,6 +1,6 @@
 import Testing
 
-/// Whether the tables of the other suites have a row for every expectation.
+/// The tables of the other suites must have a row for every expectation.
 struct ExpectationTableTests {
     /// An expectation without rows would not be tested.
     @Test(arguments: ExpectationKind.allCases)

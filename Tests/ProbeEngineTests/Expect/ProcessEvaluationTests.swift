@@ -28,7 +28,7 @@ struct ProcessEvaluationTests {
             })
     }
 
-    /// Output with the times at which it was read, in milliseconds.
+    /// Appends pieces of output, each with the time at which it was read, in milliseconds.
     private static func printed(_ pieces: (String, Int)...) -> @Sendable (inout ProcessView) -> Void {
         { view in
             for (text, time) in pieces {
@@ -46,7 +46,7 @@ struct ProcessEvaluationTests {
     }
 
     private static func regex(_ source: String) -> ByteRegex {
-        // The sources below are regexes; a wrong one stops the tests at once.
+        // The sources below are regexes; an invalid one stops the tests at once.
         try! ByteRegex(source)
     }
 
@@ -56,7 +56,7 @@ struct ProcessEvaluationTests {
 
     private static let listening: [ExpectationRow] = [
         row(any, 10, "pending until 11ms") { $0.observation = .listening(false, at: .milliseconds(10)) },
-        // The last check before the deadline is at the deadline.
+        // The last check happens at the deadline.
         row(any, 99, "pending until 100ms") { $0.observation = .listening(false, at: .milliseconds(99)) }
             .until(100),
         row(any, 10, "satisfied at 10ms") { $0.observation = .listening(true, at: .milliseconds(10)) },
@@ -76,19 +76,20 @@ struct ProcessEvaluationTests {
     private static let output: [ExpectationRow] = [
         row(wanted, 99, "pending until 100ms", printed(("a\n", 5))),
         row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab\n", 6))),
-        // The rest of an unfinished line may follow: it counts at its end, at the deadline, or when nothing can follow.
+        // The rest of an unfinished line may follow: the line counts when it ends, at the deadline, or when no output
+        // can follow.
         row(wanted, 99, "pending until 100ms", printed(("a\nab", 6))),
         row(wanted, 100, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))).until(100),
         row(wanted, 10, "satisfied at 8ms, line 0 to 3", printed(("ab", 6), ("b\n", 8))),
         row(wanted, 100, "pending until 130ms", printed(("a\nab", 6))).standingStill(),
         row(.output(regex("^ab$")), 10, "pending until 100ms", printed(("ab", 6), ("c\n", 8))),
-        // A line end after the deadline does not make its match late.
+        // A line end that arrives after the deadline does not delay the match.
         row(wanted, 110, "satisfied at 6ms, line 0 to 2", printed(("ab", 6), ("\n", 105))),
         row(wanted, 10, "satisfied at 9ms, line 0 to 2", printed(("ab", 6), ("\n", 9))),
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
         row(wanted, 10, "failed: P ended (exit status 0) without printing /b+/", ended(.status(0))),
-        // What it has started may print yet.
+        // The program's children may still print.
         row(wanted, 99, "pending until 100ms") {
             ended(.status(0))(&$0)
             $0.isOutputOpen = true
@@ -101,7 +102,7 @@ struct ProcessEvaluationTests {
             ended(.status(0))(&$0)
             printed(("a\nab", 6))(&$0)
         },
-        // After the output that the last `expect output` has consumed.
+        // Only output after the text that the last `expect output` has consumed counts.
         row(wanted, 10, "pending until 100ms") {
             printed(("ab\n", 6))(&$0)
             $0.cursor = OutputCursor(line: 0, offset: 2)
@@ -162,7 +163,7 @@ struct ProcessEvaluationTests {
         .resource(ResolvedResourceExpectation(resource: resource, wanted: .any(name: "n")))
     }
 
-    /// Looked at as of 10 ms, unless a row says otherwise.
+    /// The program's usage, measured at 10 ms unless a row specifies another time.
     private static func uses(
         _ amount: Int, at moment: Int = 10, over: Duration = .zero
     ) -> @Sendable (inout ProcessView) -> Void {
@@ -181,7 +182,7 @@ struct ProcessEvaluationTests {
             bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, not < 10 within 100ms",
             uses(10, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
-        // The last look before the deadline is at the deadline.
+        // The last measurement happens at the deadline.
         row(bound(.descriptors, .lessOrEqual, 10), 99, "pending until 100ms", uses(11, at: 99)),
         row(
             bound(.descriptors, .lessOrEqual, 10), 100,
@@ -189,7 +190,7 @@ struct ProcessEvaluationTests {
         row(bound(.descriptors, .lessOrEqual, 10), 100, "pending until 101ms", uses(11, at: 100)).standingStill(),
         row(
             bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, not == 2 within 100ms", uses(1, at: 100)),
-        // One look decides.
+        // A single measurement is decisive.
         row(named(.descriptors), 10, "satisfied, n=7", uses(7)),
         row(atMost100ms, 10, "satisfied", uses(100_000_000)),
         row(
@@ -200,7 +201,7 @@ struct ProcessEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// Whatever pieces a line arrives in, and whenever it is looked at, no part of it is bound as the whole.
+    /// However the line is split, and whenever the output is evaluated, no part of it is bound as if it were the whole.
     @Test func everySplitOfALineBindsTheSame() {
         let text = Array("port 8080\n".utf8)
         for split in 1..<text.count {
@@ -219,7 +220,7 @@ struct ProcessEvaluationTests {
         }
     }
 
-    /// A line that ended after the other stream's match is not past, even though it began before it.
+    /// A line that ended after the other stream's match is still searched, even though it began before it.
     @Test func lineThatEndsLaterIsSearchedLater() throws {
         var log = OutputLog()
         func print(_ text: String, _ stream: ChildProcess.Stream, _ time: Int) {
@@ -236,14 +237,14 @@ struct ProcessEvaluationTests {
         #expect(early.line == 1 && next(early.cursor) == nil)
         print("\n", .output, 7)
         #expect(next(early.cursor)?.line == 0)
-        // The order is the same if the log is searched only now.
+        // The order is the same if the log is only searched now.
         let late = try #require(next(OutputCursor()))
         #expect(late.line == 1 && next(late.cursor)?.line == 0)
     }
 
     private static let wantedRegex = regex("b.")
 
-    /// Processor time has no number but in a smaller unit.
+    /// Processor time is bound as a number of the smallest unit.
     @Test func processorTimeIsBoundInMicroseconds() {
         let measure = ResourceMeasure(amount: 1_234_567, at: .milliseconds(10))
         let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
@@ -257,7 +258,7 @@ struct ProcessEvaluationTests {
         #expect(bindings.map(\.0) == ["n"])
     }
 
-    /// A look that was interrupted may have read the kernel's table behind the interruption.
+    /// If reading the kernel's table was interrupted, it may have been read after the interruption.
     @Test func interruptedLookCountsAtItsEnd() {
         func moment(took: Duration, own: Duration) -> MonotonicTime {
             let begin = MonotonicTime(nanoseconds: 1_000_000)

@@ -51,7 +51,7 @@ struct SendEvaluationTests {
             row(sent, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
             row(sendFailed(nil), 10, "satisfied at 7ms", wasReset),
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasReset),
-            // Linux reports either error to the first send after an RST.
+            // Linux reports either error for the first send after an RST.
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasShut),
             row(
                 sendFailed("broken-pipe"), 10, "failed: the send failed with reset, not with broken-pipe", wasReset),

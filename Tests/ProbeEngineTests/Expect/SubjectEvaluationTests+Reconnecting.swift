@@ -2,7 +2,7 @@ import ProbeTransport
 
 @testable import ProbeEngine
 
-/// Of connections that are lost, and attempts to make another one.
+/// Lost connections, and attempts to reconnect.
 extension SubjectEvaluationTests {
     private static func lost(_ reason: StopReason, dropped: Int = 0) -> SubjectReport.Event {
         .lost(reason, dropped: dropped, detail: nil)
@@ -20,7 +20,7 @@ extension SubjectEvaluationTests {
         row(
             .lost(reason: "eof", name: nil), 10, "failed: T reported leftover \"a\" where lost eof was expected",
             said((.leftover(bytes("a")), 5), (lost(.eof), 6))),
-        // Before any other end than `eof` a leftover is free: it may be that one is on its way.
+        // Before any end other than `eof` a leftover is optional: the end may be about to be reported.
         row(.lost(reason: "reset", name: nil), 10, "pending until 100ms", said((.leftover(bytes("a")), 5))),
         row(
             .lost(reason: "reset", name: nil), 10, "satisfied at 6ms, takes 2",
@@ -31,7 +31,7 @@ extension SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported lost eof where line \"a\" was expected",
             said((lost(.eof), 5))),
-        // The start of the earlier connection is not that of the next one.
+        // `started` of the earlier connection does not count for the next one.
         row(.started, 10, "pending until 100ms", said((.started, 4), (lost(.eof), 5))),
         row(.started, 10, "satisfied at 6ms", said((.started, 4), (lost(.eof), 5), (.started, 6))),
         row(
@@ -41,7 +41,7 @@ extension SubjectEvaluationTests {
             .attemptFailed(reason: "refused"), 10, "failed: T failed to connect with timeout, not with refused",
             said((.attemptFailed(.timeout, detail: nil), 5))),
         row(.attemptFailed(reason: nil), 10, "pending until 100ms", said((lost(.eof), 5))),
-        // What was dropped is accounted for.
+        // Dropped bytes are accounted for.
         row(.sent(told: 5), 10, "satisfied at 4ms", said((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
             .sent(told: 5), 10, "failed: T reported 4 bytes sent and 2 dropped, more than the 5 that it was told to",

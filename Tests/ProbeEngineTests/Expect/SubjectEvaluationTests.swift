@@ -32,7 +32,7 @@ struct SubjectEvaluationTests {
             })
     }
 
-    /// Reports with their times in milliseconds.
+    /// Appends reports, each with its time in milliseconds.
     static func said(_ events: (SubjectReport.Event, Int)...) -> @Sendable (inout SubjectReports) -> Void {
         { reports in
             reports.startedAt = .milliseconds(0)
@@ -66,7 +66,7 @@ struct SubjectEvaluationTests {
             })
     }
 
-    /// Of its adapter, whether the subject was started or not.
+    /// Resource expectations about the subject's adapter, whether the subject was started or not.
     private static let resources = [
         measured(10, 10, "satisfied at 10ms"),
         measured(11, 10, "pending until 11ms"),
@@ -77,7 +77,7 @@ struct SubjectEvaluationTests {
         row(.secured, 99, "pending until 100ms"),
         row(.secured, 100, "missed, failed: T did not report secured within 100ms"),
         row(.secured, 500, "satisfied at 5ms", said((.secured(.tls12, protocol: nil), 5))),
-        // Lines that nobody has taken are not in its way.
+        // Lines that no step has consumed don't prevent `secured` from being satisfied.
         row(.secured, 10, "satisfied at 5ms", said((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
         row(
             .secured, 10, "failed: T stopped (tls-failed) where secured was expected",
@@ -93,7 +93,7 @@ struct SubjectEvaluationTests {
         row(
             .message(value("a"), name: nil, kind: .text), 10,
             "failed: T reported message binary \"a\" where message text \"a\" was expected", said((binary, 5))),
-        // One that does not say what it is, is not known to be of a kind.
+        // A message whose kind is not reported does not match an expected kind.
         row(
             .message(value("a"), name: nil, kind: .text), 10,
             "failed: T reported message \"a\" where message text \"a\" was expected",
@@ -101,7 +101,7 @@ struct SubjectEvaluationTests {
         row(
             .message(value("a"), name: nil, kind: .text), 10,
             "failed: T reported line \"a\" where message text \"a\" was expected", said((.line(bytes("a")), 5))),
-        // Pings and messages are kept apart.
+        // Control messages and data messages are consumed independently.
         row(
             .control(isPing: true, nil), 10, "satisfied at 6ms, takes 1 of control",
             said((binary, 5), (.ping(bytes("7")), 6))),
@@ -143,7 +143,7 @@ struct SubjectEvaluationTests {
         row(.started, 500, "missed, failed: T did not report started within 100ms"),
         row(.started, 100, "pending until 130ms").standingStill(),
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
-        // It came in time, however late it is evaluated.
+        // The report arrived in time, however late it is evaluated.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
         row(.started, 8, "failed: T stopped (refused) where started was expected") {
             $0.stopped = (.refused, nil, .milliseconds(7))
@@ -169,7 +169,7 @@ struct SubjectEvaluationTests {
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             said((.message(bytes("a"), kind: nil), 5))),
-        // A line is a message too.
+        // A line counts as a message.
         row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
         row(.message(value("a"), name: nil, kind: nil), 10, "pending until 100ms"),
         row(
@@ -198,7 +198,7 @@ struct SubjectEvaluationTests {
         row(
             .line(value("a"), name: nil), 10, "failed: T reported half-closed where line \"a\" was expected",
             said((.halfClosed, 5))),
-        // What has been delivered meanwhile is no matter.
+        // Messages that were delivered meanwhile don't matter.
         row(.full, 10, "satisfied at 6ms, takes 1 of pressure", said((.line(bytes("a")), 5), (.full, 6))),
         row(.full, 10, "pending until 100ms", said((.line(bytes("a")), 5))),
         row(.full, 10, "failed: T stopped (reset) where full was expected", said((wasReset, 5))),
@@ -250,7 +250,7 @@ struct SubjectEvaluationTests {
         row(
             .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\" where stopped was expected",
             said((.line(bytes("a")), 5), (ended, 6))),
-        // Before any stop except `eof` a transport may report a leftover or not.
+        // Before any stop except `eof` a transport may report a leftover, but doesn't have to.
         row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", said((half, 5))),
@@ -278,7 +278,7 @@ struct SubjectEvaluationTests {
             "inconclusive: T reported line \"a\" 20ms after the silence of 100ms, but the harness itself stood still for "
                 + "30ms meanwhile: when it came can't be told", said((.line(bytes("a")), 120))
         ).standingStill(),
-        // Both tell of what was asked for before, however late.
+        // Both reports answer earlier requests, however late they arrive.
         row(quiet, 10, "pending until 100ms", said((.sent(3), 5))),
         row(quiet, 100, "satisfied at 100ms", said((.started, 4), (.sent(3), 5))),
         row(
@@ -295,8 +295,7 @@ struct SubjectEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// What was compared before is not compared again, and reports that were removed meanwhile are forgotten.
-    /// What is lost, by the end that was told instead of what was expected.
+    /// Whether a message that was expected counts as lost, by the reason for which the connection stopped.
     private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
         (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil, kind: nil), true),
         (.reset, .data(value("a"), name: nil), true), (.eof, .line(value("a"), name: nil), false),

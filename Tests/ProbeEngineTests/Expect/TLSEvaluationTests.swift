@@ -6,10 +6,12 @@ import Testing
 
 /// The outcomes of an `expect` of a connection with TLS.
 struct TLSEvaluationTests {
+    /// Returns a row about a connection with TLS.
+    ///
     /// - Parameters:
-    ///   - bytes: came at 3 ms.
-    ///   - news: with the number of bytes before each.
-    ///   - taken: what steps have expected before.
+    ///   - bytes: the bytes that arrived at 3 ms.
+    ///   - news: TLS messages, each with the number of bytes before it.
+    ///   - taken: the messages that steps have already expected.
     private static func row(
         _ input: ExpectedInput, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil, rst: Int? = nil,
         news: [TLSNews] = [], taken: [TLSNews] = [], isUp: Bool = true, ignoresRest: Bool = false
@@ -110,7 +112,7 @@ struct TLSEvaluationTests {
             .closed, 10,
             "failed: C: TLS failed (bad record mac) where the end of the connection (FIN or RST) was expected",
             news: [failure(5)]),
-        // What came first has to be expected first.
+        // Input must be expected in the order in which it arrived.
         row(
             .reset, 10, "failed: C: the peer sent close_notify where reset (RST) was expected", rst: 7,
             news: [notify(5)]),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The outcomes of an `expect` about frames of WebSocket, however they are cut.
+/// The outcomes of an `expect` about WebSocket frames, however they are cut.
 struct WebSocketEvaluationTests {
     private typealias Opcode = WebSocketFrame.Opcode
 
-    /// Each frame came at 3 ms.
+    /// Returns a row about frames, all of which arrived at 3 ms.
     private static func row(
         _ wanted: WebSocketMatcher.Wanted, _ now: Int, _ outcome: String, _ frames: [WebSocketFrame] = [],
         without last: Int = 0, fin: Int? = nil, isOfClient: Bool = false
@@ -20,7 +20,7 @@ struct WebSocketEvaluationTests {
             evaluate: { window in
                 let bytes = frames.flatMap { $0.encoded() ?? [] }.dropLast(last)
                 var outcomes: Set<String> = []
-                // At once, and byte by byte with a look at each.
+                // The bytes arrive at once, and one by one with an evaluation after each.
                 for step in [max(1, bytes.count), 1] {
                     var view = ConnectionView(name: "C")
                     (view.framing, view.isOfClient) = (.websocket, isOfClient)

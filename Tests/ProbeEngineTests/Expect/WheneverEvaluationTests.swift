@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Which lines a `whenever` answers, without sockets.
+/// The lines that a `whenever` answers, tested without sockets.
 struct WheneverEvaluationTests {
     private static func buffer(_ pieces: [String]) -> ReceiveBuffer {
         var buffer = ReceiveBuffer()
@@ -13,7 +13,7 @@ struct WheneverEvaluationTests {
         return buffer
     }
 
-    /// `4..<10 by 1 n=7`: each answer's place, its rule, its groups.
+    /// Returns answers as text such as `4..<10 by 0 n=7`: the range of the line, its rule, its groups.
     private static func text(_ answers: [WheneverEvaluation.Answer]) -> [String] {
         answers.map { answer in
             let groups = answer.groups.map { name, value in " \(name)=\(value.bytes.map(Escaped.text) ?? "")" }
@@ -30,7 +30,7 @@ struct WheneverEvaluationTests {
         ("ping 7\r\nx\r\npong\r\nping 8", .crlf, ["0..<8 by 0 n=7", "11..<17 by 1"]),
         ("ping 7\nx\nping 8\n", .lf, ["0..<7 by 0 n=7", "9..<16 by 0 n=8"]),
         ("\u{6}ping 7\u{1}x", .u8, ["0..<7 by 0 n=7"]),
-        // A prefix that no peer may say: it is told where somebody expects a message.
+        // An invalid length prefix is not reported here, but when a step expects a message.
         ("\u{7f}\u{7f}\u{7f}\u{7f}ping 7", .u32, []),
     ])
     func lineIsAnsweredByTheFirstRuleThatFits(_ came: String, _ framing: Framing, _ expected: [String]) throws {
@@ -38,11 +38,11 @@ struct WheneverEvaluationTests {
         var progress = WheneverEvaluation.Progress()
         let evaluation = WheneverEvaluation(buffer: Self.buffer([came]), framing: framing)
         #expect(Self.text(evaluation.evaluate(rules, &progress)) == expected)
-        // What was looked at is not answered again.
+        // A line that has been evaluated is not answered again.
         #expect(evaluation.evaluate(rules, &progress).isEmpty)
     }
 
-    /// However the bytes are cut, and whatever is taken out on the way, each line is answered once.
+    /// However the bytes are cut, and whatever steps consume meanwhile, each line is answered once.
     @Test(arguments: 0..<40)
     func eachLineIsAnsweredOnce(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
@@ -58,7 +58,7 @@ struct WheneverEvaluationTests {
             let answers = WheneverEvaluation(buffer: buffer, framing: .crlf).evaluate(rules, &progress)
             answered += answers.compactMap { $0.groups.first?.1.bytes.map(Escaped.text) }
             buffer.remove(answers.map(\.line))
-            // A step takes a line that was left to it.
+            // A step consumes a line that no rule has answered.
             if generator.below(4) == 0, let end = buffer.firstIndex(of: [13, 10]) { buffer.drop(end + 2) }
         }
         #expect(answered == (0..<20).filter { $0 % 3 == 0 }.map { "\($0)" })

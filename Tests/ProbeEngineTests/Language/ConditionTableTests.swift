@@ -2,17 +2,18 @@ import ProbeEvents
 import ProbeScenario
 import Testing
 
-/// Everything that a script can set up and that must take effect: a case is inconclusive if it has none, and names its line.
+/// Every statement that sets up a condition which must take effect: a case in which it has no effect is inconclusive,
+/// and names its line.
 ///
-/// The rows are compared with the table of the language: a fault, a state or a statement that is added later needs a row here.
+/// The rows are compared with the table of the language: a fault, state or statement that is added needs a row here.
 @Suite struct ConditionTableTests {
-    /// A statement in two scripts.
+    /// A statement in two scripts: one in which it takes effect, and one in which it doesn't.
     struct Row: Sendable, CustomTestStringConvertible {
-        /// As ``ConditionTableTests/key(of:)`` has it.
+        /// The statement's key, as returned by ``ConditionTableTests/key(of:)``.
         var key: String
-        /// In this script it has its effect.
+        /// A script in which the statement takes effect.
         var met: String
-        /// Here it has none: its line ends in `#!`.
+        /// A script in which the statement has no effect: its line ends in `#!`.
         var unmet: String
 
         init(_ key: String, met: String, unmet: String) { (self.key, self.met, self.unmet) = (key, met, unmet) }
@@ -24,9 +25,9 @@ import Testing
 
     private static let open = "C connect\nS accept\n"
     private static let talk = "S send \"a\"\nC expect \"a\"\n"
-    /// Each side has the other's data: nothing is on its way from C but an ACK that may follow.
+    /// Each side has received the other's data: nothing is in flight from C, except for an ACK that may follow.
     private static let talkBack = talk + "C send \"b\"\nS expect \"b\"\n"
-    /// A packet of S has come to the link.
+    /// A packet of S has arrived at the link.
     private static let onTheLink = "S send \"a\"\nwire S -> C segments >= 1\n"
 
     private static func link(_ word: String, met: String, unmet: String) -> Row {
@@ -34,7 +35,7 @@ import Testing
         return Row("link \(word)", met: header + met, unmet: header + unmet)
     }
 
-    /// A fault of one packet: of the first one with data, and of one that never comes.
+    /// A fault of one packet: of the first data packet, and of one that is never sent.
     private static func fault(_ word: String, _ rest: String = "", after steps: String = talk) -> Row {
         link(
             word, met: "\(open)link S -> C \(word) data 1\(rest)\n\(steps)",
@@ -78,7 +79,7 @@ import Testing
             "window", met: "\(open)\(talk)link C -> S window 1000\nC send \"b\"\nS expect \"b\"\n",
             unmet: "\(open)\(talk)link C -> S window 1GiB #!\nC send \"b\"\nS expect \"b\"\n"),
         link("strip", met: "link C -> S strip sack\n\(open)", unmet: "\(open)link C -> S strip sack #!\n\(talkBack)"),
-        // States that an end needs nothing of are met by what passes under them.
+        // States that require nothing of an endpoint take effect as soon as a packet passes while they hold.
         link(
             "clamp mss", met: "link C -> S clamp mss 1460\n\(open)",
             unmet: "\(open)\(talkBack)link C -> S clamp mss 536 #!\n"),
@@ -115,7 +116,7 @@ import Testing
         return Row("proxy \(word)", met: script + met, unmet: script + unmet)
     }
 
-    /// A step for connections to come, of which there are none.
+    /// A step for future connections, of which there are none.
     private static func ending(_ step: String, then steps: String) -> Row {
         let header = "timeout 10s\nserver S\nproxy X -> S\n"
         return Row(
@@ -178,7 +179,7 @@ import Testing
     private static let meaning = "name \"dual.test\" = S, R"
 
     private static let ofNames = [
-        // `ahostsv4` asks for IPv4 addresses only.
+        // `ahostsv4` queries IPv4 addresses only.
         Row(
             "header name", met: asking("ahosts", header: "\(meaning)\n"),
             unmet: asking("ahostsv4", header: "\(meaning) #!\n")),
@@ -230,7 +231,7 @@ import Testing
                 "\(listed.name) sets something up: `if needed` must be allowed")
             return listed.entry.canBeUnneeded
         }
-        // What a `link` step may say has rows of its own.
+        // The statements of a `link` step have their own rows.
         let keys = Set(wanted.map(Self.key)).subtracting(["step link"])
         #expect(keys.count > 35)
         #expect(keys.subtracting(Self.rows.map(\.key)) == [], "these need a row")

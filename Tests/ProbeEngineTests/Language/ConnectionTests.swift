@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Verbs of a connection beside `send`: reading, ending, options.
+/// Verbs of a connection other than `send`: reading, ending, options.
 struct ConnectionTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import Testing
 
-/// An expectation at the start of an `either`'s branch has the same meaning as outside.
+/// An expectation at the start of a branch of an `either` has the same meaning as elsewhere.
 struct EitherTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
@@ -12,7 +12,7 @@ struct EitherTests {
         "server S\nsubject T -> S\nT start\nS accept\n" + steps
     }
 
-    /// The kernel can't take all bytes that `C` sends.
+    /// `C` sends more bytes than the kernel can take.
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"
@@ -133,7 +133,7 @@ struct EitherTests {
     private static let listener =
         "import socket,sys,time; s=socket.socket(); s.bind((\"127.0.0.1\",int(sys.argv[1]))); s.listen(); time.sleep(9)"
 
-    /// A word of a command line.
+    /// Quotes a word of a command line.
     private static func quoted(_ word: String) -> String { "'\(word)'" }
 
     @Test(arguments: [

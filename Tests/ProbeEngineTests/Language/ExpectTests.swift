@@ -1,9 +1,9 @@
 import ProbeEvents
 import Testing
 
-/// `expect` of the harness's connections: what passes, and each way in which it fails.
+/// `expect` of the harness's connections: when it passes, and each way in which it can fail.
 struct ExpectTests {
-    /// A connection of two harness endpoints, C and S.
+    /// Returns a script with a connection between two harness endpoints, C and S.
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
     }
@@ -195,7 +195,7 @@ struct ExpectTests {
     ])
     func endsAndTimes(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// An end that a step has consumed is not reported to later steps.
+    /// The end of a connection is not reported again after a step has consumed it.
     @Test(arguments: [
         Scene(
             "eof, then nothing", .passed, pair("S close\nC expect eof\nC expect nothing for 20ms\nC expect eof")),

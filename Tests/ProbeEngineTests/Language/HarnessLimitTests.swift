@@ -1,9 +1,9 @@
 import ProbeEvents
 import Testing
 
-/// What is more than the harness can read is its own limit, wherever it is met: an error, and no failure of who sent it.
+/// Input that exceeds what the harness can read is an error wherever it occurs, not a failure of the sender.
 struct HarnessLimitTests {
-    /// More than 64 MiB, as each framing that has a length says it.
+    /// A length of more than 64 MiB, in each framing with a length prefix.
     private static let longPrefixes = [
         ("u32", "hex(04 00 00 01)", "67108865"), ("u32le", "hex(01 00 00 04)", "67108865"),
         ("u64", "hex(00 00 00 00 04 00 00 01)", "67108865"),
@@ -41,7 +41,7 @@ struct HarnessLimitTests {
         ).verify()
     }
 
-    /// Groups of protobuf may stand in each other without end; a hundred are read.
+    /// Protobuf groups may be nested to any depth; the harness reads 100 levels.
     @Test func groupsThatAreTooDeepAreAnError() async throws {
         try await Scene(
             "deep groups", .error, says: ["groups stand in groups more than 100 deep"],
@@ -49,7 +49,7 @@ struct HarnessLimitTests {
         ).verify()
     }
 
-    /// A crowd's member keeps 256 KiB of a line.
+    /// A crowd's member keeps up to 256 KiB of a line.
     @Test(
         arguments: ["no line ended within 262144 bytes", "the delimiter did not come within 262144 bytes"],
         ["", "W expect failed 0", "W expect failed <= 5", "W expect done 5 within 60ms"])
@@ -63,7 +63,7 @@ struct HarnessLimitTests {
 
     // MARK: Integers of 64 bits
 
-    /// As protobuf and others have them: compared by their real value.
+    /// Integers in protobuf and other formats are compared by their actual value.
     private static let fields = [
         ("fixed64", "hex(09 ff ff ff ff ff ff ff ff)", "18446744073709551615"),
         ("fixed64", "hex(09 00 00 00 00 00 00 00 80)", "9223372036854775808"),
@@ -91,7 +91,7 @@ struct HarnessLimitTests {
         }
     }
 
-    /// Without a schema a varint has a sign, but beside a number that only one without a sign can be.
+    /// Without a schema a varint is signed, unless it is compared with a number that only an unsigned integer can hold.
     @Test func aVarintKeepsItsSign() async throws {
         try await Scene(
             "signs", .passed,

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// Programs with connections: `expect listening`, and the names of what they open.
+/// Programs with connections: `expect listening`, and the names of their listeners and connections.
 struct ProcessServerTests {
     private static let echoServer = """
         import socket,sys
@@ -12,7 +12,7 @@ struct ProcessServerTests {
             c.sendall(c.recv(100)); c.close()
         """
 
-    /// As a single-quoted word of a `process` line, which has to be one line.
+    /// Returns a text as a single-quoted word of a `process` line, which must not contain line ends.
     private static func word(_ text: String) -> String {
         "'import base64;exec(base64.b64decode(\"\(base64(text))\"))'"
     }

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `process`: programs under test, from `sh` and python3.
+/// `process`: programs under test, run with `sh` and python3.
 struct ProcessTests {
     @Test(arguments: [
         Scene(
@@ -272,7 +272,7 @@ struct ProcessTests {
     ])
     func programs(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// One that ends at once is nobody's adopted child, also where other cases look for theirs.
+    /// A program that ends at once is not taken for an orphan, not even while other cases look for theirs.
     @Test func shortProgramsSideBySide() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<24 {

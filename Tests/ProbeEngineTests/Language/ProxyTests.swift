@@ -1,9 +1,9 @@
 import ProbeEvents
 import Testing
 
-/// Proxies between endpoints of the harness: each step, and each way in which one fails.
+/// Proxies between endpoints of the harness: each step, and each way in which it can fail.
 struct ProxyTests {
-    /// A client C, a server S, and the proxy X between them; C connects behind `before`.
+    /// Returns a script with a client C, a server S, and the proxy X between them; C connects after `before`.
     private static func proxied(_ steps: String, before: String = "") -> String {
         "timeout 20s\nserver S\nproxy X -> S\nclient C -> X\n\(before)\nC connect\nX accept\nS accept\n\(steps)"
     }

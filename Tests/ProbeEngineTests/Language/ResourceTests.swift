@@ -3,10 +3,10 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What programs use of the machine, and what of it can be expected.
+/// The resources that programs use, and the expectations about them.
 struct ResourceTests {
     @Test(arguments: [
-        // A program that has a session of its own, and one whose parent has ended.
+        // A program in a separate session, and one whose parent has ended.
         Scene(
             "all that it has started counts", .passed,
             """
@@ -16,7 +16,7 @@ struct ResourceTests {
             P expect threads == 3
             P stop
             """),
-        // The limit is met a moment later.
+        // The limit is reached a moment later.
         Scene(
             "descriptors that are closed soon", .passed,
             """
@@ -67,7 +67,7 @@ struct ResourceTests {
     ])
     func programs(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// A transport in the tool's own process.
+    /// Transports in the tool's own process.
     @Test(arguments: [
         Scene(
             "it is no program of its own", .unsupported, says: ["is no program of its own"],

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `send`: pieces, pace, stalls, and sends that fail.
+/// `send`: pieces, pacing, stalls, and failing sends.
 struct SendingTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

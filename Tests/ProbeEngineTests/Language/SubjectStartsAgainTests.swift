@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// `T start` of a subject that has stopped: a new connection, or a new listener, under the same name.
+/// `T start` of a stopped subject: a new connection, or a new listener, under the same name.
 struct SubjectStartsAgainTests {
     @Test(arguments: [
         Scene(

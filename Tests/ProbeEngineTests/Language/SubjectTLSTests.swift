@@ -3,12 +3,12 @@ import ProbeEvents
 import ProbeTransport
 import Testing
 
-/// `subject … tls`, `start tls` and `expect secured`, with a subject that says what a test wants.
+/// `subject … tls`, `start tls` and `expect secured`, with a subject whose reports the test specifies.
 struct SubjectTLSTests {
     typealias Event = SubjectReport.Event
 
     private static let secured = Event.secured(.tls13, protocol: [105, 109, 97, 112])
-    /// A file that is there: what is in it is the subject's to judge.
+    /// A script that names a file which exists: judging its contents is up to the subject.
     private static let begins = "subject T -> 127.0.0.1:1 tls ca \"Package.swift\"\nT start\n"
     private static let plain = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
 
@@ -82,13 +82,13 @@ struct SubjectTLSTests {
         try await verify(
             .init(), .failed, says: ["did not report secured within 50ms"],
             Self.plain + "T expect secured within 50ms #!")
-        // Ops wait for its end.
+        // Operations wait until the upgrade is complete.
         try await verify(
             .init(), .failed, says: ["T reported neither secured nor stopped within 50ms"],
             "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")
     }
 
-    /// What it reports, and what is wrong with that.
+    /// Reports that violate the rules, and the expected failure.
     private static let violations: [(SecuringDriver.Script, String, String)] = [
         (.init(behindConnect: [.started]), begins, "started before its handshake was done"),
         (.init(behindConnect: [secured, secured, .started]), begins, "alpn imap twice"),
@@ -109,7 +109,8 @@ struct SubjectTLSTests {
         try await verify(script, .failed, says: [says], text + "T expect line \"y\"")
     }
 
-    /// A line of before may be on its way when it takes the op; a leftover is what it threw away.
+    /// A line from before the upgrade may be reported while the op is running; a leftover is what the subject
+    /// discarded.
     @Test func whatCameBeforeIsNoViolation() async throws {
         try await verify(
             .init(behindStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,

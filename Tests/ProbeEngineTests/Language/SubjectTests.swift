@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `subject`, with a transport of this repository that obeys the rules: what passes, and how a script fails that
+/// `subject`, with a transport of this repository that obeys the rules: when a script passes, and how it fails if it
 /// expects something else.
 struct SubjectTests {
     private static func started(_ steps: String, header: String = "") -> String {

@@ -4,9 +4,9 @@ import ProbeTransport
 import Synchronization
 import Testing
 
-/// Which timeouts a subject is told: `--time-scale` multiplies them, as it does the deadlines.
+/// The timeouts that a subject receives: `--time-scale` multiplies them, as it does the deadlines.
 struct SubjectTimeoutTests {
-    /// The transport of this repository, which remembers what it was told.
+    /// The `bsd` transport, which also records its configuration.
     private final class Recorder: TransportFactory {
         private let configurations = Mutex<[TransportConfiguration]>([])
 

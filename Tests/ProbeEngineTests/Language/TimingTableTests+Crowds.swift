@@ -4,7 +4,8 @@ import ProbeNetwork
 @testable import ProbeScenario
 
 extension TimingTableTests {
-    /// What is expected is so at once; of a crowd with a rate it is so when its worker has been asked so often that no busy machine asks so in 20 ms.
+    /// Rows about crowds. Without a rate, the expected state holds at once; with one, it holds after more questions to
+    /// the worker than any busy machine asks within 20 ms.
     static let crowds =
         ["connected 5", "alive 5", "done 5", "latency p50 <= 1s of connect"].map { step in
             Row(
@@ -19,7 +20,7 @@ extension TimingTableTests {
 
     private static let crowd = "server S\ncrowd W = 5 clients -> S\n"
 
-    /// A worker whose members do nothing: it says what the rows want.
+    /// A worker whose members do nothing: it reports what the rows need.
     static let crowdProgram: [String] = {
         let early = String(decoding: CrowdSnapshot().json.encoded(.ascii), as: UTF8.self)
         var snapshot = CrowdSnapshot()

@@ -5,21 +5,22 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `within` and `after` of every expectation and every verb of every kind of actor: what the parser accepts is judged,
-/// or the check refuses it. The tables of the language are the source: a word without a row here fails.
+/// `within` and `after` of every expectation and every verb of every kind of actor: what the parser accepts is either
+/// judged or rejected by the checker. The tables of the language are the source: a word without a row here fails.
 struct TimingTableTests {
-    /// `{}` is the place of the clauses.
+    /// A script in which `{}` is the place of the clauses, in two variants.
     struct Row: Sendable, CustomTestStringConvertible {
         var kind: ActorKind
         var word: String
-        /// The event has happened when the step begins, or happens at once.
+        /// A script in which the event has happened before the step begins, or happens at once.
         var early: String
-        /// It happens some 300 ms after the step began; nil if that is not possible.
+        /// A script in which the event happens some 300 ms after the step began; `nil` if that is not possible.
         var late: String?
         var refuses: Set<String> = []
-        /// Long where something has to come: then it costs nothing, and a peer or a program may get no processor for seconds.
+        /// The deadline of a step whose event must happen. It is long, because that costs nothing and a peer or a
+        /// program may not be scheduled for seconds.
         var patience = "60s"
-        /// With another subject: when its event comes.
+        /// Two other subjects: one whose event happens early, one whose event happens late.
         var securing: (early: SecuringSource, late: SecuringSource)?
 
         var testDescription: String { "\(kind.rawValue) \(word)" }
@@ -40,7 +41,7 @@ struct TimingTableTests {
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
-    /// If the language's table refuses both clauses, another test checks that.
+    /// If the language's table refuses both clauses, that is checked by another test.
     @Test func everyStepWithAClauseHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {
@@ -69,7 +70,7 @@ struct TimingTableTests {
         let outcome = try await Stage.firstResult(
             text, subject: source ?? Stage.bsd, usesCapture: false, crowdProgram: Self.crowdProgram)
         let said = outcome.findings.first.map(Scene.texts) ?? ""
-        // What the machine or the transport lacks is not judged.
+        // A step that the machine or the transport doesn't support is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
         if outcome.verdict == .inconclusive, said.contains("no capture here") { return }
         #expect(outcome.verdict == verdict, "\(text)\n\(said)")
@@ -82,7 +83,7 @@ struct TimingTableTests {
 
     private static let rows = received + serversAndClients + subjects + processes + proxies + crowds + verbs
 
-    /// An expectation of a connection, and what causes its event.
+    /// A row with an expectation of a connection, and the step that causes its event.
     private static func received(
         _ word: String, _ step: String, _ cause: String, framing: String = "crlf", isSecured: Bool = false
     ) -> Row {
@@ -136,7 +137,7 @@ struct TimingTableTests {
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"
-    /// A SYN that arrives while the queue is full is dropped, and sent again a second later.
+    /// A SYN that arrives while the queue is full is dropped, and retransmitted a second later.
     private static let full = "server S backlog 0\nclient F -> S\n"
 
     private static let serversAndClients = [
@@ -173,18 +174,18 @@ struct TimingTableTests {
         "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
     private static let discarding =
         "max-line 4\nserver S\nsubject T -> S with discard-too-long\nT start\nS accept\nT expect started\n"
-    /// It does not come back before the script has ended.
+    /// The lost connection is not restored before the script ends.
     private static let losing =
         "server S\nsubject T -> S with reconnect 60s..60s\nT start\nS accept\nT expect started\n"
     private static let coming =
         "server S\nsubject T -> S with reconnect 30ms..1s\nT start\nS accept\nT expect started\n"
-    /// More than the kernel takes.
+    /// Sends more bytes than the kernel takes.
     private static let filling =
         "server S with receive-buffer 4KiB\nsubject T -> S with high-water 4KiB\nT start\nS accept\nS stop reading\n"
         + "for i in 1..8 { T send \"x\" * 1MiB }\n"
     private static let takeAll = "for i in 1..8 { S expect line /x/ }"
 
-    /// An expectation of what a subject reports of WebSocket.
+    /// A row about a subject's report of a WebSocket control frame.
     private static func control(_ word: String, _ event: SubjectReport.Event) -> Row {
         let step = "framing websocket\nsubject T -> 127.0.0.1:1\nT start\nT expect started\nT expect \(word) {}"
         return Row(
@@ -269,14 +270,15 @@ struct TimingTableTests {
         resource("threads <= 1000", ["after"]), resource("cpu <= 60s", both),
     ]
 
-    /// Of the subject's adapter; `bsd` has none.
+    /// A row about the resources of the subject's adapter; `bsd` has none.
     private static func resource(_ step: String, _ refuses: Set<String>) -> Row {
         Row(
             kind: .subject, word: "expect \(step.prefix { $0 != " " })",
             early: "server S\nsubject T -> S\nT start\nS accept\nT expect \(step) {}", refuses: refuses)
     }
 
-    /// A step whose event a step of the script causes 300 ms after it began: no program's clock matters.
+    /// Returns a step whose event is caused by another step of the script, 300 ms after it began: no program's clock
+    /// matters.
     private static func later(_ step: String, _ cause: String) -> String {
         "together {\n\(step) {}\ndo { wait 300ms; \(cause) }\n}\n"
     }
@@ -339,7 +341,7 @@ struct TimingTableTests {
         verb(.process, "send", "process P = cat\nP start\nP send \"x\\n\" {}\nP expect output /x/\nP stop"),
         verb(.process, "signal", "process P = sleep 60\nP start\nP signal KILL {}\nP expect exit signal KILL"),
         verb(.process, "stop", "process P = sleep 60\nP start\nP expect memory <= 1GiB\nP stop {}"),
-        // `within` is the read's own timeout; this transport has no reads.
+        // `within` is the timeout of the read itself; this transport has no reads.
         Row(
             kind: .subject, word: "read",
             early: "require subject reads\n" + linked + "T read any bytes {}\nS send \"x\"\nT expect data \"x\"",

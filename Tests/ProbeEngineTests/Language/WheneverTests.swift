@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `whenever`: answers beside the steps.
+/// `whenever`: automatic answers alongside the steps.
 struct WheneverTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

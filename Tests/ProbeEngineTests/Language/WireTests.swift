@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeSystem
 import Testing
 
-/// `wire` steps, on one connection and on several.
+/// `wire` steps about one connection and about several.
 struct WireTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
@@ -228,7 +228,8 @@ struct WireTests {
         #expect(required.first?.verdict == .skipped)
     }
 
-    /// A link's packets are seen without a capture, and those of loopback beside it are not: nothing is judged from what is missing.
+    /// A link's packets are visible without a capture, but those on loopback are not: nothing is judged from missing
+    /// packets.
     @Test(arguments: [
         ("wire S -> C bytes \"a\"\n", Verdict.passed),
         ("wire S -> C bytes \"b\"\n", .failed),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Bytes that arrive in many small pieces have the same result as if they had arrived at once, and each byte is
+/// Bytes that arrive in many small pieces give the same result as if they had arrived at once, and each byte is
 /// compared once.
 struct InputProgressTests {
     private func outcome(_ outcome: InputMatcher.Result) -> String {
@@ -30,7 +30,8 @@ struct InputProgressTests {
         ]
     }
 
-    /// Byte by byte, while lines and bytes are removed: each evaluation has the result of a first one.
+    /// Evaluates byte by byte while lines and bytes are removed: each evaluation gives the same result as one without
+    /// memory.
     @Test(arguments: 0..<60)
     func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
@@ -55,7 +56,7 @@ struct InputProgressTests {
         }
     }
 
-    /// One evaluation is bounded: a wait with much to search lets other waits have their turn.
+    /// An evaluation is bounded: a wait with much to search yields to other waits.
     @Test func oneLookIsBounded() throws {
         var buffer = ReceiveBuffer()
         buffer.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))

@@ -4,12 +4,13 @@ import ProbeEvents
 import ProbeSystem
 import Testing
 
-/// A case leaves nothing: no descriptor, no child, no folder.
+/// A case leaves nothing behind: no descriptor, no child, no folder.
 struct LeakTests {
     @Test func twoHundredCasesLeaveNothing() async {
         await #expect(processExitsWith: .success) {
             let scripts = [
-                // All kinds of ends: passed, failed, torn down within a send, a program that is left running, a retry.
+                // All ways in which a case can end: passed, failed, torn down during a send, a program left running, a
+                // retry.
                 "scenario \"a\"\nserver S\nsubject T -> S\nT start\nS accept\nS send line \"x\"\nT expect line \"x\"",
                 "scenario \"b\"\nserver S\nclient C -> S\nC connect\nS accept\nC send \"y\"\nS expect \"x\"",
                 "scenario \"c\"\nserver S\nclient C -> S\nC connect\nS accept\nS stop reading\nS ignore rest\nC start sending \"x\" * 9000000",
@@ -38,7 +39,8 @@ struct LeakTests {
         }
     }
 
-    /// The descriptors of this process, once the reactors' threads have ended: they may get no processor for seconds.
+    /// Returns the number of this process's descriptors once the reactors' threads have ended, which may not be
+    /// scheduled for seconds.
     private static func quietCount(goal: Int = 0) async -> Int {
         var least = Int.max
         for round in 0..<60_000 where least > goal && (round < 200 || goal > 0) {

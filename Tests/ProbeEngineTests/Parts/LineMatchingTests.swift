@@ -6,7 +6,7 @@ import Testing
 
 /// `lines in any order`, compared with an exhaustive search.
 struct LineMatchingTests {
-    /// Whether each line can be assigned to a pattern of its own, by trying all assignments.
+    /// Whether each line can be assigned to a separate pattern, determined by trying all assignments.
     private func canPlace(_ lines: ArraySlice<Int>, _ fits: [Set<Int>], _ taken: Set<Int>) -> Bool {
         guard let line = lines.first else { return true }
         return fits[line].contains { !taken.contains($0) && canPlace(lines.dropFirst(), fits, taken.union([$0])) }
@@ -59,8 +59,8 @@ struct LineMatchingTests {
         }
     }
 
-    /// Each line matches all patterns except one that every earlier line could have had too, so each line moves every
-    /// other one.
+    /// Each line matches the patterns that earlier lines match and one more, so assigning it may displace every other
+    /// line.
     @Test func linesThatMoveEachOther() throws {
         let count = 120
         var patterns: [(isOptional: Bool, text: ExpectedText)] = []
@@ -68,7 +68,7 @@ struct LineMatchingTests {
             patterns.append((false, .regex(try ByteRegex("^x{1,\(number + 1)}$"))))
         }
         var matching = LineMatching(patterns)
-        // The shortest line comes last: it needs the first pattern, which the others have.
+        // The shortest line arrives last: it needs the first pattern, which no other line matches.
         for length in 1...count {
             let isPlaced = matching.add([UInt8](repeating: 120, count: count + 1 - length))
             #expect(isPlaced)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What cases need alone, and how they take turns.
+/// The resources that cases need exclusively, and how they take turns.
 struct CaseResourcesTests {
     private func resources(_ header: String, _ steps: String) throws -> Set<CaseResources.Resource> {
         let plan = try Stage.plan("scenario \"a\"\n\(header)\n\(steps)")
@@ -33,7 +33,7 @@ struct CaseResourcesTests {
         #expect(try resources(header, steps) == Set(wanted))
     }
 
-    /// A path belongs to the case if a program of the case may listen there.
+    /// A path is a resource of the case if a program of the case may listen there.
     @Test(
         arguments: [
             ("client C -> unix \"a.sock\"", "", []),
@@ -46,7 +46,7 @@ struct CaseResourcesTests {
         #expect(try resources(header, start + "C connect\nC expect eof") == Set(wanted))
     }
 
-    /// However many ask, each resource has one holder at a time, and nobody waits for a resource that is free.
+    /// However many cases ask, each resource has one holder at a time, and no case waits for a free resource.
     @Test func holdersTakeTurns() async {
         let locks = CaseResourceLocks()
         let (first, second): (CaseResources.Resource, CaseResources.Resource) = (.port(1), .port(2))

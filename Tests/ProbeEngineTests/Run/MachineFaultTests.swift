@@ -7,9 +7,10 @@ import Testing
 
 @testable import ProbeEngine
 
-/// Whatever the machine is out of, and wherever a case meets that: an error that says what is left, and never a failure.
+/// Whatever resource the machine lacks, and wherever a case notices that, the result is an error that says what is
+/// left, and never a failure.
 struct MachineFaultTests {
-    /// Where a transport meets it.
+    /// The place where a transport notices the shortage.
     enum Place: CaseIterable {
         case start, connecting, open, send, listening, accepting
 
@@ -34,7 +35,7 @@ struct MachineFaultTests {
         ).verify(subject: InProcessSource(ShortFactory(fault: fault, place: place), names: SubjectNames()))
     }
 
-    /// What members of a crowd that fail are judged by, and where nothing judges them.
+    /// Steps that judge failed members of a crowd, and a script without such a step.
     @Test(
         arguments: MachineError.shortages.map(\.reason) + [
             "TLS: \(MachineError.ENOBUFS.reason)", CrowdSnapshot.Obstacle.noPort,
@@ -48,7 +49,7 @@ struct MachineFaultTests {
         #expect(said.contains("1 member failed at line 5 (connect): "), "\(said)")
     }
 
-    /// A peer can't say that the machine is short of something.
+    /// A peer can't cause the reason of a shortage to be reported.
     @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
     func membersThatFailForAnotherReasonHaveFailed(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
@@ -56,7 +57,7 @@ struct MachineFaultTests {
         #expect(result.verdict == .failed, "\(CrowdTests.said(result))")
     }
 
-    /// A reason that makes the case an error is kept, however many others there are.
+    /// A reason that makes the case an error is kept, however many other reasons there are.
     @Test func anObstacleIsNotLostAmongOtherReasons() {
         var merged = CrowdSnapshot()
         for index in 0..<100 {
@@ -72,7 +73,7 @@ struct MachineFaultTests {
     }
 }
 
-/// The transport of this repository, on a machine that is out of something.
+/// A transport of this repository, on a machine that lacks a resource.
 private struct ShortFactory: TransportFactory {
     let fault: MachineError
     let place: MachineFaultTests.Place

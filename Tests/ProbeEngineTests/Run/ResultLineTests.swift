@@ -9,7 +9,7 @@ import Testing
 struct ResultLineTests {
     private static let result = PlannedCase(id: "a", path: "a.scn", subject: nil).interrupted(after: 0)
 
-    /// Runs on a reactor of its own, as the cases of a run do, and fails if that has not ended after half a minute.
+    /// Runs on a separate reactor, as the cases of a run do, and fails if that has not ended after half a minute.
     private func onReactor(_ body: @escaping @Sendable (Reactor) async -> Void) async throws {
         let reactor = try #require(Reactor.onThread())
         let (ended, end) = AsyncStream.makeStream(of: Bool.self)
@@ -26,7 +26,7 @@ struct ResultLineTests {
         reactor.stop()
     }
 
-    /// The moment of the result comes while the reactor's thread is busy, so its timer fires as soon as the task waits.
+    /// The result becomes due while the reactor's thread is busy, so its timer fires as soon as the task waits.
     @Test func resultThatIsDueWhenTheTaskWaitsEndsTheWait() async throws {
         try await onReactor { reactor in
             let told = Mutex(0)
@@ -51,7 +51,7 @@ struct ResultLineTests {
             #expect(told.withLock { $0 }.isEmpty)
             await line.drain()
             #expect(told.withLock { $0 } == [0, 1, 2])
-            // Nothing is held any more: it returns at once.
+            // Nothing is held any longer: `drain` returns at once.
             await line.drain()
         }
     }

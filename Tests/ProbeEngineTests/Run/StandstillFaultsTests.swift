@@ -21,7 +21,7 @@ struct StandstillFaultsTests {
         try Stage.plan("scenario \"x\"\n" + text).scenario
     }
 
-    /// The verdict of a failure 5 s after the case began, where a place stood still for so long at 340 ms.
+    /// Returns the finding for a failure 5 s after the case began, if a place stood still for `stall` from 340 ms on.
     private static func judge(_ kind: Kind, stall: Duration, _ limits: [StandstillLimit]) -> Finding {
         var standstills = Standstills()
         let from = start + .milliseconds(340)
@@ -34,7 +34,7 @@ struct StandstillFaultsTests {
             failure, StandstillFaults.cause(in: places, from: start, to: start + .seconds(5), limits))
     }
 
-    /// A scenario with another party, the shortest limit in it, and the longest standstill that it survives.
+    /// A scenario with a party that has a time limit, that limit, and the longest harmless standstill.
     struct Party: Sendable {
         var script: String
         var kinds: [Kind]
@@ -118,7 +118,8 @@ struct StandstillFaultsTests {
         #expect(Self.judge(.run, stall: .seconds(4), limits).verdict == .failed)
     }
 
-    /// Who answers the members of a crowd, what stands still, and whether that makes them measure too much.
+    /// The party that answers the members of a crowd, the places that stand still, and whether that makes the measured
+    /// waits too long.
     @Test(
         arguments: [
             ("server S", true, [.run, .link, .crowd], true), ("server S", false, [.link, .crowd], true),

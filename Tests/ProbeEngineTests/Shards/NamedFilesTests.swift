@@ -2,7 +2,7 @@ import ProbeEngine
 import ProbeScenario
 import Testing
 
-/// The files that scripts name in `file("…")`, for the hash of a plan.
+/// The files that scripts name in `file("…")`, as part of the hash of a plan.
 @Suite struct NamedFilesTests {
     private func hash(_ script: String, _ files: [String: String]) -> UInt64 {
         var named = NamedFiles()
@@ -24,7 +24,7 @@ import Testing
 
     @Test func textsWithoutFilesAreAlike() {
         #expect(hash("wait 1ms", [:]) == hash("", ["a/data.txt": "1"]))
-        // Outside of the script's folder nothing is read.
+        // Files outside the script's folder are not read.
         #expect(hash("file(\"../x\")", ["x": "1"]) == hash("", [:]))
     }
 }

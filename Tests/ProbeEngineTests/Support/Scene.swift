@@ -5,14 +5,14 @@ import ProbeScenario
 import ProbeTransport
 import Testing
 
-/// A script, and what has to come of it.
+/// A script and its expected result.
 ///
-/// The line that has to be blamed ends in `#!`; where none does, the finding has to stand at no particular line.
+/// The line that the finding must name ends in `#!`; without such a line, the finding must not name a particular line.
 struct Scene: Sendable, CustomTestStringConvertible {
     var name: String
     var script: String
     var verdict: Verdict
-    /// Parts of the first finding's texts (summary, details, hints, expected, actual).
+    /// Texts that the first finding must contain (in its summary, details, hints, expected, or actual).
     var says: [String]
     var needsCapture: Bool
     var timeScale: Double
@@ -31,15 +31,15 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// With the title that every script needs.
+    /// The script with the title that every script needs.
     var text: String { script.hasPrefix("scenario") ? script : "scenario \"\(name)\"\n" + script }
 
-    /// Number of the line that ends in `#!`.
+    /// The number of the line that ends in `#!`.
     var blamedLine: Int? {
         text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.hasSuffix("#!") }.map { $0 + 1 }
     }
 
-    /// Runs its first case and compares.
+    /// Runs the script's first case and compares its result.
     func verify(
         subject: (any SubjectSource)? = Stage.bsd, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {
@@ -51,7 +51,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let finding = result.findings.first
         let said = finding.map(Scene.texts) ?? ""
         if Stage.capture == nil, result.verdict != verdict, said.contains("no capture here") {
-            // It needs the wire for a part of it, and says so: not judged is right then.
+            // A part of the script needs the wire, and the result reports that: it can't be judged here.
             try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
         }
         #expect(result.verdict == verdict, "\(name): \(said)", sourceLocation: sourceLocation)
@@ -65,7 +65,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// All that a finding says, one part a line.
+    /// Returns all texts of a finding, one a line.
     static func texts(_ finding: Finding) -> String {
         var parts = [finding.summary] + finding.details + finding.hints
         if let expected = finding.expected { parts.append("expected: \(Escaped.bytes(expected))") }

@@ -10,13 +10,13 @@ import ProbeTransport
 import Synchronization
 import Testing
 
-/// Runs scripts in this process: real sockets on loopback, a reactor thread for each run, one capture for all where that is
-/// permitted.
+/// Runs scripts in this process: with real sockets on loopback, a reactor thread for each run, and one capture for all
+/// runs if that is permitted.
 enum Stage {
     static let ports = PortAllocator(seed: getpid())
     static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
 
-    /// nil where capturing is not permitted: what needs it is not run then.
+    /// The shared capture; `nil` if capturing is not permitted, in which case tests that need it don't run.
     static let capture: Capture? = {
         signal(SIGPIPE, SIG_IGN)
         let opened: Capture
@@ -29,7 +29,7 @@ enum Stage {
         return opened
     }()
 
-    /// A script that does not check.
+    /// A script with errors.
     struct BadScript: Error, CustomStringConvertible {
         var description: String
     }
@@ -44,10 +44,10 @@ enum Stage {
         return plan
     }
 
-    /// All cases of a script, one after the other, of a run in which no verdict depends on a time in which this process stood still.
+    /// Runs all cases of a script, one after the other, until no verdict depends on a standstill of this process.
     ///
-    /// Such a verdict is inconclusive, which is right, but says nothing about what the script tests. The script is then run again, with a
-    /// warning. After a few such runs the test cancels itself.
+    /// Such a verdict is inconclusive, which is correct, but shows nothing about the subject of the test. The script is
+    /// then run again, with a warning. After a few such runs the test cancels itself.
     static func run(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
         interruptAfter: Duration? = nil, crowdProgram: [String]? = nil,
@@ -85,7 +85,7 @@ enum Stage {
             job.subject = subject
             let run = CaseRun(job, configuration: configuration, reactor: reactor)
             if let interruptAfter {
-                // On the reactor's own thread: a busy pool of tasks delays nothing.
+                // The case runs on the reactor's own thread: a busy thread pool delays nothing.
                 reactor.post {
                     reactor.schedule(at: .now + interruptAfter) { run.assumeIsolated { $0.interrupt() } }
                 }
@@ -95,7 +95,7 @@ enum Stage {
         return results
     }
 
-    /// The first case's result, as of `run`.
+    /// Does the same as `run`, and returns the result of the first case.
     static func firstResult(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
         crowdProgram: [String]? = nil, sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -106,7 +106,7 @@ enum Stage {
         return try #require(results.first, sourceLocation: sourceLocation)
     }
 
-    /// What a result says if it is inconclusive because the harness stood still.
+    /// Returns what a result says about a standstill, if that made it inconclusive.
     private static func standstill(_ result: CaseResult) -> String? {
         guard result.verdict == .inconclusive, let finding = result.findings.first else { return nil }
         return finding.summary.contains("the harness itself stood still") ? finding.summary : nil

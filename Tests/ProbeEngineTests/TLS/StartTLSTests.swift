@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// TLS on a connection that is up. That others understand the same is tested end to end.
+/// TLS that starts on an established connection. End-to-end tests check that other implementations interoperate.
 struct StartTLSTests {
     @Test(arguments: [
         Scene(

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// What came by TLS and no step has expected, and faults that were never on the wire.
+/// Input under TLS that no step has expected, and faults that were never on the wire.
 struct TLSCaseEndTests {
     private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {
         Scene(name, verdict, says: says, "server S tls\nclient C -> S tls\nC connect\nS accept\n\(steps)")

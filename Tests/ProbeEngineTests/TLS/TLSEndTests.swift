@@ -1,7 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// The ends of a connection with TLS, and alerts, told apart. That others understand the same is tested end to end.
+/// The different ends of a connection with TLS, and alerts. End-to-end tests check that other implementations
+/// interoperate.
 struct TLSEndTests {
     @Test(arguments: [
         Scene(

@@ -1,7 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// Handshakes where both ends are the harness's: certificates, versions, ALPN, resumption. That others understand the same is tested end to end.
+/// Handshakes in which both ends belong to the harness: certificates, versions, ALPN, resumption. End-to-end tests
+/// check that other implementations interoperate.
 struct TLSHandshakeTests {
     @Test(arguments: [
         Scene(

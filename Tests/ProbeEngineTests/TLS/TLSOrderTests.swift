@@ -1,9 +1,10 @@
 import ProbeEvents
 import Testing
 
-/// Bytes, messages of TLS and ends are one sequence: a verdict must not depend on whether a step waits for them or finds them there.
+/// Bytes, TLS messages and ends form one sequence: a verdict must not depend on whether a step waits for them or
+/// whether they have already arrived.
 struct TLSOrderTests {
-    /// Both orders of the steps of the two ends.
+    /// Returns a scene for each of the two orders of the ends' steps.
     private static func scenes(
         _ name: String, _ verdict: Verdict, says: [String] = [], client: String, server: String
     ) -> [Scene] {

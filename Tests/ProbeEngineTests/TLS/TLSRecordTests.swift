@@ -1,7 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// How what is sent is cut into records and segments, and records that OpenSSL does not send. That others understand the same is tested end to end.
+/// How sent bytes are divided into records and segments, and records that OpenSSL does not send. End-to-end tests check
+/// that other implementations interoperate.
 struct TLSRecordTests {
     @Test(arguments: [
         Scene(

@@ -28,9 +28,9 @@ struct Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
-/// The transport of this repository with one defect.
+/// The `bsd` transport with one defect.
 ///
-/// `@unchecked Sendable`: what changes is behind the mutex.
+/// `@unchecked Sendable`: all mutable state is protected by the mutex.
 final class BrokenTransport: Transport, @unchecked Sendable {
     private struct State {
         var pending: [UInt8] = []
@@ -118,7 +118,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
             try inner?.send(message)
             try inner?.send(message)
         case .sendsJoined:
-            // Two messages with one terminator.
+            // Two messages are sent with one terminator.
             let joined = state.withLock { state -> [UInt8]? in
                 state.pending += message
                 state.count += 1
@@ -147,7 +147,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
 /// Creates transports with one defect.
 struct BrokenFactory: TransportFactory {
     var flaw: Flaw
-    /// Where a call that blocks waits.
+    /// The gate at which blocking calls wait.
     let gate = Gate()
     var name: String { flaw.rawValue }
     var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
@@ -159,7 +159,7 @@ struct BrokenFactory: TransportFactory {
     }
 }
 
-/// A subject that only a driver can be: it reports about connections that do not exist.
+/// A subject that only a driver can implement: it reports about connections that do not exist.
 final class StrangeDriver: SubjectDriver {
     let handler: @Sendable (SubjectReport) -> Void
     let event: SubjectReport

@@ -3,7 +3,7 @@ import ProbeSystem
 import ProbeTransport
 import Testing
 
-/// A broken transport fails, at the right line.
+/// A broken transport must fail, with the finding at the right line.
 struct BrokenTransportTests {
     private static let talk = """
         server S
@@ -17,7 +17,7 @@ struct BrokenTransportTests {
         var steps: String
     }
 
-    /// The scenario for each defect, and the expected failure.
+    /// Returns the scenario for a defect, and the expected failure.
     private static func blame(_ flaw: Flaw) -> Blame {
         switch flaw {
         case .startedTwice: Blame(says: ["reported started twice"], steps: "T expect nothing for 1s")
@@ -94,7 +94,7 @@ struct BrokenTransportTests {
     @Test(arguments: Flaw.allCases)
     func isBlamed(_ flaw: Flaw) async throws {
         let blame = Self.blame(flaw)
-        // A long one costs nothing where something comes: the transport's thread may get no processor for seconds.
+        // A long timeout costs nothing if a report arrives: the transport's thread may not be scheduled for seconds.
         let timeout = [.blocksInStart, .blocksInSend, .neverStops].contains(flaw) ? "timeout 1s\n" : "timeout 60s\n"
         var script = timeout + Self.talk + "\n" + blame.steps
         let factory = BrokenFactory(flaw: flaw)
@@ -118,7 +118,8 @@ struct BrokenTransportTests {
         for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
             let source = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
             let text = "scenario \"x\"\nserver S\nsubject T -> S\nT start\nS accept\nT expect started"
-            // The transport's thread may be suspended between its two reports for longer than the end is awaited.
+            // The transport's thread may be suspended between its two reports for longer than the case waits for the
+            // end.
             var finding: Finding?
             for _ in 0..<5 where finding == nil {
                 let result = try await Stage.firstResult(text, subject: source)

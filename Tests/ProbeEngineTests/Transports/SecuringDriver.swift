@@ -4,18 +4,18 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// A subject without a connection: it reports what a test says, behind `connect` and behind `start-tls`.
+/// A subject without a connection: it makes the reports that a test specifies, after `connect` and after `start-tls`.
 final class SecuringDriver: SubjectDriver {
     struct Script: Sendable {
         var behindConnect: [SubjectReport.Event] = [.started]
-        /// Said ``delay`` milliseconds behind those.
+        /// The reports made ``delay`` milliseconds after those.
         var longBehindConnect: [SubjectReport.Event] = []
         var behindStartTLS: [SubjectReport.Event] = []
-        /// So many milliseconds behind the operation.
+        /// The delay of the reports after the operation, in milliseconds.
         var delay: Int?
-        /// What `start-tls` is answered; nil: taken.
+        /// The error with which `start-tls` is answered; `nil` if it is accepted.
         var refusal: String?
-        /// Said before the answer.
+        /// The reports made before the answer.
         var beforeAnswer: [SubjectReport.Event] = []
     }
 
@@ -23,13 +23,13 @@ final class SecuringDriver: SubjectDriver {
     private let told: Told
     private let handler: @Sendable (SubjectReport) -> Void
 
-    /// The operations that it was given.
+    /// The operations that the subject was given.
     final class Told: Sendable {
         private let operations = Mutex<[SubjectOperation]>([])
 
         func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
 
-        /// What it was told of WebSocket, a line each.
+        /// The WebSocket operations that the subject was given, one a line.
         var webSocket: [String] {
             operations.withLock { operations in
                 operations.compactMap { operation in
@@ -46,7 +46,7 @@ final class SecuringDriver: SubjectDriver {
             }
         }
 
-        /// What it was told of TLS.
+        /// The TLS options that the subject was given.
         var tls: [TransportTLS] {
             operations.withLock { operations in
                 operations.compactMap { operation in

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeTransport
 import Testing
 
-/// `framing websocket` of a subject, with one that says what a test wants.
+/// `framing websocket` of a subject whose reports the test specifies.
 struct SubjectWebSocketTests {
     typealias Event = SubjectReport.Event
 
@@ -58,7 +58,7 @@ struct SubjectWebSocketTests {
         try await Scene("wrong", .failed, says: [says], header + "\nT start\nT expect started").verify(subject: source)
     }
 
-    /// Pings and pongs need no step: many libraries answer them and tell nobody.
+    /// Pings and pongs need no step: many libraries answer them without reporting them.
     @Test func pingsMayBeLeft() async throws {
         let source = SecuringSource(
             script: .init(behindConnect: [.started, .ping([55]), .message([120], kind: .text)]))

@@ -1,9 +1,9 @@
 import ProbeEvents
 import Testing
 
-/// WebSocket between two ends of the harness.
+/// WebSocket between two endpoints of the harness.
 struct WebSocketTests {
-    /// The opening handshake was made.
+    /// Returns a scene that begins after the opening handshake.
     private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {
         Scene(
             name, verdict, says: says,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// No two captures have the same name, and no name needs quotes.
+/// No two captures may have the same name, and no name may need quoting.
 struct CaseFileNameTests {
     private static func names(_ ids: [String], _ subjects: [String?], _ rounds: [Int]) -> [String] {
         ids.flatMap { id in
@@ -31,7 +31,7 @@ struct CaseFileNameTests {
         #expect(CaseFileName.of(id: id, subject: subject, round: round) == name)
     }
 
-    /// Every text of up to five of the characters that an escape could mix up, with subjects and rounds.
+    /// Every text of up to five characters that escaping could confuse, with subjects and rounds.
     @Test func noTwoAreOne() {
         let characters = ["_", "/", ".", "-", "2", "F", "a"]
         var texts = [""]
@@ -54,7 +54,8 @@ struct CaseFileNameTests {
         #expect(Set(names).count == names.count)
     }
 
-    /// Long names are cut and end in a digest. A name that looks like such a name is a short one, or is cut itself.
+    /// Long names are truncated and end in a digest. A name that looks truncated is either a short one or is truncated
+    /// itself.
     @Test func longNamesDiffer() {
         var ids = (170...260).flatMap { length in
             ["n", "_", "/", "ü"].map { String(repeating: $0, count: length) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The owner of a captured connection, by times and addresses, without sockets.
+/// The owner of a captured connection, determined by times and addresses, without sockets.
 @Suite struct WireBindingTests {
     private final class Socket {}
 
@@ -50,7 +50,7 @@ import Testing
 
     // MARK: The harness's own connections
 
-    /// One port that one client uses after another: the SYN of each is the first one after its own connect.
+    /// A port that is used by one client after another: the SYN of each is the first one after its own connect.
     @Test func clientsThatHadOnePortAreToldByTime() throws {
         let (c, d, e) = (Socket(), Socket(), Socket())
         let openings = try [
@@ -80,7 +80,7 @@ import Testing
         let openings = try [
             Self.opening(40_000, at: 100, sequence: 7), Self.opening(40_000, at: 200, sequence: 8),
         ]
-        // Accepted in the order of the queue, after both had arrived.
+        // The connections are accepted in the order of the queue, after both had arrived.
         let own = try [
             Self.own(b, 40_000, .accepted(sequence: 8, before: 300), isServer: true),
             Self.own(a, 40_000, .accepted(sequence: 7, before: 310), isServer: true),
@@ -145,7 +145,7 @@ import Testing
         let binding = Self.binding(openings, openers)
         #expect(binding.opened(by: "P") == [0])
         #expect(binding.opened(by: "T") == [1])
-        // Two connections while the subject was starting: either may be the program's.
+        // Two connections were opened while the subject was starting: either may be the program's.
         let both = Self.binding(try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)], openers)
         #expect(both.opened(by: "T") == [])
         #expect(both.perhapsOpened(by: "P") == [0, 1])
@@ -161,7 +161,7 @@ import Testing
         #expect(binding.opened(by: "Q") == [2])
     }
 
-    // MARK: A server that others use too
+    // MARK: A server that other programs use too
 
     @Test func atAServerOutsideOthersConnectionsAreLeftOut() throws {
         let openings = try [
@@ -172,7 +172,7 @@ import Testing
         #expect(binding.others == [0, 2])
     }
 
-    /// Another program connected while the subject was starting: the two can't be told apart, and neither is stored.
+    /// Another program connected while the subject was starting: the two can't be distinguished, and neither is stored.
     @Test func atAServerOutsideTwoDuringAStartCannotBeTold() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120)], isListener: false)
@@ -182,7 +182,7 @@ import Testing
         #expect(Self.binding(openings, [try Self.subject("T", 100, settled: 120)]).opened(by: "T") == [0, 1])
     }
 
-    /// `localhost` has two addresses; the first one refused.
+    /// `localhost` has two addresses; the first one refused the connection.
     @Test func aSubjectMayTryTwoAddressesOfAServerOutside() throws {
         let openings = try [Self.opening(40_000, at: 110, to: "[::1]:9741"), Self.opening(40_001, at: 111)]
         let opener = WireBinding.Opener(
@@ -209,7 +209,7 @@ import Testing
             Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, isOfAnotherCase: true),
         ]
         let binding = Self.binding(openings, openers, isListener: false)
-        // For a single connection it is known: the case has one, and there is no other.
+        // A single connection is known: the case has one, and there is no other.
         #expect(binding.opened(by: "T") == [0])
         let two = Self.binding(openings + [try Self.opening(40_001, at: 115)], openers, isListener: false)
         #expect(two.candidates[0]?.isSuperset(of: ["T", "T of another case"]) == true)
@@ -223,7 +223,7 @@ import Testing
         #expect(Self.binding(openings, [Self.program("P", 50, ended: 200)]).opened(by: "P") == [0])
     }
 
-    /// The subject reports `started` before it connects, and others connect too: no connection is taken for its own.
+    /// The subject reports `started` before it connects, and others connect too: no connection is attributed to it.
     @Test func aSubjectThatReportsTooEarlyAmongOthersIsLeftOpen() throws {
         let openings = try (0..<6).map { try Self.opening(40_000 + $0, at: UInt64(110 + $0)) }
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 105)], isListener: false)
@@ -231,7 +231,7 @@ import Testing
         #expect(binding.perhapsOpened(by: "T") == Array(0..<6))
     }
 
-    /// The subject reports `started` before it connects: the only possible connection is its own.
+    /// The subject reports `started` before it connects: the only possible connection is attributed to it.
     @Test func aSubjectThatReportsTooEarlyStillHasItsConnection() throws {
         let openers = [try Self.subject("T", 100, settled: 105)]
         let binding = Self.binding([try Self.opening(40_000, at: 110)], openers, isListener: false)

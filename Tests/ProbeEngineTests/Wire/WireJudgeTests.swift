@@ -8,9 +8,9 @@ import Testing
 
 @testable import ProbeEngine
 
-/// The meaning of the names in a statement, and its verdict: packets in, verdict out, without sockets.
+/// The meaning of the names in a statement, and its verdict. Packets are the input; there are no sockets.
 struct WireJudgeTests {
-    /// A connection of a subject `T` or a program `P` to the server `S` on port 9741, packet by packet.
+    /// A connection from a subject `T` or a program `P` to the server `S` on port 9741, packet by packet.
     private struct Traffic {
         var traffic = CaseTraffic()
         private var time: UInt64 = 1000
@@ -21,7 +21,9 @@ struct WireJudgeTests {
         static let finAck: UInt8 = 0x11
         static let rst: UInt8 = 4
 
-        /// - Parameter connection: the client's port is 40,000 plus this number.
+        /// Adds a packet.
+        ///
+        /// - Parameter connection: the connection's number; the client's port is 40,000 plus this number.
         mutating func add(
             _ connection: Int, fromClient: Bool = true, _ flags: UInt8, _ sequence: UInt32,
             _ acknowledgment: UInt32 = 0,
@@ -51,7 +53,7 @@ struct WireJudgeTests {
         }
     }
 
-    /// The server `S`, a subject `T -> S` that started at 1000, and with `hasRival` a second subject.
+    /// Returns the server `S`, a subject `T -> S` that started at 1000, and with `hasRival` a second subject.
     private func actors(hasRival: Bool = false) -> ActorTable {
         var actors = ActorTable()
         let server = ServerActor(name: "S", declared: nil)
@@ -120,7 +122,7 @@ struct WireJudgeTests {
             try judge(traffic, actors(hasRival: true), .endpoint(.fin, name("T"), peer: name("S")))
                 == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may be T's or U's: both could have "
                 + "opened it at that time")
-        // The server's name means the connection too.
+        // The server's name refers to the connection, too.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)
         #expect(try judge(traffic, actors(hasRival: true), .endpoint(.fin, name("S"), peer: nil)) == "passed")
     }
@@ -140,7 +142,7 @@ struct WireJudgeTests {
         traffic.add(1, fromClient: false, Traffic.rst, 501)
         traffic.open(2)
         #expect(try judge(traffic, actors(), .everywhere(.noReset)).hasPrefix("failed: "))
-        // At a server outside of the run the connection may belong to another program.
+        // If the server is not part of the run, the connection may belong to another program.
         let verdict = try judge(traffic, actors(hasRival: true), listeners: [], .everywhere(.noReset))
         #expect(verdict.hasPrefix("inconclusive: "))
     }

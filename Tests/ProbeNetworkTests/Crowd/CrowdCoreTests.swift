@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// What members do, and in which state they are.
+/// The actions of members, and their states.
 struct CrowdCoreTests {
     private let second = Duration.seconds(1)
 
@@ -101,7 +101,7 @@ struct CrowdCoreTests {
         crowd.begin()
         crowd.pass(milliseconds: 95)
         #expect(crowd.connections.text(of: 0).count == 10)
-        // What a thread that stood still has missed is not made up for in a burst.
+        // The events that a thread missed during a standstill are not caught up in a burst.
         crowd.stall(milliseconds: 100)
         crowd.pass(milliseconds: 0)
         let count = crowd.connections.text(of: 0).count

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// From when waits of members are measured.
+/// The moment from which members' waits are measured.
 struct CrowdLatencyTests {
     private let second = Duration.seconds(1)
 
@@ -38,7 +38,8 @@ struct CrowdLatencyTests {
             crowd.stall(milliseconds: 13)
             crowd.core.advance(to: crowd.now)
         }
-        // Each wait began when the one before it was noticed: 13, 26, … and never shorter than it says.
+        // Each wait began when the end of the previous one was noticed: at 13, 26, … ms; and none is shorter than
+        // specified.
         #expect(crowd.core.nextMoment.map { $0 - crowd.now } == 10_000_000)
     }
 
@@ -80,7 +81,7 @@ struct CrowdLatencyTests {
         #expect(crowd.snapshot.latencies[.connect]?.failed == 0)
     }
 
-    // MARK: Waits without an end
+    // MARK: Waits that have not ended
 
     @Test func nothingIsSaidOfWaitsThatHaveNoEndYet() throws {
         let crowd = FakeCrowd(
@@ -89,7 +90,7 @@ struct CrowdLatencyTests {
         crowd.pass(milliseconds: 45)
         crowd.deliver("a\r\n", to: 0)
         crowd.pass(milliseconds: 5)
-        // One has ended, five go on, four have not begun.
+        // One wait has ended, five are still running, four have not begun.
         let record = try #require(crowd.snapshot.latencies[.line])
         #expect((record.count, record.running.count, record.open) == (6, 5, 4))
         #expect(record.bounds(at: 50) == .zero ... .nanoseconds(Int64.max))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// What workers are told and tell, as JSON and back.
+/// The messages between workers and the engine, encoded as JSON and decoded.
 struct CrowdOrderTests {
     private func order(_ role: CrowdOrder.Role) -> CrowdOrder {
         let second = Duration.seconds(1)

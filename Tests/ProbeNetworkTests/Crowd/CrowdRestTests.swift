@@ -9,7 +9,7 @@ struct CrowdRestTests {
     private static let line = MemberProgram.Instruction.expect(.line(.any), within: second)
     private static let ask = MemberProgram.Instruction.send(pieces: [Array("PING\r\n".utf8)], pause: .zero)
 
-    /// A script, what is received before the report, and whether bytes are left over.
+    /// A script, the bytes received before the report, and whether any are left over.
     struct Sample: Sendable, CustomTestStringConvertible {
         var name: String
         var instructions: [MemberProgram.Instruction]
@@ -67,11 +67,11 @@ struct CrowdRestTests {
         #expect(snapshot.failed == 0)
         #expect(snapshot.withRest == (sample.rest == nil ? 0 : 1))
         #expect(snapshot.rest == sample.rest)
-        // To be asked changes nothing.
+        // A query changes nothing.
         #expect(crowd.core.snapshot(at: crowd.now, latencies: false, rests: true).withRest == snapshot.withRest)
     }
 
-    /// What the kernel has at the moment of the question counts, without an event.
+    /// Bytes that are in the kernel at the moment of the query count, without an event.
     @Test func bytesThatHaveJustArrivedCount() {
         let crowd = FakeCrowd([.connect(within: Self.second)], members: 3)
         crowd.begin()
@@ -86,7 +86,7 @@ struct CrowdRestTests {
             crowd.begin()
             crowd.connections.deliver("hello", to: 0)
             crowd.deliver(end)
-            // A reset fails the member that has not come to its end, and its bytes are not told beside that.
+            // A reset fails a member that has not finished, and its bytes are not reported in addition to that.
             #expect(crowd.snapshot.withRest == (end == .end ? 1 : 0))
             #expect(crowd.snapshot.failed == (end == .end ? 0 : 1))
         }
@@ -110,7 +110,7 @@ struct CrowdRestTests {
         #expect(rest == CrowdSnapshot.Rest(bytes: Array(repeating: 120, count: 64), count: 400))
     }
 
-    /// As it arrives from a worker.
+    /// Returns a snapshot as it arrives from a worker.
     private static func sent(_ snapshot: CrowdSnapshot) throws -> CrowdSnapshot {
         try #require(CrowdSnapshot(json: JSONParser.parse(snapshot.json.encoded(.ascii).span)))
     }

@@ -2,19 +2,19 @@ import ProbeBase
 
 @testable import ProbeNetwork
 
-/// Connections of members that are only told: what they read, and how much of what they write is taken.
+/// Simulated connections of members: the test specifies what they read, and how much of what they write is accepted.
 final class FakeConnections: CrowdConnections {
     enum Ended: Equatable { case closed, reset }
 
-    /// What comes to each member; taken from the front.
+    /// The input of each member, consumed from the front.
     var incoming: [Int: [CrowdRead]] = [:]
     private var bytes: [Int: [[UInt8]]] = [:]
     private(set) var written: [Int: [UInt8]] = [:]
     private(set) var ended: [Int: Ended] = [:]
     private(set) var connects: [Int] = []
-    /// How a connect is answered.
+    /// The result of each connect.
     var answer = CrowdConnect.connected
-    /// How many bytes each member may still write; nil: all.
+    /// The number of bytes that each member may still write; `nil` if there is no limit.
     var room: [Int: Int] = [:]
 
     func connect(_ member: Int) -> CrowdConnect {
@@ -63,7 +63,7 @@ final class FakeConnections: CrowdConnections {
     func text(of member: Int) -> String { String(decoding: written[member] ?? [], as: UTF8.self) }
 }
 
-/// Keeps each value as it is.
+/// Records each value exactly.
 struct PlainRecorder: LatencyRecorder {
     private var values: [Int64] = []
     init() {}
@@ -71,7 +71,7 @@ struct PlainRecorder: LatencyRecorder {
     var counts: [(nanoseconds: Int64, count: Int)] { values.map { ($0, 1) } }
 }
 
-/// A crowd with its connections, and a time that only the test moves.
+/// A crowd with its connections, and a clock that only the test advances.
 final class FakeCrowd {
     let connections = FakeConnections()
     let core: CrowdCore<FakeConnections, PlainRecorder>
@@ -92,7 +92,7 @@ final class FakeCrowd {
         core.advance(to: now)
     }
 
-    /// Moves the time on, and does what is due on the way.
+    /// Advances the clock, and performs what is due on the way.
     func pass(milliseconds: Int) {
         let end = now + Int64(milliseconds) * 1_000_000
         while let next = core.nextMoment, next <= end {
@@ -102,7 +102,7 @@ final class FakeCrowd {
         now = end
     }
 
-    /// Moves the time on as a thread does that does not run: nothing is done on the way.
+    /// Advances the clock as if the thread had not run: nothing is performed on the way.
     func stall(milliseconds: Int) { now += Int64(milliseconds) * 1_000_000 }
 
     func deliver(_ text: String, to member: Int = 0) {
@@ -117,7 +117,7 @@ final class FakeCrowd {
 
     var snapshot: CrowdSnapshot { core.snapshot(at: now, latencies: true) }
 
-    /// Of waits that have ended or go on, in milliseconds.
+    /// Returns the durations of waits that have ended or are still running, in milliseconds.
     func latencies(_ wait: MemberWait) -> [Int] {
         let record = snapshot.latencies[wait]
         let all = (record?.counts ?? [:]).merging(record?.running ?? [:], uniquingKeysWith: +)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// Whether a command of a link did what it says, and what is reported if it did not.
+/// Whether a command of a link took effect, and what is reported if it did not.
 @Suite struct LinkConditionTests {
     private func told(
         _ command: LinkCommand<Resolved>, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
@@ -34,7 +34,7 @@ import Testing
             try told(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
                 == "4 to 9: 3 data packets passed from S to C")
         #expect(try told(drop(.data, 2...3)) { for number in 1...3 { _ = $0.data(number) } } == nil)
-        // Another fault takes one in the middle.
+        // Another fault takes a packet in the middle of the range.
         var link = LinkHarness()
         link.open()
         try link.tell(drop(.data, 2...2))
@@ -97,7 +97,7 @@ import Testing
             try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and none had to wait")
         #expect(try told(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
-        // What a full queue drops is held back for good.
+        // A packet that a full queue drops counts as held back.
         #expect(
             try told(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } } == nil)
     }
@@ -147,7 +147,7 @@ import Testing
         #expect(try told(.down) { _ in } == ": no packet passed from S to C")
     }
 
-    /// What passes after a state was replaced or healed is not what passed under it.
+    /// Packets that pass after a state was replaced or healed don't count for it.
     @Test func onlyWhatPassedMeanwhileIsCounted() throws {
         let found = try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
             _ = $0.data(1)
@@ -162,7 +162,7 @@ import Testing
         return [(0, [0] + zeros), (58, [135] + zeros), (58, [143] + zeros)]
     }()
 
-    /// What the kernel says about its neighbours and groups meets no fault.
+    /// The kernel's own packets about neighbours and multicast groups are not subject to faults.
     @Test(arguments: packetsOfTheKernel)
     func packetsOfTheKernelAreNoTraffic(_ next: UInt8, _ body: [UInt8]) throws {
         var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// What becomes of packets: each row of the language's table.
+/// What happens to packets under each fault in the language's table.
 @Suite struct LinkFaultTests {
     private func selection(_ number: Int) -> PacketSelection<Resolved> {
         PacketSelection(kind: .data, ordinals: number...number)
@@ -73,7 +73,7 @@ import Testing
         var link = LinkHarness()
         link.open(frames)
         _ = link.pass(frames.data(1))
-        // Behind a gap: the receiver still expects the second one.
+        // After a gap: the receiver still expects the second packet.
         _ = link.pass(frames.data(3))
         try link.tell(.reset(.outsideWindow))
         let outside = try #require(link.core.takeOutgoing().first)

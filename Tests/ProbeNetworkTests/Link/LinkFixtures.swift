@@ -2,7 +2,8 @@ import ProbeBase
 
 @testable import ProbeNetwork
 
-/// Frames of one connection over a link, and a link that is told and asked in the order of a test. Time is what the test says.
+/// Frames of one connection over a link, and a link that is commanded and queried in the order of the test, which
+/// controls the time.
 struct LinkHarness {
     var core = LinkCore()
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -20,7 +21,9 @@ struct LinkHarness {
         return nextID
     }
 
-    /// - Returns: what went out then, with what had been waiting for it.
+    /// Passes a frame to the link.
+    ///
+    /// - Returns: the frames that the link sends then, including those that had waited for this one.
     @discardableResult
     mutating func pass(_ frame: [UInt8], from side: LinkSide = .left) -> [LinkCore.Outgoing] {
         core.receive(frame, from: side, now: now, wall: UInt64(now.nanoseconds))
@@ -34,19 +37,19 @@ struct LinkHarness {
         pass(frames.segment(from: .right, flags: 16, sequence: 100, acknowledgment: 500), from: .right)
     }
 
-    /// Sends data segments of 10 bytes from the left, the first one with the number 1.
+    /// Sends a data segment of 10 bytes from the left; the first one has the number 1.
     mutating func data(_ number: Int, _ frames: SegmentFrames = SegmentFrames()) -> [LinkCore.Outgoing] {
         pass(frames.data(number))
     }
 }
 
-/// Builds segments of one connection: of IPv4 or IPv6.
+/// Builds the segments of one connection over IPv4 or IPv6.
 struct SegmentFrames {
     var isIPv6 = false
     var mayFragment = false
     var size = 10
 
-    /// The data segment with a number from 1 on, of the left.
+    /// Returns a data segment of the left side, numbered from 1.
     func data(_ number: Int) -> [UInt8] {
         segment(
             from: .left, flags: 24, sequence: UInt32(500 + (number - 1) * size), acknowledgment: 100,
@@ -79,7 +82,7 @@ struct SegmentFrames {
         return frame
     }
 
-    /// Whether the TCP checksum of a frame fits: sealing it anew changes nothing.
+    /// Whether the TCP checksum of a frame is correct: computing it again changes nothing.
     static func isSound(_ frame: [UInt8]) -> Bool {
         let view = LinkFrame(frame)
         guard let tcp = view.tcp else { return false }

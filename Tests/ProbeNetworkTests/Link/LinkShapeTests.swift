@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// The state of a whole link: delay, rate, loss, silence.
+/// States of a whole link: delay, rate, loss, silence.
 @Suite struct LinkShapeTests {
     @Test func delayHoldsForEachWay() throws {
         var link = LinkHarness()
@@ -18,7 +18,7 @@ import Testing
         #expect(link.core.takeOutgoing().map(\.bytes) == [SegmentFrames().data(2)])
     }
 
-    /// When each of 200 packets, one a millisecond, arrived.
+    /// Returns the arrival times of 200 packets that are sent one a millisecond.
     private func arrivals(jitter: Duration, seed: UInt64, mayReorder: Bool) throws -> [Int] {
         var link = LinkHarness()
         link.open()
@@ -47,7 +47,7 @@ import Testing
         let frames = SegmentFrames(size: 960)
         var link = LinkHarness()
         link.open()
-        // IP packets of 1,000 bytes, one in 10 ms, two and a half wait.
+        // IP packets of 1,000 bytes, one every 10 ms; the queue has room for two and a half.
         try link.tell(.rate(bytesPerSecond: 100_000, queue: 2500))
         var sent: [Int] = []
         for number in 1...5 { sent += link.pass(frames.data(number)).map { _ in number } }

@@ -2,7 +2,7 @@ import ProbeBase
 
 @testable import ProbeNetwork
 
-/// Questions as programs send them, byte by byte.
+/// DNS queries as programs send them, built byte by byte.
 enum NameMessages {
     static func question(
         _ name: String, type: UInt16 = 1, kind: UInt16 = 1, id: UInt16 = 0x1234, flags: UInt16 = 0x0100,
@@ -15,7 +15,7 @@ enum NameMessages {
         name.utf8.split(separator: UInt8(ascii: ".")).flatMap { [UInt8($0.count)] + Array($0) } + [0]
     }
 
-    /// An OPT record (RFC 6891).
+    /// Returns an OPT record (RFC 6891).
     static func option(size: UInt16, version: UInt8 = 0, data: [UInt8] = []) -> [UInt8] {
         [0] + big16(41) + big16(size) + [0, version, 0, 0] + big16(UInt16(data.count)) + data
     }
@@ -23,7 +23,7 @@ enum NameMessages {
     static func big16(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
 }
 
-/// What an answer says, read by another decoder than the one under test: it follows references.
+/// The contents of an answer, read by a different decoder from the one under test, which follows compression pointers.
 struct ReadAnswer: Equatable {
     struct Record: Equatable {
         var name: String
@@ -40,7 +40,7 @@ struct ReadAnswer: Equatable {
     var authorities: [Record] = []
     var additions: [Record] = []
 
-    /// nil if the bytes are no message, or if something stands behind it.
+    /// Reads an answer; `nil` if the bytes are not a message, or if other bytes follow it.
     init?(_ bytes: [UInt8]) {
         func number(_ place: Int) -> UInt16? {
             place + 1 < bytes.count ? UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1]) : nil
@@ -97,7 +97,7 @@ struct ReadAnswer: Equatable {
         (answers, authorities, additions) = (sections[0], sections[1], sections[2])
     }
 
-    /// The last four bits of the flags.
+    /// The response code: the last four bits of the flags.
     var code: UInt16 { flags & 0xf }
     var isCut: Bool { flags & 0x0200 != 0 }
 }

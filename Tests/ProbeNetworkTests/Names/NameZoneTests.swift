@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeNetwork
 
-/// What the resolver of links answers, and when.
+/// The answers of a link's resolver, and their times.
 struct NameZoneTests {
     private static let now = MonotonicTime(nanoseconds: 5_000_000_000)
     private static let dead = IPAddress(v4: 0x0a4d_0009)
@@ -48,7 +48,7 @@ struct NameZoneTests {
         #expect(later.due == Self.now + .milliseconds(300) && later.text == "fd77::1")
     }
 
-    /// The case of letters says nothing, and comes back as it was (RFC 4343): some askers check it.
+    /// The case of letters doesn't matter, and is preserved in the answer (RFC 4343): some resolvers check that.
     @Test func repeatsTheQuestionAsItWasAsked() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("DuAl.TEST", flags: 0x0010), &zone)
@@ -58,7 +58,7 @@ struct NameZoneTests {
         #expect(reply.question == "DuAl.TEST A")
     }
 
-    /// That there is no such record is kept as long as the record would be (RFC 2308).
+    /// The absence of a record is cached for as long as the record would be (RFC 2308).
     @Test(arguments: [(UInt16(15), "MX"), (12, "PTR"), (255, "ANY"), (65, "HTTPS"), (4242, "TYPE4242")])
     func saysThatAKnownNameHasNoOtherRecord(_ type: UInt16, _ text: String) throws {
         var zone = dual
@@ -102,7 +102,7 @@ struct NameZoneTests {
         #expect(silent?.text == nil && silent?.bytes.isEmpty == true && silent?.question == "dual.test A")
     }
 
-    /// A later meaning takes the place of an earlier one; which of them met a question is told apart.
+    /// A later meaning replaces an earlier one; the questions that each has answered are counted separately.
     @Test func countsQuestionsByMeaning() throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
@@ -123,7 +123,7 @@ struct NameZoneTests {
         #expect(zone.unmet == [1])
     }
 
-    /// A meaning is met once each type of record was asked for that it gives, or gives late.
+    /// A meaning is met once each type of record that it gives, or delays, has been queried.
     @Test(arguments: [
         (NameMeaning.addresses([NameZoneTests.four], NameDelays()), [UInt16(1)]),
         (.addresses([NameZoneTests.six], NameDelays()), [28]),
@@ -152,7 +152,7 @@ struct NameZoneTests {
 
     // MARK: Lengths
 
-    /// Without an OPT record 512 bytes go by UDP, with one as many as it says; by TCP all.
+    /// Without an OPT record UDP carries 512 bytes, with one as many as it specifies; TCP carries everything.
     @Test(arguments: [
         (NameCarrier.udp, UInt16?.none, 30, false), (.udp, .none, 31, true), (.udp, 100, 29, false),
         (.udp, 512, 30, true), (.udp, 600, 35, false), (.udp, 600, 36, true), (.udp, 65_535, 74, false),
@@ -170,7 +170,7 @@ struct NameZoneTests {
         #expect(answer.additions.map(\.kind) == (size == nil ? [] : [1232]))
     }
 
-    // MARK: What is no question
+    // MARK: Invalid queries
 
     private static let refused: [([UInt8], UInt16)] = {
         func badName(_ name: [UInt8]) -> [UInt8] { Array(NameMessages.question("").prefix(12)) + name + [0, 1, 0, 1] }
@@ -178,14 +178,15 @@ struct NameZoneTests {
         let notRoot: [UInt8] = [1, 97] + option
         let longLabel: [UInt8] = [0x40] + [UInt8](repeating: 97, count: 64) + [0]
         return [
-            // Another operation, no question, two, a reference, a label that is too long, a name that is, no class.
+            // Another operation, no question, two questions, a compression pointer, a label that is too long, a name
+            // that is too long, no class.
             (NameMessages.question("dual.test", flags: 0x2800), 4),
             (NameMessages.question("dual.test", counts: [0, 0, 0, 0]), 1),
             (NameMessages.question("dual.test", counts: [2, 0, 0, 0]), 1),
             (badName([0xc0, 0x0c]), 1), (badName(longLabel), 1),
             (NameMessages.question(String(repeating: "aa.", count: 85)), 1),
             (Array(NameMessages.question("dual.test").dropLast()), 1),
-            // A record that is not there, an OPT record that is not the root's, two of them, one among the answers.
+            // A missing record, an OPT record that is not the root's, two OPT records, an OPT record among the answers.
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1]), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 1], tail: notRoot), 1),
             (NameMessages.question("dual.test", counts: [1, 0, 0, 2], tail: option + option), 1),
@@ -208,12 +209,12 @@ struct NameZoneTests {
         let message = NameMessages.question(
             "dual.test", counts: [1, 0, 0, 1], tail: NameMessages.option(size: 600, version: 1))
         let (_, answer) = try reply(message, &zone)
-        // The code is 16: its upper bits are the OPT record's.
+        // The code is 16: its upper bits are in the OPT record.
         #expect(answer.code == 0 && answer.additions.map(\.type) == [41])
         #expect(answer.additions.map(\.timeToLive) == [1 << 24])
     }
 
-    /// The longest name there is has 255 bytes.
+    /// The longest valid name has 255 bytes.
     @Test func takesTheLongestName() throws {
         var zone = dual
         let name = String(repeating: "aa.", count: 84) + "a"
@@ -232,7 +233,7 @@ struct NameZoneTests {
         #expect(reply == nil)
     }
 
-    /// Names are bytes: those that are no text, and dots within a label, are shown as such, and are another name.
+    /// Names are bytes: labels that are not text, and dots within a label, are escaped, and make a different name.
     @Test func showsStrangeLabels() throws {
         var zone = dual
         let name: [UInt8] = [9] + Array("dual.test".utf8) + [1, 0xff, 0, 0, 1, 0, 1]
@@ -240,7 +241,7 @@ struct NameZoneTests {
         #expect(reply.question == "dual\\.test.\\xff A" && answer.code == 3)
     }
 
-    /// Any bytes: there is no trap, and each answer can be read.
+    /// Any bytes: nothing traps, and each answer can be read.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func survivesAnyBytes(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)

@@ -76,7 +76,7 @@ import Testing
         #expect(text.hasSuffix("… and 4980 more lines are wrong\n"))
     }
 
-    /// Whatever is in a file: no trap, and nothing that a terminal obeys.
+    /// Whatever a file contains, nothing traps, and no output is interpreted by a terminal.
     @Test(arguments: EscapingTests.hostile.indices) func anyBytesAreAFile(index: Int) {
         for prefix in ["", "asyncio ", "asyncio a failed #", "\""] {
             let file = ExpectationsFile(path: "x", bytes: Array(prefix.utf8) + EscapingTests.hostile[index])

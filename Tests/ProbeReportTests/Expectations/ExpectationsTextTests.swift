@@ -31,7 +31,7 @@ import Testing
         """
 
     @Test func aNewFileHasAHeader() {
-        // Quotes inside a word need none around it.
+        // Quotes inside a word need no quoting.
         let text = Self.fresh.split(separator: "'").joined()
         let aligned = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("asyncio") || line.hasPrefix("node")
@@ -69,7 +69,8 @@ import Testing
         try GoldenText.check(written(old: old), "expectations-kept.txt")
     }
 
-    /// Of other subjects, cases that were filtered away, skipped or not run: the run says nothing.
+    /// Lines about other subjects, and about cases that were filtered out, skipped or not run: the run does not
+    /// contradict them.
     @Test func whatDidNotRunIsKept() {
         let old = """
             nio other failed # of another subject
@@ -104,7 +105,7 @@ import Testing
                 """)
     }
 
-    /// `failed?` stays through a pass and through a failure; another verdict takes its place without the `?`.
+    /// `failed?` is kept after a pass or a failure; any other verdict replaces it, without the `?`.
     @Test func aLineAboutAVerdictThatComesAtTimesStays() {
         let old = """
             bsd close/eof-mid-line failed? # passes here

@@ -10,8 +10,8 @@ import Testing
         try GoldenText.check(MatrixRecorderTests.document(.html, MatrixSamples.rules()), "matrix.html")
     }
 
-    /// Reads pages, parted by form feeds, as a browser does, and checks what each must be: well-formed, without a script or
-    /// anything from elsewhere, every link leading somewhere. Prints what a reader sees.
+    /// Reads pages, separated by form feeds, like a browser, and checks that each is well-formed, has no script and
+    /// nothing from elsewhere, and that every link has a target. Prints what a reader sees.
     static let reader = """
         import sys
         from html.parser import HTMLParser
@@ -78,7 +78,7 @@ import Testing
         ] { #expect(text.contains(shown), "\(shown)") }
     }
 
-    /// Whatever comes from the wire, a program, a script or an adapter's name: text stays text, in every format.
+    /// Text from the wire, a program, a script or an adapter's name remains text in every format.
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
     func hostileTextStaysText() throws {
         let pages = Self.hostile.map { MatrixRecorderTests.document(.html, events: $0, planned: []) }
@@ -105,7 +105,7 @@ import Testing
     @Test(arguments: hostile.indices) func hostileTextBeginsNoMarkdown(index: Int) {
         let text = MatrixRecorderTests.document(.markdown, events: Self.hostile[index], planned: [])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // Headings, tables of three and two columns, items: nothing else begins a line.
+        // Every line begins as a heading, a table row of three or two columns, or a list item.
         for line in lines {
             #expect(line.isEmpty || ["# ", "## ", "| ", "- ", "**"].contains { line.hasPrefix($0) }, "\(line)")
             if line.hasPrefix("| ") { #expect(line.split(separator: "|", omittingEmptySubsequences: false).count == 4) }
@@ -142,7 +142,7 @@ import Testing
         #expect(RelativePath.link(from: RelativePath.folder(of: page), to: capture) == link)
     }
 
-    /// Different places have different names, also where their texts differ in one byte that a name can't hold.
+    /// Different places have different anchors, even if their texts differ only in a byte that an anchor can't hold.
     @Test func anchorsAreApart() {
         let texts = ["a", "a b", "a~20b", "a:b", "a%b", "a[x=\"1\"]", "a[x='1']", "é", ""]
         let anchors = texts.map { PageAnchor.of($0) } + texts.flatMap { id in texts.map { PageAnchor.of(id, $0) } }

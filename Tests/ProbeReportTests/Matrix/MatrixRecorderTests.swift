@@ -8,7 +8,7 @@ import Testing
         _ format: MatrixRecorder.Format, path: String = "/srv/site/results", _ rules: RunRules = RunRules(),
         events: [RunEvent]? = nil, planned: [PlannedCase] = MatrixSamples.planned
     ) -> String {
-        // Captures are beside the folder of the document.
+        // Captures are next to the document's folder.
         let events = (events ?? MatrixSamples.events(rules)).map { event in
             guard case .caseEnded(var result) = event else { return event }
             result.capturePath = result.capturePath.map { "/srv/\($0)" }
@@ -81,7 +81,7 @@ import Testing
         let events = MatrixSamples.events(results: Array(MatrixSamples.results.prefix(4)), signal: 2)
         let text = Self.document(format, events: events)
         #expect(text.contains("SIGINT") && text.contains("not run"))
-        // Every case of the plan is there.
+        // Every case of the plan is in the text.
         for row in MatrixSamples.table { #expect(text.contains("\(row.id.split(separator: "/")[1].prefix(4))")) }
     }
 
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// A case that is run once by each subject, and some that have none.
+    /// A case that is run once by each subject, and some cases without a subject.
     @Test func casesWithoutASubjectHaveAColumn() {
         let events: [RunEvent] = [
             .caseEnded(MatrixSamples.result("a", .must, "bsd", .passed)),

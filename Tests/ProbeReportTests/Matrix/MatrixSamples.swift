@@ -6,7 +6,7 @@ import ProbeScenario
 enum MatrixSamples {
     static let subjects = ["bsd", "asyncio", "node-net"]
 
-    /// Id, level, and what each subject comes to; nil: the case is not by it.
+    /// Rows of id, level, and the verdict of each subject; `nil` if the subject does not run the case.
     static let table: [(id: String, level: Scenario.Level, verdicts: [Verdict?])] = [
         ("close/eof-mid-line", .must, [.passed, .failed, .passed]),
         ("close/half-close-reply", .should, [.passed, .failed, .unsupported]),
@@ -59,7 +59,7 @@ enum MatrixSamples {
         "Scenarios/conformance/\(id.prefix { $0 != "[" }).scn"
     }
 
-    /// The run; with `last`, interrupted before the cases behind it.
+    /// Returns the events of a run with these results, interrupted by `signal` if there is one.
     static func events(_ rules: RunRules = RunRules(), results: [CaseResult]? = nil, signal: Int32? = nil) -> [RunEvent]
     {
         let results = results ?? self.results
@@ -76,7 +76,7 @@ enum MatrixSamples {
         return options
     }
 
-    /// What is known of the sample's failures, with one line that a pass denies.
+    /// Returns the known failures of the sample, including one that a pass contradicts.
     static func rules(strict: Bool = false) -> RunRules {
         let lines: [(String, String, Verdict, String?)] = [
             ("close/eof-mid-line", "asyncio", .failed, "delivers the rest as a line"),

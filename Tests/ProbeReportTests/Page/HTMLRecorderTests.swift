@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeReport
 
-/// The page of `--html`: what it has, what it leaves out, and that nothing from outside becomes markup.
+/// The page of `--html`: its contents, what it omits, and that no text from outside becomes markup.
 @Suite struct HTMLRecorderTests {
     private static func page(
         _ events: [RunEvent], options: ReportOptions = .sample(), limits: PageCases.Limits = PageCases.Limits()
@@ -22,7 +22,7 @@ import Testing
             + [.ended(tally.complete(summary ?? last))]
     }
 
-    /// A packet of a timeline.
+    /// Returns a packet of a timeline.
     static func packet(
         at time: Int64, _ from: String, _ to: String, _ flags: String, sequence: Int64 = 1, _ payload: String = "",
         marks: [String] = [], faults: [String] = []
@@ -155,7 +155,7 @@ import Testing
         let page = Self.page(Self.run(results))
         #expect(page.contains("3 failed, 57 passed of 60 rounds"))
         #expect(!page.contains("60 passed of 60 rounds"))
-        // The first passed round of each case, and those that failed.
+        // The first passed round of each case, and the failed rounds.
         #expect(page.components(of: "<details class=\"case ").count == 5)
         #expect(page.contains("115 further rounds"))
     }
@@ -189,7 +189,7 @@ import Testing
         let whole = Self.page(Self.run(results))
         #expect(whole.components(of: "<svg role").count == 220)
         #expect(!whole.contains("left out"))
-        // One script for all that passed, and one for each that failed.
+        // One script for all rounds that passed, and one for each that failed.
         #expect(whole.components(of: "class=\"script\"").count == 21)
         var limits = PageCases.Limits()
         limits.passedDiagrams = 100_000
@@ -197,7 +197,7 @@ import Testing
         #expect(smaller.utf8.count < whole.utf8.count)
         #expect((21..<120).contains(smaller.components(of: "<svg role").count))
         #expect(smaller.contains("sequence diagrams left out, as the page would be too large"))
-        // What did not pass keeps its diagram while there is another one to leave out.
+        // A case that did not pass keeps its diagram as long as the diagram of another can be omitted.
         limits.all = 420_000
         let small = Self.page(Self.run(results), limits: limits)
         #expect(small.components(of: "id=\"failed/").filter { $0.contains("<svg role") }.count == 20)
@@ -209,7 +209,7 @@ import Testing
 }
 
 extension String {
-    /// What follows each occurrence of a text, up to the next one.
+    /// Returns the texts that follow each occurrence of a text, up to the next occurrence.
     fileprivate func components(of text: String) -> [Substring] {
         var parts: [Substring] = []
         var rest = self[...]

@@ -3,9 +3,10 @@ import Testing
 
 @testable import ProbeReport
 
-/// Sequence diagrams: nothing overlaps, nothing from outside becomes markup, and the picture of a known one stays.
+/// Sequence diagrams: nothing overlaps, no text from outside becomes markup, and the picture of a known diagram doesn't
+/// change.
 @Suite struct SequenceDiagramTests {
-    /// One of each kind of row.
+    /// A diagram with one row of each kind.
     static var sample: SequenceDiagram {
         var diagram = SequenceDiagram(title: "sequence diagram of crlf")
         let (client, server) = (diagram.lifeline("T"), diagram.lifeline("S"))

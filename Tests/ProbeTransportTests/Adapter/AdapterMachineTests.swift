@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Protocol 1.4: what ends for want of something that the machine is out of.
+/// Protocol 1.4: connections that end because the machine lacks a resource.
 struct AdapterMachineTests {
     private static let inside = TransportConfiguration(host: "127.0.0.1", port: 1)
     private static let events: [SubjectReport.Event] = [

@@ -17,14 +17,14 @@ enum FakeAdapter {
     {
         var limits = AdapterProcess.Limits()
         (limits.hello, limits.patience) = (hello, patience)
-        // Small ones: what is over them takes its time in a debug build.
+        // The limits are small, because exceeding larger ones takes long in a debug build.
         limits.line = 1 << 20
         limits.budget = AdapterProtocolState.Budget(events: 2000, bytes: 2 << 20)
         return try AdapterSource(command: "python3 '\(script)' \(how)", names: SubjectNames(), limits: limits)
     }
 }
 
-/// What a subject reported, in the order in which it came.
+/// The reports of a subject, in the order in which they arrived.
 private final class Reports: Sendable {
     private let reports = Mutex<[SubjectReport]>([])
     func add(_ report: SubjectReport) { reports.withLock { $0.append(report) } }
@@ -34,7 +34,7 @@ private final class Reports: Sendable {
     }
 }
 
-/// A case as a subject's driver sees it.
+/// A case, from the point of view of a subject's driver.
 private final class Case: Sendable {
     private let reports: Reports
     private let driver: any SubjectDriver
@@ -64,10 +64,10 @@ private final class Case: Sendable {
         driver.close(isReusable: isReusable, late: late)
     }
 
-    /// Without what it wrote to stderr.
+    /// The reported events, without the adapter's output to stderr.
     var events: [SubjectReport.Event] { reports.all.map(\.event).filter(Self.isEvent) }
 
-    /// The last of the ``events``. It is asked for often, and there may be very many.
+    /// The last of ``events``. It is read often, and there may be very many events.
     var lastEvent: SubjectReport.Event? { reports.last { Self.isEvent($0.event) }?.event }
 
     private static func isEvent(_ event: SubjectReport.Event) -> Bool {
@@ -81,7 +81,8 @@ private final class Case: Sendable {
 struct AdapterProcessTests {
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
-    /// Processes whose command line holds the text, and that come of this process: the same tests may run twice on a machine.
+    /// Returns the descendants of this process whose command line contains the text: the same tests may run twice on a
+    /// machine.
     private func running(_ text: String) -> [String] {
         let mark = Array("TCPPROBE_ADAPTER=\(getpid()).".utf8)
         return (SmallFile.names(in: "/proc") ?? []).compactMap { name in
@@ -114,7 +115,7 @@ struct AdapterProcessTests {
         let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error?.summary.contains("no `hello` within 100ms") == true)
-        // The next case does not start it again, nor wait.
+        // The next case neither starts the adapter again nor waits.
         let again = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(again == error)
         await source.shutDown()
@@ -143,7 +144,7 @@ struct AdapterProcessTests {
         var failure: SubjectFailure?
         if case .broken(let broken) = reply { failure = broken }
         #expect(failure != nil || how == "done-twice")
-        // Whoever asks after that gets the same answer, and the case was told.
+        // Later requests get the same answer, and the case was informed.
         guard case .broken(let later) = await running.perform(.plain(.halfClose)) else {
             Issue.record("an op was taken")
             return
@@ -151,7 +152,7 @@ struct AdapterProcessTests {
         #expect(failure == nil || failure == later)
         #expect(later.summary.contains(summary), "\(later.summary)")
         #expect(later.details.contains { $0.contains(detail) }, "\(later.details)")
-        // An op's answer may come a moment before the event.
+        // An op's answer may arrive a moment before the event.
         for _ in 0..<60_000 where running.lastEvent != .broken(later) { usleep(1000) }
         #expect(running.lastEvent == .broken(later))
         running.close(isReusable: false)
@@ -164,7 +165,7 @@ struct AdapterProcessTests {
         let source = try FakeAdapter.source(how)
         let running = try await Case(source)
         if how != "no-reading" { #expect(await running.perform(.connect(target)) == .done(port: nil)) }
-        // It never answers; what there is to say is known at once, and the end of the case answers the op.
+        // The adapter never answers; its error is known at once, and the end of the case answers the op.
         async let reply = running.perform(.send([UInt8](repeating: 0, count: 1 << 20)))
         while running.silence == nil { try await Task.sleep(for: .milliseconds(1)) }
         #expect(running.silence?.summary.contains("did not answer the op `send`") == true)
@@ -212,7 +213,7 @@ struct AdapterProcessTests {
         #expect(running("misbehaving.py exit-after-hello").isEmpty)
     }
 
-    /// An end after an answered op does not count, and begins the count anew.
+    /// An end after an answered op does not count, and resets the count.
     @Test func endsInTheMiddleAreNotCounted() async throws {
         let source = try FakeAdapter.source("exit")
         for _ in 0..<4 {

@@ -14,7 +14,7 @@ struct AdapterProtocolStateTests {
 
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
-    /// The number by which the adapter knows a connection.
+    /// Returns the adapter's number for a connection.
     private func number(_ line: [UInt8]) throws -> Int { try AdapterRequest.read(line).connection }
 
     @Test func nothingComesBeforeHello() {
@@ -127,7 +127,7 @@ struct AdapterProtocolStateTests {
         #expect(conversation.request(.send([1]), on: 1_000_000) == nil)
     }
 
-    /// An event after `stop` is the transport's mistake, and the engine's to judge.
+    /// An event after `stop` is the transport's mistake, which the engine judges.
     @Test func eventsAfterStopArePassedOn() throws {
         var conversation = try ready()
         _ = conversation.request(.connect(target), on: 1)
@@ -138,7 +138,8 @@ struct AdapterProtocolStateTests {
         #expect(conversation.endCase().isEmpty, "what has stopped is not told to")
     }
 
-    /// What is said of a connection of an earlier case behind its `stop` belongs to that case, however many there were since.
+    /// An event of an earlier case's connection after its `stop` belongs to that case, however many cases have run
+    /// since.
     @Test func whatComesBehindTheLastWordOfAnEarlierCaseIsLate() throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
@@ -167,7 +168,8 @@ struct AdapterProtocolStateTests {
             try conversation.receive(.event(connection: 7, stop)) == .late(caseNumber: 4, connection: 1, stop))
     }
 
-    /// A connection that a listener accepts after its case is that case's, whichever runs by then, and whether one does.
+    /// A connection that a listener accepts after its case has ended belongs to that case, whether or not another one
+    /// is running by then.
     @Test(arguments: [0, 1, 3]) func whatAListenerAcceptsAfterItsCaseBelongsToThatCase(casesSince: Int) throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
@@ -217,7 +219,7 @@ struct AdapterProtocolStateTests {
 }
 
 extension AdapterProtocolState {
-    /// An op that must be possible.
+    /// Returns the line and the id of an op that must be possible.
     fileprivate mutating func op(_ operation: SubjectOperation, on connection: Int) throws -> (id: Int, line: [UInt8]) {
         let made = request(operation, on: connection)
         return try #require(made)

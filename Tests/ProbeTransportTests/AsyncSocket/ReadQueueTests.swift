@@ -47,8 +47,8 @@ import Testing
         #expect(found == ["1 abc", "2 de", "3 fg"])
     }
 
-    /// Content before the delimiter: as many bytes as the limit are allowed, one more is not, which is reported as soon
-    /// as it is certain.
+    /// The content before the delimiter may have as many bytes as the limit, but not one more, which is reported as
+    /// soon as it is certain.
     @Test(arguments: [
         ("abcd\r\n", ReadQueue.Outcome.answer(bytes("abcd\r\n"), tag: 1)),
         ("abcd\r", .waiting), ("abcd", .waiting), ("abcde", .tooLong(tag: 1)), ("abcd\rx", .tooLong(tag: 1)),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// The peer's FIN where the connection stays open, and the reports of how much waits to be written.
+/// The peer's FIN if the connection stays open, and reports of how much waits to be written.
 @Suite struct BSDConnectionStateHalfClosedTests {
     typealias Action = BSDConnectionState.Action
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Heartbeats and the peer's silence, with time as an argument.
+/// Heartbeats and the peer's silence. The time is an argument.
 @Suite struct BSDConnectionStateHeartbeatTests {
     private static let frame: [UInt8] = [0x50, 0x0d, 0x0a]
 
@@ -26,10 +26,10 @@ import Testing
         #expect(!state.wantsWrite)
         #expect(state.settle(now: 120) == [])
         #expect(state.wantsWrite && state.outgoing.count == 3)
-        // A second one does not pile up behind it.
+        // A second heartbeat is not queued after the first.
         #expect(state.settle(now: 150) == [])
         #expect(state.outgoing.count == 3 && state.deadline == nil)
-        // `sent` does not count it.
+        // A heartbeat does not count as `sent`.
         #expect(state.wrote(3, now: 151) == [])
         #expect(state.deadline == 171)
     }
@@ -41,7 +41,7 @@ import Testing
         #expect(state.deadline == 136)
         _ = state.settle(now: 136)
         try state.send([1, 2], now: 137)
-        // Both are written at once.
+        // The heartbeat and the data are written together.
         #expect(state.wrote(5, now: 138) == [.report(.sent(2))])
     }
 
@@ -77,7 +77,7 @@ import Testing
         #expect(state.deadline == nil && state.settle(now: 1000) == [])
         try state.resumeReading(now: 1000)
         #expect(state.deadline == 1050)
-        // Again while it reads: nothing changes.
+        // Resuming while it reads changes nothing.
         try state.resumeReading(now: 1040)
         #expect(state.deadline == 1050)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import ProbeTransport
 
 @Suite struct BSDConnectionStateOrderTests {
-    /// For any order of events: one stop, nothing after it, and an end.
+    /// Whatever the order of events, there is one stop, nothing after it, and an end.
     @Test(arguments: 0..<200)
     func oneStopInEveryOrder(_ seed: Int) throws {
         var random = UInt64(seed) &* 0x9e37_79b9_7f4a_7c15 &+ 1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// Another framing in mid-stream, where the rest of the segment has whole messages of the new one.
+/// The framing changes in mid-stream, while the rest of the segment contains whole messages of the new one.
 @Suite struct BSDFramingSwitchTests {
     private final class Holder: Sendable {
         let transport = Mutex<(any Transport)?>(nil)
@@ -17,7 +17,7 @@ import Testing
         let transport = try BSDTransportFactory().makeTransport(
             TransportConfiguration(host: "127.0.0.1", port: listener.port)
         ) { event in
-            // A handler can't throw. A switch that failed shows in the events below.
+            // A handler can't throw. If the switch fails, the events below show it.
             if case .line = event { try? holder.transport.withLock { $0 }?.setFraming(.u16) }
             events.handler(event)
         }

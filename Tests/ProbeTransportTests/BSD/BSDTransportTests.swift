@@ -10,7 +10,7 @@ import Testing
     private static let big = [UInt8](repeating: 0x62, count: 8 << 20)
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
 
-    /// A transport whose mailbox is closed when its thread has ended.
+    /// Returns a transport whose mailbox is closed when its thread has ended.
     private func make(
         port: UInt16, framing: Framing = .crlf, limits: BSDConnectionState.Limits = .init()
     ) throws -> (BSDTransport, EventMailbox) {
@@ -48,11 +48,11 @@ import Testing
         let peer = try listener.accept()
         #expect(events.next() == .started)
         try transport.stopReading()
-        // A program that another test starts has a copy of the socket until its `exec`; sending FIN does not wait for
-        // that.
+        // A program that another test starts has a copy of the socket until its `exec`; the FIN is sent without waiting
+        // for that.
         peer.halfClose()
         peer.close()
-        // More than the kernel takes: the rest meets the RST that the first bytes cause.
+        // More than the kernel takes: the rest is written after the RST that the first bytes cause.
         try transport.send(Self.big)
         try transport.resumeReading()
         #expect(events.throughStop() == [Self.stopped(.brokenPipe)])
@@ -71,7 +71,7 @@ import Testing
         try transport.stop()
         #expect(events.throughStop() == [Self.stopped(.stopped)])
         #expect(events.waitUntilClosed())
-        // No FIN, which would have meant that the data was complete.
+        // There is no FIN, which would have meant that the data was complete.
         let (bytes, end) = try peer.readToEnd()
         #expect(bytes.count < Self.big.count)
         #expect(end == .reset)
@@ -167,11 +167,11 @@ import Testing
         }
         #expect(ended.throughStop() == [.started, Self.stopped(.eof)])
         #expect(ended.waitUntilClosed())
-        // The closure that ran the thread is released a moment after the thread reported its end.
+        // The closure that ran the thread is released a moment after the thread has reported its end.
         while watched != nil { sched_yield() }
     }
 
-    /// In a process of its own, because descriptors and threads are counted for the whole process.
+    /// Runs in a separate process, because descriptors and threads are counted for the whole process.
     @Test func neitherDescriptorsNorThreadsGrow() async {
         await #expect(processExitsWith: .success) { try BSDTransportTests().manyRounds() }
     }
@@ -212,7 +212,7 @@ import Testing
 
 /// Holds a transport for a handler.
 ///
-/// `@unchecked Sendable`: `held` is touched only under `lock`.
+/// `@unchecked Sendable`: `held` is accessed only under `lock`.
 private final class Holder: @unchecked Sendable {
     private var held: BSDTransport?
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

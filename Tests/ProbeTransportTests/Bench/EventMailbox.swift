@@ -2,9 +2,9 @@ import Glibc
 import ProbeTransport
 import Testing
 
-/// A transport's events, awaited by the test's thread.
+/// A transport's events, for which the test's thread waits.
 ///
-/// `@unchecked Sendable`: everything is used only while `mutex` is held.
+/// `@unchecked Sendable`: everything is accessed only while `mutex` is held.
 final class EventMailbox: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -24,12 +24,12 @@ final class EventMailbox: @unchecked Sendable {
         condition.deallocate()
     }
 
-    /// Runs on the transport's thread with each event, before the event is stored.
+    /// Sets a closure that runs on the transport's thread with each event, before the event is stored.
     func react(_ reaction: @escaping @Sendable (TransportEvent) -> Void) {
         locked { reactions.append(reaction) }
     }
 
-    /// For ``TransportFactory/makeTransport(_:handler:)``.
+    /// The handler for ``TransportFactory/makeTransport(_:handler:)``.
     var handler: TransportHandler {
         { event in
             for reaction in self.locked({ self.reactions }) { reaction(event) }
@@ -40,7 +40,7 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// No further event will come: the transport's thread has ended.
+    /// Marks the mailbox as closed: the transport's thread has ended, and no further event will arrive.
     func close() {
         locked {
             isClosed = true
@@ -48,19 +48,19 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// Waits until ``close()``; false if that takes too long.
+    /// Waits until ``close()`` is called; returns false if that takes too long.
     func waitUntilClosed() -> Bool {
         wait { isClosed ? true : nil } ?? false
     }
 
-    /// The next event. Nil, and a recorded issue, if none comes.
+    /// Returns the next event. If none arrives, returns `nil` and records an issue.
     func next(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
         let event = wait { events.isEmpty ? nil : events.removeFirst() }
         if event == nil { Issue.record("no event came", sourceLocation: location) }
         return event
     }
 
-    /// The next event that is no `sent`.
+    /// Returns the next event other than `sent`.
     func nextButSent(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
         while let event = next(location: location) {
             if case .sent = event { continue }
@@ -69,7 +69,7 @@ final class EventMailbox: @unchecked Sendable {
         return nil
     }
 
-    /// All events up to and including `stopped`, without `sent`.
+    /// Returns all events up to and including `stopped`, without `sent`.
     func throughStop(location: SourceLocation = #_sourceLocation) -> [TransportEvent] {
         var seen: [TransportEvent] = []
         while let event = nextButSent(location: location) {
@@ -91,7 +91,7 @@ final class EventMailbox: @unchecked Sendable {
     private func wait<Result>(_ poll: () -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        // It ends a wait that would last for ever, and decides nothing else.
+        // The deadline only ends a wait that would otherwise last indefinitely, and decides nothing else.
         deadline.tv_sec += 120
         return locked {
             while true {

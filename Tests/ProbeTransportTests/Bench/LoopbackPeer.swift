@@ -1,14 +1,14 @@
 import CShims
 import Glibc
 
-/// A failed call of the test's own peer.
+/// A failed system call of the test's own peer.
 struct PeerError: Error, CustomStringConvertible {
     var call: String
     var code: CInt
     var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// A listening socket on loopback, blocking, with deadlines.
+/// A blocking listening socket on loopback, with deadlines.
 final class LoopbackListener {
     let descriptor: CInt
     let port: UInt16
@@ -38,8 +38,8 @@ final class LoopbackListener {
     }
 
     deinit {
-        // A program that another test starts has a copy of the descriptor until its `exec`. `shutdown` ends the
-        // listening for the copy too.
+        // A program that another test starts has a copy of the descriptor until its `exec`. `shutdown` also ends
+        // listening on that copy.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }
@@ -75,9 +75,10 @@ final class LoopbackListener {
     }
 }
 
-/// The peer of a transport's connection: blocking calls with deadlines, and every way to end the connection.
+/// The peer of a transport's connection, with blocking calls that have deadlines, and every way of ending the
+/// connection.
 final class LoopbackPeer {
-    /// How the peer's reading has ended.
+    /// How the peer's input ended.
     enum End: Equatable { case eof, reset, failed(CInt) }
 
     private var descriptor: CInt
@@ -125,7 +126,7 @@ final class LoopbackPeer {
         }
     }
 
-    /// Writes without waiting until the kernel takes no more. Returns how many bytes it took.
+    /// Writes without waiting until the kernel takes no more. Returns the number of bytes that it took.
     func writeUntilFull(_ byte: UInt8, limit: Int) -> Int {
         let chunk = [UInt8](repeating: byte, count: 64 * 1024)
         var total = 0
@@ -138,7 +139,7 @@ final class LoopbackPeer {
         return total
     }
 
-    /// Exactly `count` bytes, or fewer if the stream ends.
+    /// Reads exactly `count` bytes, or fewer if the stream ends.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -152,7 +153,7 @@ final class LoopbackPeer {
 
     func text(_ count: Int) throws -> String { String(decoding: try read(count), as: UTF8.self) }
 
-    /// Everything that the transport sends, up to the end.
+    /// Reads everything that the transport sends, up to the end.
     func readToEnd() throws -> (bytes: [UInt8], end: End) {
         var bytes: [UInt8] = []
         while true {

@@ -3,9 +3,9 @@ import ProbeTransportNIO
 import Synchronization
 import Testing
 
-/// Listening, with every transport that delivers lines; `flyingsocks` is tested by end-to-end tests.
+/// Listening, with every transport that delivers lines; `flyingsocks` is covered by end-to-end tests.
 @Suite(.serialized) struct ListenerTests {
-    /// A factory as an argument.
+    /// A transport factory as a test argument.
     struct Kind: Sendable, CustomTestStringConvertible {
         let factory: any TransportFactory
 
@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: kinds) func aTakenPortIsAnErrorThatNamesIt(_ kind: Kind) throws {
         let (listener, _, _) = try listen(kind)
         let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
-        // The place of the error, before the library's message.
+        // The code of the error, which precedes the library's message.
         let code = try #require(error?.code)
         #expect(code.hasPrefix("127.0.0.1:\(listener.port): ") && code.contains("ddress already in use"))
     }

@@ -6,10 +6,11 @@ import ProbeTransportNIO
 import TCPProbe
 import Testing
 
-/// The conformance suite on the NIO transport, through the library. The gate runs it on `bsd` and `async-socket`, through the tool;
-/// `flyingsocks` runs on Swift's few pool threads, which a case may block, and is tested by end-to-end tests in its own program.
+/// The conformance suite on the NIO transport, through the library. The gate runs it on `bsd` and `async-socket`,
+/// through the tool; `flyingsocks` runs on Swift's small thread pool, which a case may block, and is covered by
+/// end-to-end tests in a separate program.
 struct TransportConformanceTests {
-    /// A case with a transport.
+    /// A case and the transport that runs it.
     struct Trial: Sendable, CustomTestStringConvertible {
         let scenario: ScenarioCase
         let factory: any TransportFactory
@@ -29,7 +30,7 @@ struct TransportConformanceTests {
         return try ScenarioCase.conformance().map { Trial(scenario: $0, factory: factory) }
     }
 
-    /// Why a transport fails a case, by `TRANSPORT CASE`. `failed?` does not always apply.
+    /// The reason why a transport fails a case, by `TRANSPORT CASE`. A `failed?` line does not always apply.
     private static let known: [String: (reason: String, isAtTimes: Bool)] = {
         let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         // `try?`: without the list the known failures fail the tests, so an unreadable list is noticed.
@@ -52,7 +53,7 @@ struct TransportConformanceTests {
         let factory = try #require(Self.factories.first { $0.name == name })
         for framing in Framing.allCases + [.delimiter([69, 0])] {
             let configuration = TransportConfiguration(host: "127.0.0.1", port: 1, framing: framing)
-            // A framing that the transport has not is told by an error.
+            // An error shows that the transport does not support the framing.
             let made = try? factory.makeTransport(configuration) { _ in }
             #expect((made != nil) == factory.framings?.offers(framing), "\(framing)")
         }
@@ -61,9 +62,9 @@ struct TransportConformanceTests {
     @Test(arguments: try trials.get())
     func conforms(_ trial: Trial) async throws {
         let outcome = try await Self.judgedOutcome(of: trial)
-        // Without the right to capture the wire can't be judged.
+        // Without permission to capture, the wire can't be judged.
         if outcome.verdict == .inconclusive, geteuid() != 0 { return }
-        // What a transport uses of the machine can't be told from what the tests use.
+        // The resources that a transport uses can't be separated from those that the tests use.
         let isMeasured = outcome.verdict != .unsupported
         guard let (reason, isAtTimes) = Self.known[trial.testDescription], isMeasured else {
             #expect(outcome.isAcceptable, "\(outcome)")
@@ -74,10 +75,10 @@ struct TransportConformanceTests {
         }
     }
 
-    /// The outcome of a run whose verdict does not depend on a time in which this process stood still.
+    /// Returns the outcome of a run whose verdict does not depend on a standstill of this process.
     ///
-    /// Such a verdict is inconclusive, which is right and says nothing of the transport: the case is run again, with a warning. After a few
-    /// such runs the test cancels itself.
+    /// A verdict that does is inconclusive, which is correct, but shows nothing about the transport: the case is run
+    /// again, with a warning. After a few such runs the test cancels itself.
     private static func judgedOutcome(of trial: Trial) async throws -> ScenarioOutcome {
         for _ in 0..<5 {
             let outcome = await trial.scenario.run(on: trial.factory, settings: settings)

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Every link type that the decoder knows, with a segment in a frame of that type.
+/// Every link type that the decoder supports, with a segment in a frame of that type.
 struct LinkTypeTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
     private static let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
-    /// NFLOG's attributes: a prefix, and the packet.
+    /// The prefix attribute of NFLOG, which precedes the packet.
     private static let prefix: [UInt8] = [9, 0, 10, 0] + bytes("in: \0") + [0, 0, 0]
 
-    /// A frame of each type around an IPv4 datagram.
+    /// Returns a frame of each link type around an IPv4 datagram.
     private static func frames(_ ip: [UInt8]) -> [(LinkType, [UInt8])] {
         let addresses = [UInt8](repeating: 1, count: 18)
         let data: [UInt8] = .joined([0x08, 0x01, 0, 0], addresses, [0x10, 0])
@@ -36,13 +36,13 @@ struct LinkTypeTests {
         frames += [
             (.wireless, .joined(data, llc)), (.wireless, .joined(qos, llc)),
             (.wireless, .joined([0x88, 0x03, 0, 0], addresses, [0x10, 0], .zeros(6), [0, 0], llc)),
-            // With HT control, and alone in an A-MSDU.
+            // With HT control, and as the only part of an A-MSDU.
             (.wireless, .joined([0x88, 0x81, 0, 0], addresses, [0x10, 0, 0, 0], .zeros(4), llc)),
             (
                 .wireless,
                 .joined(qosHead, [0x80, 0], .zeros(12), PacketBuilder.big(UInt16(ip.count + 8)), llc)
             ),
-            // Without fields; with a time stamp and flags after two words of presence: the 802.11 header is padded.
+            // Without fields; with a timestamp and flags after two presence words, so that the 802.11 header is padded.
             (.wirelessRadiotap, .joined([0, 0, 8, 0, 0, 0, 0, 0], data, llc)),
             (
                 .wirelessRadiotap,
@@ -73,7 +73,7 @@ struct LinkTypeTests {
         #expect(LinkType.supported.allSatisfy { $0.type.name == $0.name })
     }
 
-    /// At each length the decoder returns or throws; a frame without its end is never taken for a whole one.
+    /// At each length the decoder returns or throws; a truncated frame is never taken for a whole one.
     @Test func cutFramesAreTruncated() throws {
         for (type, frame) in Self.frames(Self.segment.ipv4()) {
             let start = try #require(try frame.decodedTCP(type)).payload.lowerBound
@@ -121,7 +121,7 @@ struct LinkTypeTests {
         }
         #expect(LinkType(rawValue: 147).description == "link type 147 (USER0)")
         #expect(LinkType(rawValue: 4_000).description == "link type 4000")
-        // PPI in PPI would have no end.
+        // PPI in PPI could be nested indefinitely.
         #expect(throws: PacketError.unknownLinkType(.ppi)) {
             try [UInt8].joined([0, 0, 8, 0, 192, 0, 0, 0], .zeros(60)).decoded(.ppi)
         }

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// A segment in each tunnel that is opened, alone and in others.
+/// A segment in each tunnel that is decoded, alone and nested in others.
 struct TunnelTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
 
@@ -11,7 +11,7 @@ struct TunnelTests {
             + [0, 0] + content
     }
 
-    /// Each tunnel around a datagram, as the content of an IP datagram with this protocol.
+    /// Returns each tunnel around a datagram, as the content of an IP datagram with this protocol number.
     private static func tunnels(_ ip: [UInt8]) -> [(kind: TunnelProtocol, number: UInt8, content: [UInt8])] {
         let frame = PacketBuilder.ethernet(ip)
         let vxlan: [UInt8] = [0x08, 0, 0, 0, 0, 0, 42, 0]
@@ -76,7 +76,7 @@ struct TunnelTests {
         #expect(TunnelProtocol.allCases.allSatisfy(tested.contains))
     }
 
-    /// `--no-tunnels` names them, and a run sees the packets of the tunnel's own protocol.
+    /// With `--no-tunnels` their packets are named, and a run sees the packets of the tunnel's own protocol.
     @Test func closedTunnelsAreNamedOrIgnored() throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {
             let packet = Self.outer(number, content, isV6: false)
@@ -89,7 +89,8 @@ struct TunnelTests {
         }
     }
 
-    /// A mirror may send only the beginning of a frame: the payload is cut, and what follows the outer datagram is no part of it.
+    /// A mirror may send only the beginning of a frame: the payload is truncated, and bytes after the outer datagram
+    /// are not part of it.
     @Test func shortenedFramesAreCut() throws {
         let mirrored = PacketBuilder.ethernet(Self.segment.ipv4()).dropLast(3)
         let packet = Self.outer(47, [0, 0, 0x88, 0xbe] + mirrored, isV6: false) + [9, 9, 9, 9]
@@ -109,7 +110,7 @@ struct TunnelTests {
         }
     }
 
-    /// Datagrams to a tunnel's port that have no header of it.
+    /// Datagrams to a tunnel's port that lack the tunnel's header.
     @Test(
         arguments: [
             (4789, [0, 0, 0, 0, 0, 0, 0, 0]), (4789, [8, 0, 0]), (8472, [8, 1, 0, 0, 0, 0, 0, 0]),
@@ -123,7 +124,7 @@ struct TunnelTests {
         }
     }
 
-    /// The outer datagram is in fragments, the inner one as well, or both.
+    /// The outer datagram is fragmented, the inner one, or both.
     @Test(arguments: [(true, false), (false, true), (true, true)])
     func fragmentsAreJoinedInsideAndOutside(isOuter: Bool, isInner: Bool) throws {
         let tcp = Self.segment.tcp
@@ -148,7 +149,7 @@ struct TunnelTests {
         #expect(analysis.table.conversations.first?.fromClient.stream.end == 5)
     }
 
-    /// Never a trap, whatever the bytes, and ranges that hold.
+    /// Whatever the bytes, nothing traps, and all ranges are valid.
     @Test func randomBytesAreSurvived() {
         var random = SeededRandom(seed: 38)
         let seeds = Self.tunnels(Self.segment.ipv4()).map { Self.outer($0.number, $0.content, isV6: false) }
@@ -159,7 +160,7 @@ struct TunnelTests {
             }
             if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
             let length = Int.random(in: -1...packet.count * 2, using: &random)
-            // Whether it can be decoded does not matter here.
+            // Whether the packet can be decoded does not matter here.
             let result = try? PacketDecoder.decode(
                 packet.span, linkType: .raw, originalLength: length, tunnels: .opened)
             if case .tcp(let tcp) = result {

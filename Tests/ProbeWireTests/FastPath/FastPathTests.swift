@@ -1,7 +1,7 @@
 import ProbeWire
 import Testing
 
-/// The short way for ordinary packets changes nothing but the time that they take.
+/// The fast path for ordinary packets changes nothing except the time that they take.
 struct FastPathTests {
     private static let limits: [ConversationLimits] = [
         .passing, .live, ConversationLimits(keptBytes: 300, waitingBytes: 500, keptEvents: 4, totalBytes: 2_000),
@@ -41,19 +41,19 @@ struct FastPathTests {
                 #expect(summary.marks.isEmpty && (summary.kind == .new || summary.kind == .control))
             }
         }
-        // It was used.
+        // The fast path was used.
         #expect(unusual.count < 600)
         long.finish()
         short.finish()
         #expect(short.packetCount == long.packetCount && short.tcpPacketCount == long.tcpPacketCount)
-        // All that there is of each, private members too.
+        // Everything in each conversation is compared, including private members.
         #expect(short.table.conversations.count == long.table.conversations.count)
         for (one, other) in zip(short.table.conversations, long.table.conversations) {
             #expect(String(reflecting: one) == String(reflecting: other))
         }
     }
 
-    /// The same over whole files, those of other projects among them.
+    /// The same for whole files, including those of other projects.
     @Test(arguments: Corpus.names, [0, 1, 2])
     func sameOverTheCorpus(name: String, limit: Int) {
         func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {
@@ -88,7 +88,7 @@ struct FastPathTests {
         }
     }
 
-    /// Shares of one capture, analysed apart and merged, are what one analysis makes of it.
+    /// Shares of one capture that are analysed separately and merged must equal one analysis of the whole.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
     func mergedSharesAreWhatOneAnalysisMakes(seed: UInt64, count: Int) throws {
         var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// The two ends of a link in one capture.
+/// Both ends of a link in one capture.
 @Suite struct LinkViewTests {
     private static let writer = PcapNGWriter(interfaces: [
         .init(name: "lo", linkType: .ethernet, snapLength: 0),
@@ -10,7 +10,7 @@ import Testing
         .init(name: "T", linkType: .ethernet, snapLength: 0, linkEnd: .right),
     ])
 
-    /// A packet of S that arrives, one of T that is lost, one of loopback, and a copy that the link made.
+    /// A packet of S that arrives, one of T that is lost, one on loopback, and a copy that the link made.
     private static let capture: [UInt8] = {
         func packet(
             _ byte: UInt8, on interface: Int, _ direction: PacketDirection? = nil, comments: [String] = []

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Every stream of the corpus against what other readers reassembled; which of them is right stands in the oracle's last column.
+/// Every stream of the corpus, compared with the results of other tools; the oracle's last column says which of them is
+/// correct.
 @Suite(.enabled(if: Corpus.folder != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"))
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
@@ -28,7 +29,7 @@ struct OracleTests {
         let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
         let verdict = row[12]
         if row[0] == "zeek-reassembly.pcap" {
-            // Proved by hand below: both oracles let the last segment win.
+            // Proved byte by byte below: in both oracles the last segment wins.
             #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
             return
         }
@@ -42,8 +43,9 @@ struct OracleTests {
         #expect(sha256(flow.stream.bytes) == expected)
     }
 
-    /// Frames 16, 28, 31 and 110 end in bytes that retransmissions contradict. gopacket and tcpflow let the last segment win, here
-    /// the first one does: both are computed anew from the file's packets, byte by byte, and each gives one of the hashes.
+    /// Frames 16, 28, 31 and 110 end in bytes that retransmissions contradict. In gopacket and tcpflow the last segment
+    /// wins, here the first one does: both streams are computed from the file's packets byte by byte, and each has one
+    /// of the hashes.
     @Test func firstSegmentWins() throws {
         let file = ReadFile(Corpus.bytes("zeek-reassembly.pcap"))
         let conversation = try #require(file.analysis.table.conversations.first)
@@ -72,21 +74,21 @@ struct OracleTests {
 
     private static let manifest = Corpus.table("MANIFEST.tsv").filter { $0.count >= 9 }
 
-    /// As many packets, TCP packets and connections as tshark finds.
+    /// The numbers of packets, TCP packets and connections must be those that tshark finds.
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
     func countsAreThoseOfTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
-        // tshark counts custom blocks as frames: there are three in each of these, one 0xbad and two 0x40000bad.
+        // tshark counts custom blocks as frames: each of these files has three, one 0xbad and two 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
-        // Frame 95 has a TCP header length of 0: tshark names it TCP all the same.
+        // Frame 95 has a TCP header length of 0: tshark counts it as TCP nevertheless.
         let malformed = row[0] == "gopacket-sll-fuzz.pcapng" ? 1 : 0
         #expect(file.records.count + custom == Int(row[1]))
         #expect(file.analysis.tcpPacketCount + malformed == Int(row[2]))
         #expect(file.analysis.table.conversations.count == Int(row[3]))
     }
 
-    /// Retransmissions, what was out of order and keep-alives, counted as tshark counts them (fast and spurious ones are
-    /// retransmissions there too).
+    /// Retransmissions, out-of-order segments and keep-alives must be counted as in tshark (which counts fast and
+    /// spurious retransmissions as retransmissions, too).
     @Test(arguments: manifest.map { [$0[0], $0[9]] })
     func analysisCountsAsTsharkDoes(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
@@ -98,9 +100,11 @@ struct OracleTests {
         let flows = file.analysis.table.conversations.flatMap { [$0.fromClient, $0.fromServer] }
         let kinds = flows.flatMap { $0.repeats.map(\.kind) + $0.segments.map(\.kind) }
         #expect(flows.reduce(0) { $0 + $1.window.shutCount } == counts["zero_window"] ?? 0)
-        // Made by a fuzzer: flags and sequence numbers contradict each other, and every reader draws another line.
+        // Created by a fuzzer: flags and sequence numbers contradict each other, and every tool classifies them
+        // differently.
         if row[0] == "gopacket-sll-fuzz.pcapng" { return }
-        // tshark takes what a mirror port or a tunnel doubled for sent twice: the same IP identification, 0.2 ms later at most.
+        // tshark takes packets that a mirror port or a tunnel has duplicated for retransmissions: they have the same IP
+        // identification and arrive within 0.2 ms.
         guard file.analysis.copyCount == 0 else {
             #expect(["zeek-ssh-dups.pcap", "tcpdump-be-pptp.pcap"].contains(row[0]))
             #expect(kinds.count { $0.isRetransmission } == 0)
@@ -110,8 +114,8 @@ struct OracleTests {
         #expect(kinds.count { $0.isRetransmission } == counts["retransmission"] ?? 0)
         #expect(flows.reduce(0) { $0 + $1.retransmissionCount } == counts["retransmission"] ?? 0)
         #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
-        // Frames 26 and 27 are copies of acknowledgments from before a FIN that is still unanswered: a side that waits for an
-        // answer is not idle, and sends no keep-alive (RFC 9293 3.8.4).
+        // Frames 26 and 27 are copies of acknowledgments from before a FIN that has not been answered: a side that
+        // waits for an answer is not idle, and sends no keep-alive (RFC 9293 3.8.4).
         let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
         #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
     }

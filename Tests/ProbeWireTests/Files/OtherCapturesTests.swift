@@ -2,10 +2,10 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Captures of other links and in tunnels, from other projects.
+/// Captures of other link types and of tunnels, from other projects.
 @Suite(.enabled(if: Corpus.hasCases, "no captures of cases beside the project"))
 struct OtherCapturesTests {
-    /// As many packets, TCP packets and flows as tshark finds, and all of both streams.
+    /// The numbers of packets, TCP packets and flows that tshark finds, and the contents of both streams.
     @Test(
         arguments: [
             ("06-80211-radiotap.pcap", 26, 26, [4_083, 3_945]), ("07-nflog.pcap", 10, 10, [172, 1_167]),

@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Whole files: the streams in them, and what must not matter to their reader.
+/// Whole files: the streams in them, and variations that must not matter to the reader.
 struct WholeFileTests {
-    /// The generator knows what each side sent: it is the oracle where there is no other.
+    /// The generator knows what each side sent, and so serves as the oracle if there is no other.
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func streamsAreThoseThatWereSent(seed: UInt64) throws {
         var exchange = KnownExchange(seed: seed)
@@ -19,7 +19,7 @@ struct WholeFileTests {
         }
     }
 
-    /// Where a file is cut makes no difference, and neither does the size of the chunks.
+    /// Neither the offsets at which a file is cut nor the size of the chunks makes a difference.
     @Test(arguments: Corpus.names)
     func chunksMakeNoDifference(name: String) {
         let bytes = Corpus.bytes(name)
@@ -30,8 +30,8 @@ struct WholeFileTests {
         }
     }
 
-    /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
-    /// Large files differ from others in length only, so they are left out.
+    /// Random changes of bytes anywhere in a real file result in an error or in other packets, never in a trap.
+    /// Large files differ from others only in length, so they are omitted.
     @Test(arguments: Corpus.names.filter { Corpus.bytes($0).count < 100_000 })
     func alteredFilesNeverTrap(name: String) {
         let original = Corpus.bytes(name)

@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// How connections begin and end, and which pieces of a send are segments, with each verdict that there can be.
+/// How connections begin and end, and which pieces of a send are segments, with each possible verdict.
 struct JudgeEndsTests {
     // MARK: open and close
 
@@ -41,7 +41,8 @@ struct JudgeEndsTests {
                 == true)
     }
 
-    /// An RST that answers a late acknowledgment cuts nothing off; one with an ACK, or before both FINs were acknowledged, does.
+    /// An RST that answers a late acknowledgment cuts nothing off; one with an ACK, or before both FINs were
+    /// acknowledged, does.
     @Test func rstAfterBothHaveClosed() {
         var closed = TestConnection.connected()
         closed.send(.server, .fin, at: 0)
@@ -58,7 +59,7 @@ struct JudgeEndsTests {
         #expect(closed.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The FIN that acknowledges the other came second, even when the clock says otherwise.
+    /// The FIN that acknowledges the other one was sent second, whatever the timestamps.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
     func acknowledgmentTellsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)

@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// `records`, `tls` and `lacks`, with each verdict that they can give.
+/// `records`, `tls` and `lacks`, with each possible verdict.
 struct JudgeTLSTests {
-    // MARK: Records of a test
+    // MARK: Records for tests
 
     private static func record(_ type: UInt8, _ content: [UInt8], version: (UInt8, UInt8) = (3, 3)) -> [UInt8] {
         [type, version.0, version.1, UInt8(content.count >> 8), UInt8(content.count & 255)] + content
@@ -42,7 +42,7 @@ struct JudgeTLSTests {
                 }.0
             #expect(connection.judge(.records(.greaterOrEqual, 3)).outcome == (whole == 3 ? .passed : .waiting))
             if whole > 0 { #expect(connection.judge(.records(.equal, whole)) == .passed) }
-            // Unfinished, a later record may still come; at its end the flight is whole.
+            // A later record may still arrive while the flight is incomplete; after its last byte it is complete.
             #expect(connection.judge(.tls(fromStart: false)).outcome != .failed)
             connection.send(.server, at: Int64(cut), bytes: Array(sent[cut...]))
             #expect(connection.judge(.records(.equal, 3)) == .passed)
@@ -81,7 +81,7 @@ struct JudgeTLSTests {
         #expect(connection(Self.serverHello).judge(.records(.equal, 0)).outcome == .failed)
     }
 
-    // MARK: Where the first one begins
+    // MARK: Where the first record begins
 
     @Test func bytesOfPlaintextThatLookLikeAHeaderBeginNoRecord() {
         let version = bytes("\u{16}\u{3}\u{3}"), oddVersion = bytes("\u{16}\u{3}\u{5}\0\u{8}\u{2}\0\0\u{4}\u{3}\u{3}")
@@ -105,7 +105,7 @@ struct JudgeTLSTests {
         #expect(connection(Self.alert, isOver: true).judge(.tls(fromStart: true)) == .passed)
     }
 
-    // MARK: What is no record
+    // MARK: Bytes that are not records
 
     @Test(
         arguments: [
@@ -146,7 +146,7 @@ struct JudgeTLSTests {
         #expect(reset.judge(.records(.equal, 3)) == .passed)
     }
 
-    // MARK: Lacking
+    // MARK: Absent bytes
 
     @Test func bytesAreFoundAcrossSegmentsAndInAnyPlace() {
         let sent = bytes("USER x\r\nPAPAPASS secret\r\n")
@@ -175,14 +175,14 @@ struct JudgeTLSTests {
             failure.outcome == .failed && failure.failure?.details.first == "`segments 0` says that nothing was sent")
     }
 
-    // MARK: What can't be known
+    // MARK: Unknown bytes
 
     @Test func bytesMissingFromTheCaptureAreInconclusive() {
         var cut = TestConnection.connected()
         cut.send(.server, at: 0, bytes: Self.serverHello + Self.data, cut: 1)
         var gap = connection(Self.serverHello)
         gap.send(.server, at: Int64(Self.serverHello.count + Self.data.count), bytes: Self.data)
-        // They may still be sent again.
+        // The missing bytes may still be retransmitted.
         #expect(
             Self.everyStatement.allSatisfy {
                 gap.judge($0).outcome == ($0 == .records(.greaterOrEqual, 1) ? .passed : .waiting)
@@ -196,7 +196,7 @@ struct JudgeTLSTests {
             }
             #expect(connection.judge(.lacks([9, 9])).outcome == .failed)
         }
-        // Nothing is joined over a gap, and what waits behind it is searched.
+        // Bytes on both sides of a gap are not joined, and those that wait after it are searched.
         #expect(gap.judge(.lacks([9, 23])).outcome == .inconclusive)
         #expect(gap.judge(.lacks(Self.data)).outcome == .failed)
         gap.conversation.finish()

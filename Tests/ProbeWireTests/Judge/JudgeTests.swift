@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What a side has sent, with each verdict that there can be: its bytes, and its segments.
+/// What a side has sent, as bytes and as segments, with each possible verdict.
 struct JudgeTests {
     // MARK: bytes
 

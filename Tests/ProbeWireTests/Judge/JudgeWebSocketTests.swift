@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// `frames`, and `messages` of WebSocket, with each verdict that they can give.
+/// `frames` and `messages` of WebSocket, with each possible verdict.
 struct JudgeWebSocketTests {
     private static let head = bytes("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n")
     /// A message in two frames with a ping between them, and a close.

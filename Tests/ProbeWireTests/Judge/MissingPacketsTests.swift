@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What a statement comes to if packets are missing from the capture: a verdict that they could change is inconclusive.
+/// The verdict of a statement if packets are missing from the capture: one that they could change is inconclusive.
 struct MissingPacketsTests {
-    /// Statements about the server with what they come to: in a whole capture, and in one that began later or has a gap.
+    /// A statement about the server with its outcomes: in a complete capture, and in one that began later or has a gap.
     struct Row: Sendable, CustomTestStringConvertible {
         var assertion: WireAssertion
         var whole: WireVerdict.Outcome
@@ -21,7 +21,7 @@ struct MissingPacketsTests {
         var testDescription: String { "\(assertion)" }
     }
 
-    /// The server sends two segments of a line each, and a FIN; the client one segment and a FIN.
+    /// The server sends two segments with a line each, and a FIN; the client sends one segment and a FIN.
     static let rows: [Row] = [
         Row(.bytes(bytes("ab\r\ncd\r\n")), .passed, .inconclusive), Row(.bytes(bytes("x")), .failed, .inconclusive),
         Row(.segmentCount(.greaterOrEqual, 2), .passed, .passed), Row(.segmentCount(.equal, 2), .passed, .inconclusive),
@@ -79,13 +79,13 @@ struct MissingPacketsTests {
         #expect(connection.conversation.judge(row.assertion).outcome == row.partial)
     }
 
-    /// The gap lies before what the rows are about.
+    /// The gap is before the bytes that the rows are about.
     @Test(arguments: rows)
     func gapLeavesWhatIsCertain(row: Row) {
         var connection = TestConnection.connected()
         exchange(&connection, serverFrom: 100)
         let outcome = connection.conversation.judge(row.assertion).outcome
-        // More lines, and other bytes, than in the rows are in no case certain; a line end is.
+        // More lines and other bytes than those in the rows are never certain; a line end is.
         #expect(outcome == row.partial)
     }
 
@@ -101,7 +101,7 @@ struct MissingPacketsTests {
 
     // MARK: One direction
 
-    /// Only the client's packets are in the capture, with its SYN or without.
+    /// Returns a connection of which only the client's packets were captured, with or without its SYN.
     private func oneDirection(hasSYN: Bool) -> TestConnection {
         var connection = TestConnection()
         if hasSYN { connection.send(.client, .syn, at: -1, ack: nil) }
@@ -128,7 +128,7 @@ struct MissingPacketsTests {
         #expect(connection.judge(.sacks(.greaterOrEqual, 1), from: .client) == .passed)
     }
 
-    /// No statement about the side that is missing is certain.
+    /// No statement about the missing side is certain.
     @Test(arguments: rows.map(\.assertion) + [handshakeRow], [true, false])
     func nothingIsKnownOfTheOtherDirection(assertion: WireAssertion, hasSYN: Bool) {
         let outcome = oneDirection(hasSYN: hasSYN).conversation.judge(assertion).outcome
@@ -139,7 +139,7 @@ struct MissingPacketsTests {
         }
     }
 
-    /// More than a sequence number can count.
+    /// The acknowledgments exceed the range of sequence numbers.
     @Test func acknowledgmentsOfOneDirectionGoRound() {
         var connection = TestConnection()
         var acknowledged: Int64 = 0
@@ -150,7 +150,7 @@ struct MissingPacketsTests {
         #expect(connection.conversation.fromServer.acknowledgedEnd == acknowledged - 900_000_000)
     }
 
-    /// A SYN that nobody answers, or that is refused, is a whole capture of what there was.
+    /// If a SYN is not answered, or is refused, the capture is nevertheless complete.
     @Test(arguments: [true, false])
     func silenceAndRefusalAreCertain(isRefused: Bool) {
         var connection = TestConnection()

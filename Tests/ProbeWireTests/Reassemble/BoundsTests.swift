@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What hostile captures may cost.
+/// The memory and time that hostile captures may take.
 struct BoundsTests {
     private func frame(port: UInt16, flags: UInt8 = 2, sequence: UInt32 = 1, payload: [UInt8] = []) -> [UInt8] {
         PacketBuilder.ethernet(
@@ -15,7 +15,7 @@ struct BoundsTests {
             index: analysis.packetCount)
     }
 
-    /// Packets of connections beyond the bound are counted and not followed; those before it go on.
+    /// Packets of connections beyond the limit are counted and not followed; earlier connections continue.
     @Test func connectionsBeyondTheBoundAreCounted() {
         var limits = ConversationLimits.passing
         limits.mostConversations = 10
@@ -26,14 +26,15 @@ struct BoundsTests {
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 20)
         #expect(analysis.table.hasReachedTotal && analysis.tcpPacketCount == 30)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 2)
-        // A port used again finds no room for a connection of its own: neither it nor what follows is the earlier one's.
+        // A reused port has no room for a new connection: neither its SYN nor what follows belongs to the earlier one.
         #expect(add(frame(port: 3, sequence: 900_000), to: &analysis) == nil)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 900_001, payload: [1]), to: &analysis) == nil)
         #expect(add(frame(port: 4, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 3)
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 22)
     }
 
-    /// Holes without end in many streams: what waits, and the list of gaps, stay within the bound for all together.
+    /// Gaps that are never filled, in many streams: the waiting bytes and the list of gaps stay within the common
+    /// limit.
     @Test func gapsOfAllStreamsStayWithinTheBound() {
         var limits = ConversationLimits(keptBytes: 0, waitingBytes: 1_000, keptEvents: 4, totalBytes: 50_000)
         limits.keptSegments = 0
@@ -50,7 +51,7 @@ struct BoundsTests {
         #expect(analysis.table.hasReachedTotal)
     }
 
-    /// A segment that reaches over thousands of gaps walks over them once.
+    /// A segment that spans thousands of gaps visits each of them once.
     @Test func lateSegmentWalksOverItsGapsOnce() {
         var connection = TestConnection.connected(serverISN: 0)
         for number in 0..<3_000 { connection.send(.server, at: Int64(number * 2 + 1), "x") }
@@ -64,7 +65,7 @@ struct BoundsTests {
         #expect(connection.conversation.fromServer.stream.firstConflict == 1)
     }
 
-    /// Bytes that mean nothing: no trap, and no more is kept than came.
+    /// Arbitrary bytes: nothing traps, and no more is kept than has arrived.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func randomBytesNeverTrap(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -75,7 +76,7 @@ struct BoundsTests {
                 UInt8.random(in: 0...255, using: &random)
             }
             let type = types[number % types.count]
-            // Most of them look like IP at first.
+            // Most of the packets look like IP at first.
             if packet.count > 24, seed % 2 == 0 {
                 packet[0] = 0x45
                 packet[9] = 6

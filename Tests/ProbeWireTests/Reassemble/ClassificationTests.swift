@@ -3,13 +3,14 @@ import ProbeWire
 import Testing
 
 struct ClassificationTests {
-    /// An acknowledgment that says: these bytes came twice.
+    /// Returns options with a timestamp.
     private func stamp(_ value: UInt32, echo: UInt32) -> TCPOptions {
         var options = TCPOptions()
         options.timestamp = TCPTimestamp(value: value, echo: echo)
         return options
     }
 
+    /// Returns options with a DSACK block, which reports that these bytes arrived twice.
     private func duplicate(_ connection: TestConnection, from start: Int, to end: Int) -> TCPOptions {
         var options = TCPOptions()
         let base = SequenceNumber(connection.serverISN) + 1
@@ -17,7 +18,8 @@ struct ClassificationTests {
         return options
     }
 
-    /// What Linux does when the reader does not read: the last segment goes out again, and the answer says that it had come.
+    /// Linux behaves like this if the reader does not read: the last segment is sent again, and the answer shows that
+    /// the original had arrived.
     @Test func lastSegmentSentAgainIsATailLossProbe() {
         var connection = TestConnection.connected(serverISN: 0xffff_fffd)
         connection.send(.server, at: 0, "abc")
@@ -30,7 +32,7 @@ struct ClassificationTests {
         #expect(connection.judge(.segmentCount(.equal, 2)) == .passed)
     }
 
-    /// The same packet, but the answer is to the probe and to nothing before it: the original had been lost.
+    /// The same packet, but the answer is to the probe and to nothing before it: the original was lost.
     @Test func probeThatRepairedALossIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
@@ -44,7 +46,7 @@ struct ClassificationTests {
         #expect(connection.judge(.retransmissions(.equal, 1)) == .passed)
     }
 
-    /// As captured from a busy reader: the acknowledgment of the original crosses the probe, and no DSACK ever comes.
+    /// As captured from a busy reader: the acknowledgment of the original crosses the probe, and no DSACK ever arrives.
     @Test(arguments: [nil, 100] as [UInt32?])
     func acknowledgmentMayCrossTheProbe(echo: UInt32?) {
         var connection = TestConnection.connected()
@@ -55,11 +57,11 @@ struct ClassificationTests {
         connection.send(.server, at: 6, "ghi", options: stamp(105, echo: 7))
         connection.send(.client, at: 0, ack: 9, options: stamp(7, echo: 105))
         #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.tailLossProbe])
-        // Without timestamps, nothing shows which of the two was answered.
+        // Without timestamps, nothing shows which of the two was acknowledged.
         #expect(connection.conversation.judge(.noRetransmission).outcome == (echo == nil ? .inconclusive : .passed))
     }
 
-    /// The answer to the probe without DSACK, then one with it: it had come after all.
+    /// The probe is answered without DSACK, then with one: the original had arrived after all.
     @Test func answerToAProbeComesSecond() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
@@ -126,7 +128,7 @@ struct ClassificationTests {
         #expect(connection.send(.client, at: -1, ack: 0).kind == .keepAlive)
     }
 
-    /// Linux probes a shut window with an old sequence number, others with the next byte.
+    /// Linux probes a zero window with an old sequence number, other systems with the next byte.
     @Test func bothKindsOfZeroWindowProbesAreTold() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
@@ -177,7 +179,7 @@ struct ClassificationTests {
         #expect(failure?.details == ["the client sent 2 SYNs"])
     }
 
-    /// Filled so late that the first one must have been lost before the capture.
+    /// The hole is filled so late that the first transmission must have been lost before it was captured.
     @Test func holeFilledLateIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 3, "def")

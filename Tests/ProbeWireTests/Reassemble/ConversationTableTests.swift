@@ -46,7 +46,7 @@ struct ConversationTableTests {
         #expect(table.conversations[1].handshakeTime != nil)
     }
 
-    /// The capture has the SYN-ACK first.
+    /// In the capture, the SYN-ACK precedes the SYN.
     @Test func synAckBeforeItsSYNIsOfTheSameConnection() {
         let table = table([
             packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1), packet(.ack, 2, ack: 10),
@@ -65,7 +65,8 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.fromClient.initialSequence == SequenceNumber(1))
     }
 
-    /// Many connections, each within its own bounds: memory in all is bounded, and the packet that reaches the bound says so.
+    /// Many connections, each within its own limits: the total memory is bounded, and the packet that reaches the limit
+    /// reports it.
     @Test func memoryOfAllConnectionsIsBounded() {
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))
@@ -87,7 +88,7 @@ struct ConversationTableTests {
         #expect(finished.contains { $0.gaps.contains { $0.cause == .limitReached } })
     }
 
-    /// More than its memory holds in one piece: a copy is a value of its own, and neither list loses one.
+    /// More conversations than one block of memory holds: a copy is independent, and neither table loses one.
     @Test func copiesAreIndependent() {
         var table = ConversationTable()
         for number in 0..<5_000 {
@@ -122,14 +123,15 @@ struct ConversationTableTests {
     }
 }
 
-/// Where in memory stands what every packet touches: elsewhere, reading a capture of thousands of flows takes longer.
+/// The position in memory of the fields that every packet touches: with other positions, reading a capture of thousands
+/// of flows takes longer.
 struct ConversationLayoutTests {
     @Test func whatEachPacketTouchesStandsTogether() throws {
         #expect(MemoryLayout<Conversation>.offset(of: \.fromClient) == 64)
         let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
         #expect(server == 384)
         #expect(MemoryLayout<Conversation>.size <= 704)
-        // One line of a flow for the peer's packets, two more for its own data.
+        // One cache line of a flow for the peer's packets, two more for its own data.
         #expect(MemoryLayout<HalfConnection>.offset(of: \.window) == 48)
         let stream = try #require(MemoryLayout<HalfConnection>.offset(of: \.stream))
         let lines = try #require(MemoryLayout<StreamAssembler>.offset(of: \.lines))

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What is no segment of a flow is counted by its name, and what could not be read is told apart from what is no TCP.
+/// Packets that are not segments of a flow are counted by name, and unreadable ones are distinguished from those that
+/// are not TCP.
 struct OtherPacketsTests {
     private static let segment = PacketBuilder(payload: bytes("hello"))
 
@@ -39,7 +40,7 @@ struct OtherPacketsTests {
         #expect(found.others.unreadCount == 4 && found.undecodableCount == 3)
     }
 
-    /// Whole flows may be in there, but no segment of those that are shown.
+    /// These packets may contain whole flows, but no segment of the flows that are shown.
     @Test func hiddenPacketsDoNotConcernOtherFlows() {
         let packets: [(LinkType, [UInt8])] = [
             (.raw, Self.segment.ipv4(protocolNumber: 50, content: [1, 2, 3, 4])),
@@ -52,7 +53,7 @@ struct OtherPacketsTests {
                 == "packets of the capture could not be read: 1 IP-in-IP (--no-tunnels), 1 IPsec (ESP)")
     }
 
-    /// Each packet is counted by one share.
+    /// Each packet is counted by exactly one share.
     @Test func sharesCountAsOneAnalysisDoes() {
         var packets: [(LinkType, [UInt8])] = []
         for port in 0..<50 as Range<UInt16> {
@@ -118,7 +119,7 @@ struct OtherPacketsTests {
             let packet = Self.segment.ipv4(protocolNumber: 1, content: content)
             guard case .otherIP = try packet.decoded(.raw) else { throw PacketError.tooManyHeaders(offset: 0) }
         }
-        // About a datagram of UDP.
+        // An ICMP error about a UDP datagram.
         let packet = Self.segment.ipv4(protocolNumber: 1, content: [3, 3, 0, 0, 0, 0, 0, 0] + Self.udp)
         guard case .otherIP = try packet.decoded(.raw) else { throw PacketError.tooManyHeaders(offset: 0) }
     }

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Several SYN-ACKs with sequence numbers of their own (RFC 9293 3.10.7.3), and resets that nobody obeyed (RFC 5961).
+/// Several SYN-ACKs with different sequence numbers (RFC 9293 3.10.7.3), and resets that the receiver ignored (RFC
+/// 5961).
 struct OtherSYNTests {
     private func segment(
         _ side: ConversationSide, _ flags: TCPFlags, _ sequence: UInt32, ack: UInt32? = nil, length: Int = 0
@@ -24,7 +25,8 @@ struct OtherSYNTests {
         return table
     }
 
-    /// Whichever the client acknowledges, near to the first one or far from it, with its own SYN in the capture or not.
+    /// The client may acknowledge any SYN-ACK, close to the first one or far from it, whether or not its own SYN was
+    /// captured.
     @Test(arguments: [5_000, 5_100, 3_000_000_000, 1_000_000_000] as [UInt32], [true, false])
     func streamGoesOnFromTheOneThatIsAcknowledged(accepted: UInt32, hasSYN: Bool) throws {
         let first: [DecodedTCP] = hasSYN ? [segment(.client, .syn, 100)] : []
@@ -50,7 +52,7 @@ struct OtherSYNTests {
         #expect(flow.fromServer.stream.deliveredLength == 9)
     }
 
-    /// A forged RST, and a FIN, before the SYN-ACK: the client goes on.
+    /// A forged RST and a FIN precede the SYN-ACK: the client continues.
     @Test func forgedResetDoesNotSplitTheConnection() throws {
         let table = table([
             segment(.client, .syn, 100), segment(.server, .rst, 777, ack: 101), segment(.server, .fin, 777, ack: 101),
@@ -65,14 +67,14 @@ struct OtherSYNTests {
         #expect(flow.judge(.noReset).outcome == .failed && flow.judge(.rst(from: .server)).outcome == .inconclusive)
     }
 
-    /// In the middle of a connection: it counts only if nobody goes on.
+    /// An RST in the middle of a connection counts only if neither side continues.
     @Test(arguments: [true, false])
     func resetIsIgnoredWhenBothSidesGoOn(goesOn: Bool) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
         connection.send(.server, .rst, at: 3, ack: nil)
-        // On its way when the RST came: this says nothing.
+        // The packet was in flight when the RST arrived: it proves nothing.
         connection.send(.client, at: 0, ack: 3, "request")
         #expect(connection.conversation.fromServer.rst != nil)
         if goesOn { connection.send(.server, at: 3, ack: 7, "def") }
@@ -81,7 +83,7 @@ struct OtherSYNTests {
         #expect(connection.conversation.judge(.noReset).outcome == .failed)
     }
 
-    /// The sequence number must be the next one; data on its way may or may not have arrived.
+    /// The sequence number must be the next one; data in flight may or may not have arrived.
     @Test(
         arguments: [(2, true), (3, false), (6, false), (7, true), (60_000, true), (-100, true)] as [(Int64, Bool)])
     func resetOutsideTheWindowIsNotAccepted(offset: Int64, isOutside: Bool) {
@@ -96,7 +98,7 @@ struct OtherSYNTests {
         let failure = connection.conversation.judge(.noReset).failure
         #expect(failure?.summary.contains("outside window") == isOutside)
         #expect(connection.conversation.isClosed == !isOutside)
-        // That both sides close later does not undo it.
+        // If both sides close later, that does not make the RST count.
         connection.send(.server, .fin, at: 6, ack: 0)
         connection.send(.client, .fin, at: 0, ack: 7)
         if isOutside { #expect(connection.conversation.judge(.noReset).outcome == .failed) }
@@ -110,7 +112,7 @@ struct OtherSYNTests {
         #expect((flow.fromServer.rst != nil) == (ack == 101))
     }
 
-    /// A SYN-ACK that was on its way for long: it answers this connection's SYN, and no other.
+    /// A SYN-ACK that was in flight for a long time: it answers this connection's SYN, and no other.
     @Test(arguments: [5_000, 5_100] as [UInt32])
     func answerAfterTheEndBelongsToTheConnection(sequence: UInt32) {
         let ended = [
@@ -121,7 +123,7 @@ struct OtherSYNTests {
         #expect(table(ended + [segment(.server, .syn, 7_000, ack: 901)]).conversations.count == 2)
     }
 
-    /// Whether the RST closed the connection depends on packets that the capture may not hold.
+    /// Whether the RST closed the connection depends on packets that may be missing from the capture.
     @Test func resetOutsideTheWindowLeavesOpenWhoClosed() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")

@@ -17,7 +17,7 @@ struct PatienceTests {
         return connection
     }
 
-    /// Thousands of segments, acknowledgments and minutes later, behind both FINs.
+    /// The segment arrives thousands of segments, acknowledgments and minutes later, after both FINs.
     @Test(arguments: [ConversationSide.client, .server])
     func lateSegmentFindsItsPlace(side: ConversationSide) {
         var connection = Self.connection(Self.patient())
@@ -36,7 +36,7 @@ struct PatienceTests {
         #expect(half.isComplete && half.missing == nil && !half.stream.hasReachedLimit)
     }
 
-    /// The whole stream back to front, a byte a segment.
+    /// The whole stream arrives in reverse order, one byte per segment.
     @Test func reversedStreamIsWhole() {
         var connection = Self.connection(Self.patient())
         for offset in (0..<10_000).reversed() { connection.send(.server, at: Int64(offset), "x") }
@@ -44,7 +44,7 @@ struct PatienceTests {
         #expect(stream.deliveredLength == 10_000 && stream.gaps.isEmpty && !stream.hasReachedLimit)
     }
 
-    /// Memory demands that a gap is given up: it is one that the peer has received, and nothing of it comes later.
+    /// A gap is given up for lack of memory: it is one that the peer has received, and its bytes do not arrive later.
     @Test func memoryTakesReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {
@@ -54,14 +54,14 @@ struct PatienceTests {
         let stream = connection.conversation.fromServer.stream
         #expect(stream.deliveredLength == 10_000 && !stream.hasReachedLimit)
         #expect(stream.gaps == [StreamGap(offset: 0, length: 100, cause: .notCaptured)])
-        // It comes after all: that is told.
+        // The bytes arrive after all, and this is reported.
         let late = connection.send(.server, at: 20, "late")
         #expect(late.hasReachedLimit)
         let after = connection.conversation.fromServer.stream
         #expect(after.gaps == [StreamGap(offset: 0, length: 100, cause: .limitReached)] && after.lateLength == 4)
     }
 
-    /// The bound for all together: connections that are idle give up what their peers have received.
+    /// The limit for all connections together: idle ones give up gaps that their peers have received.
     @Test func memoryOfAllTakesReceivedGaps() {
         var limits = Self.patient(totalBytes: 50_000)
         limits.keptBytes = 0
@@ -82,7 +82,7 @@ struct PatienceTests {
             table.add(segment(port, 1_020, 0, isFromServer: true), payload: line.span.extracting(0..<0), time: 0)
         }
         #expect(!table.hasUsedUpMemory && !table.hasReachedTotal && !table.hasLateBytes)
-        // One that was swept, and one that still waits.
+        // A connection whose gap was given up, and one that still waits.
         for port in [2, 200] as [UInt16] {
             table.add(segment(port, 10, 10), payload: line.span.extracting(0..<10), time: 0)
         }
@@ -93,7 +93,7 @@ struct PatienceTests {
         #expect(last.deliveredLength == 1_020 && last.gaps.isEmpty && !last.hasReachedLimit)
     }
 
-    /// A retransmission of what the snap length cut off is not late.
+    /// A retransmission of bytes that the snap length cut off is not late.
     @Test func cutSegmentIsNoGapThatWasGivenUp() {
         var connection = Self.connection(Self.patient())
         connection.send(.server, at: 0, "abcdef", cut: 3)
@@ -103,7 +103,7 @@ struct PatienceTests {
         #expect(connection.conversation.fromServer.stream.gaps.map(\.cause) == [.cutShort])
     }
 
-    /// Segments in any order with times of any kind, acknowledgments between them: the stream is what was sent.
+    /// Segments in any order, with any times and with acknowledgments between them, give the stream that was sent.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
     func timesDecideNothing(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
@@ -112,7 +112,7 @@ struct PatienceTests {
         var start = 0
         while start < text.count {
             let end = min(text.count, start + Int.random(in: 1...40, using: &random))
-            // Most in order, some thousands of bytes late, some twice.
+            // Most segments are in order, some are thousands of bytes late, some are repeated.
             let isLate = Int.random(in: 0..<10, using: &random) == 0
             pieces.append((start..<end, isLate ? Int.random(in: start...4_000, using: &random) : start))
             if Int.random(in: 0..<20, using: &random) == 0 { pieces.append((start..<end, end + 400)) }

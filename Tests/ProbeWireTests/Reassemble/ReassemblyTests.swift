@@ -3,7 +3,7 @@ import ProbeWire
 import Testing
 
 struct ReassemblyTests {
-    /// ISNs whose streams cross the wrap at every place of interest: inside data, at its start, at its end.
+    /// ISNs whose streams wrap at every interesting place: inside data, at its start, at its end.
     static let edges: [UInt32] = [
         0, 1_000, 0xffff_ffff, 0xffff_fffe, 0xffff_fffc, 0xffff_fff9, 0xffff_fff5, 0x7fff_fffe,
     ]
@@ -51,7 +51,8 @@ struct ReassemblyTests {
         #expect(flow.stream.conflictCount == 0)
     }
 
-    /// What the peer has acknowledged it has received: what a live capture lacks of it is waited for during three more segments.
+    /// The peer has received what it has acknowledged: for bytes that a live capture lacks, the stream waits during
+    /// three more segments.
     @Test(arguments: edges)
     func acknowledgedGapIsWaitedForAWhile(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -72,7 +73,7 @@ struct ReassemblyTests {
         #expect(!connection.conversation.fromServer.stream.hasReachedLimit)
     }
 
-    /// The acknowledgment was captured before what it acknowledges.
+    /// The acknowledgment was captured before the data that it acknowledges.
     @Test(arguments: edges)
     func gapIsFilledInTime(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -87,7 +88,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
     }
 
-    /// Nobody has acknowledged it, or not all that is missing: it may still be sent again.
+    /// The missing bytes were not acknowledged, or not all of them: they may still be retransmitted.
     @Test(arguments: [Int64(0), 3, 5])
     func gapThatNobodyAcknowledgedIsWaitedFor(acknowledged: Int64) {
         var connection = TestConnection.connected()
@@ -104,7 +105,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
     }
 
-    /// A segment that repeats its beginning and goes on: only what is new is a first transmission.
+    /// A segment that repeats earlier bytes and continues: only its new bytes are a first transmission.
     @Test(arguments: edges)
     func overlapAddsItsNewBytes(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
@@ -198,7 +199,7 @@ struct ReassemblyTests {
         #expect(connection.text(.server) == "abcdef" && connection.conversation.fromServer.missing == nil)
     }
 
-    /// What waits behind a gap is bounded; the bound gives the gap up and says so.
+    /// The bytes that wait after a gap are limited; when the limit is reached, the gap is given up and reported.
     @Test func waitingIsBounded() {
         var connection = TestConnection(
             limits: ConversationLimits(keptBytes: 1 << 20, waitingBytes: 4_000, keptEvents: 1_000))
@@ -228,7 +229,7 @@ struct ReassemblyTests {
         #expect(connection.judge(.gap(index: nil, .less, nanoseconds: 1)).outcome == .inconclusive)
     }
 
-    /// Every order of arrival, with repetitions and overlaps, gives the stream.
+    /// Every order of arrival, with repetitions and overlaps, results in the stream.
     @Test(arguments: 1...40)
     func everyOrderOfArrivalGivesTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
@@ -249,7 +250,7 @@ struct ReassemblyTests {
         #expect(flow.segments.reduce(0) { $0 + $1.length } >= 200)
     }
 
-    /// Hostile sequence numbers, lengths and flags: no trap, and bounded memory.
+    /// Hostile sequence numbers, lengths and flags: nothing traps, and memory is bounded.
     @Test func hostileSegmentsNeverTrap() {
         var random = SeededRandom(seed: 4)
         var table = ConversationTable(
@@ -267,7 +268,7 @@ struct ReassemblyTests {
                 flags: TCPFlags(rawValue: UInt16.random(in: 0...511, using: &random)),
                 window: UInt16.random(in: 0...3, using: &random), payload: 0..<length,
                 payloadLength: length + (round % 7 == 0 ? 1_000 : 0))
-            // A new connection for each SYN would hide what follows it.
+            // A new connection for each SYN would hide the packets that follow it.
             if round % 50 != 0 { tcp.flags.remove(.syn) }
             if Bool.random(using: &random) { swap(&tcp.source, &tcp.destination) }
             table.add(

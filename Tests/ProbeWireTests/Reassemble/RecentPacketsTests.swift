@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// Packets that a capture holds twice: one packet with a note. What a sender sent twice stays a retransmission.
+/// A packet that a capture holds twice is one packet with a note. A packet that a sender sent twice remains a
+/// retransmission.
 struct RecentPacketsTests {
     struct Packet {
         var bytes: [UInt8]
@@ -23,7 +24,7 @@ struct RecentPacketsTests {
         var ip = builder.ipv4()
         (ip[4], ip[5], ip[8]) = (UInt8(number >> 8), UInt8(number & 255), hops)
         if !fromClient { ip.replaceSubrange(12..<20, with: [10, 0, 0, 2, 10, 0, 0, 1]) }
-        // A sum of the payload in the place of the checksum.
+        // A sum of the payload in place of the checksum.
         let sum = builder.payload.reduce(UInt16(number)) { $0 &* 31 &+ UInt16($1) }
         (ip[36], ip[37]) = (UInt8(sum >> 8), UInt8(sum & 255))
         return PacketBuilder.ethernet(ip)
@@ -47,7 +48,7 @@ struct RecentPacketsTests {
         return analysis
     }
 
-    /// A request, an answer in several segments, acknowledgments: each once more.
+    /// Returns a request, an answer in several segments and acknowledgments, each of them twice.
     private func doubled(hopsOfCopy: UInt8, numbered: Bool, delay: UInt64, burst: Int) -> [Packet] {
         var packets: [(fromClient: Bool, sequence: UInt32, ack: UInt32, flags: UInt8, payload: String)] = [
             (true, 99, 0, 0x02, ""), (false, 199, 100, 0x12, ""), (true, 100, 200, 0x10, ""),
@@ -81,7 +82,7 @@ struct RecentPacketsTests {
     func copiesAreNoPacketsOfTheFlow(hops: UInt8, fast: Bool) throws {
         for burst in [1, 3, 20] {
             for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
-            // Without a number, a packet after an answer may have been sent again.
+            // A packet without a number that follows an answer may be a retransmission.
             where numbered || burst == 1 {
                 let found = analysis(
                     doubled(hopsOfCopy: hops, numbered: numbered, delay: delay, burst: burst), fast: fast)
@@ -110,7 +111,7 @@ struct RecentPacketsTests {
         #expect(flow.fromClient.copyCount == 2_000 && flow.fromClient.retransmissionCount == 0)
     }
 
-    /// Another number, too late, more hops left, other bytes: sent twice.
+    /// A packet with another number, too late, with more hops left, or with other bytes was sent twice.
     @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
     func whatWasSentTwiceIsNoCopy(difference: String, fast: Bool) throws {
         let first = [
@@ -123,12 +124,12 @@ struct RecentPacketsTests {
             switch difference {
             case "flags": Packet(bytes: frame(100, ack: 200, flags: 0x19, "abc", number: 3), time: 5_000)
             case "number": Packet(bytes: frame(100, ack: 200, "abc", number: 4), time: 5_000)
-            // Seen from a Windows system: a SYN with the number of the first, 5 ms later.
+            // As seen from a Windows system: a SYN with the number of the first one, 5 ms later.
             case "same number": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 5_003_000)
             case "late": Packet(bytes: frame(100, ack: 200, "abc", number: 3), time: 300_000_000)
             case "hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 65), time: 5_000)
             case "fewer hops": Packet(bytes: frame(100, ack: 200, "abc", number: 3, hops: 62), time: 5_000)
-            // The same sum, other bytes.
+            // The same checksum, but other bytes.
             default: Packet(bytes: frame(100, ack: 200, "acD", number: 3), time: 5_000)
             }
         let found = analysis(first + [again], fast: fast)
@@ -138,7 +139,7 @@ struct RecentPacketsTests {
         #expect((flow.fromClient.fin != nil) == (difference == "flags"))
     }
 
-    /// Without a number, two acknowledgments that are alike may have been sent.
+    /// Without a number, both of two identical acknowledgments may have been sent.
     @Test func bareAcknowledgmentsWithoutNumbersMayBeDuplicates() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
@@ -157,7 +158,7 @@ struct RecentPacketsTests {
         #expect(try #require(found.table.conversations.first).fromClient.signals.duplicates == 3)
     }
 
-    /// The checksum of what a system sends to itself says nothing, and such packets have no number.
+    /// Checksums of packets that a system sends to itself are meaningless, and such packets have no number.
     @Test(arguments: [true, false])
     func finAfterAnAcknowledgmentIsNoCopy(fast: Bool) throws {
         let found = analysis(
@@ -170,7 +171,7 @@ struct RecentPacketsTests {
         #expect(try found.copyCount == 0 && #require(found.table.conversations.first).fromClient.fin?.offset == 0)
     }
 
-    /// What has no number, and comes after an answer, was asked for by it.
+    /// A packet without a number that follows an answer was caused by it.
     @Test(arguments: [true, false])
     func repeatAfterAnAnswerIsNoCopy(isAnswered: Bool) throws {
         var packets = [
@@ -188,7 +189,7 @@ struct RecentPacketsTests {
         #expect(found.copyCount == (isAnswered ? 0 : 1) && flow.fromClient.retransmissionCount == (isAnswered ? 1 : 0))
     }
 
-    /// A capture that holds packets twice may hold these twice as well.
+    /// If a capture holds packets twice, it may hold these twice as well.
     @Test func acknowledgmentsWithoutNumbersAmongCopiesAreInconclusive() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
@@ -204,7 +205,7 @@ struct RecentPacketsTests {
         #expect(flow.judge(.halfConnection(.duplicateAcks(.greaterOrEqual, 3), from: .client)).outcome == .inconclusive)
     }
 
-    /// A copy of an analysis remembers the same packets, and forgets none for what the other takes.
+    /// A copy of an analysis remembers the same packets, and forgets none because of what the other one receives.
     @Test func copiesOfAnAnalysisAreIndependent() {
         var one = CaptureAnalysis()
         func take(_ analysis: inout CaptureAnalysis, number: UInt16, payload: String) {
@@ -221,7 +222,7 @@ struct RecentPacketsTests {
         #expect(one.copyCount == 1 && other.copyCount == 0)
     }
 
-    /// The clocks of the two sides of a router may differ, so that the copy seems to come first.
+    /// The clocks on the two sides of a router may differ, so that the copy seems to precede the original.
     @Test func copyMaySeemToBeEarlier() {
         let found = analysis(
             [
@@ -231,7 +232,7 @@ struct RecentPacketsTests {
         #expect(found.copyCount == 1)
     }
 
-    /// The second round has more packets than are kept: two analyses with a share each recognize the same copies.
+    /// The second round has more packets than are remembered: two analyses with a share each recognize the same copies.
     @Test func sharesRecognizeTheSameCopies() {
         func analysis(_ share: ConnectionShare) -> CaptureAnalysis {
             var analysis = CaptureAnalysis(share: share)

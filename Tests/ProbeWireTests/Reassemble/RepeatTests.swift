@@ -2,9 +2,9 @@ import ProbeBase
 import ProbeWire
 import Testing
 
-/// What a repeat is taken for: by the time that has passed, by the duplicate acknowledgments, and by what was repeated before.
+/// How a repeated segment is classified: by the elapsed time, by duplicate acknowledgments, and by earlier repetitions.
 struct RepeatTests {
-    /// A round trip of 50 ms, and two segments on their way.
+    /// Returns a connection with a round trip of 50 ms and two segments in flight.
     private func connected(at time: UInt64? = nil) -> TestConnection {
         var connection = TestConnection()
         if let time { connection.time = time }
@@ -19,7 +19,7 @@ struct RepeatTests {
         return connection
     }
 
-    /// Two round trips and 200 ms for a delayed acknowledgment are the bounds; after 200 ms the timer may have expired.
+    /// The limit is two round trips and 200 ms for a delayed acknowledgment; after 200 ms the timer may have expired.
     @Test(
         arguments: [
             (20, .retransmission), (60, .retransmission), (110, .tailLossProbe), (180, .tailLossProbe),
@@ -44,7 +44,7 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
     }
 
-    /// Each is counted once, whatever its answer shows.
+    /// Each repetition is counted once, whatever its answer shows.
     @Test(arguments: [150, 250] as [Double], [true, false])
     func answerDecides(milliseconds: Double, wasLost: Bool) {
         var connection = connected()
@@ -71,7 +71,7 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
     }
 
-    /// Which acknowledgments ask for it, and how long after the third one it comes.
+    /// The acknowledgments that request a fast retransmission, and how long after the third one it follows.
     @Test(
         arguments: [
             (2, 1, .retransmission), (3, 1, .fastRetransmission), (3, 60, .fastRetransmission),
@@ -88,7 +88,8 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 3, "def").kind == kind)
     }
 
-    /// The timer's repeat of what was repeated fast before is not fast, and a new acknowledgment ends the count.
+    /// A timeout's retransmission of a segment that was fast-retransmitted before is not fast, and a new acknowledgment
+    /// ends the count.
     @Test func timerIsNotFast() {
         var connection = connected()
         for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
@@ -115,7 +116,7 @@ struct RepeatTests {
         #expect(connected().conversation.handshakeRoundTrip == 50_000_000)
     }
 
-    /// What arrived decides what the packets that were sent leave open.
+    /// The packets that arrived decide what those that were sent leave open.
     @Test(arguments: [true, false])
     func linkKnowsWhetherTheSegmentWasLost(wasLost: Bool) {
         var sent = connected()

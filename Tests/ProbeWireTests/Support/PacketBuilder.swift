@@ -1,6 +1,6 @@
 import ProbeWire
 
-/// Builds frames byte by byte, so that the decoder is tested against something written apart from it.
+/// Builds frames byte by byte, so that the decoder is tested against independent code.
 struct PacketBuilder {
     var sourcePort: UInt16 = 40_000
     var destinationPort: UInt16 = 80
@@ -47,7 +47,7 @@ struct PacketBuilder {
 }
 
 extension [UInt8] {
-    /// One after another; long sums of literals take the compiler long.
+    /// Returns the concatenation of its arguments; the compiler is slow with long sums of literals.
     static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap(\.self) }
 
     static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
@@ -61,7 +61,7 @@ extension [UInt8] {
     }
 }
 
-/// Deterministic (xorshift64*), so that a failure can be had again.
+/// A deterministic generator (xorshift64*), so that a failure can be reproduced.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

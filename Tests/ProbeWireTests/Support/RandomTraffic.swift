@@ -1,5 +1,6 @@
-/// Frames of a few connections that go right mostly, and wrong in every way now and then: lost, doubled, reordered, cut, reset, with
-/// shut windows, with numbers that fit nothing. From a seed, so that a failure can be had again.
+/// Frames of a few connections that are mostly correct, and occasionally wrong in every way: lost, duplicated,
+/// reordered, truncated, reset, with zero windows, with meaningless numbers. They are generated from a seed, so that a
+/// failure can be reproduced.
 struct RandomTraffic {
     struct Packet {
         var frame: [UInt8]
@@ -18,7 +19,7 @@ struct RandomTraffic {
 
     init(seed: UInt64, connections: Int = 5) {
         random = SeededRandom(seed: seed)
-        // Near the wrap, for some.
+        // Some of the sequence numbers are close to the wrap.
         sides = []
         for number in 0..<connections {
             let start: UInt32 = number % 2 == 0 ? UInt32.max - 200 : 1_000
@@ -106,7 +107,7 @@ struct RandomTraffic {
         return Packet(frame: frame, originalLength: max(length, frame.count), time: time)
     }
 
-    /// A capture file of microseconds.
+    /// Returns a capture file with microsecond timestamps.
     static func pcap(_ packets: [Packet]) -> [UInt8] {
         var file = [0xa1, 0xb2, 0xc3, 0xd4, 0, 2, 0, 4] + [UInt8](repeating: 0, count: 8)
         file += PacketBuilder.big(UInt32(262_144)) + PacketBuilder.big(UInt32(1))

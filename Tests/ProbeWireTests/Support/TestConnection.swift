@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeWire
 
-/// A connection whose packets a test states in stream offsets.
+/// A connection whose packets a test specifies by stream offsets.
 struct TestConnection {
     static let client = SocketEndpoint(address: .loopbackV4, port: 40_000)
     static let server = SocketEndpoint(address: .loopbackV4, port: 80)
@@ -18,12 +18,13 @@ struct TestConnection {
         conversation = Conversation(client: Self.client, server: Self.server, limits: limits)
     }
 
-    /// Milliseconds go by.
+    /// Advances the time.
     mutating func wait(_ milliseconds: Double) {
         time += UInt64(milliseconds * 1_000_000)
     }
 
-    /// `at` and `ack` are stream offsets; `cut` bytes at the end of the payload are missing from the capture.
+    /// Adds a packet. `at` and `ack` are stream offsets; `cut` bytes at the end of the payload are missing from the
+    /// capture.
     @discardableResult
     mutating func send(
         _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, _ text: String = "",
@@ -32,7 +33,7 @@ struct TestConnection {
         send(side, flags, at: offset, ack: ack, bytes: Array(text.utf8), window: window, cut: cut, options: options)
     }
 
-    /// As above, with any bytes.
+    /// Does the same as the `send` with a text, for any bytes.
     @discardableResult
     mutating func send(
         _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, bytes payload: [UInt8],
@@ -54,7 +55,7 @@ struct TestConnection {
         return conversation.add(tcp, payload: payload.span.extracting(0..<captured), time: time, index: index)
     }
 
-    /// SYN, SYN-ACK, ACK, each a tenth of a millisecond after the other.
+    /// Adds SYN, SYN-ACK and ACK, a tenth of a millisecond apart.
     mutating func handshake(sack: Bool = true, scale: UInt8? = 7) {
         var options = TCPOptions()
         options.isSACKPermitted = sack
