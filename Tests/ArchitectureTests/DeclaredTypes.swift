@@ -8,8 +8,7 @@ enum DeclaredTypes {
         /// The full name, with the names of the enclosing types.
         var name: String
         var isExtension: Bool
-        /// The number of lines of code from the keyword to the closing brace, both included. Lines that have only
-        /// comments, white space, or the continuation of a string don't count.
+        /// The number of lines from the keyword to the closing brace, both included.
         var lines: Int
     }
 
@@ -28,7 +27,7 @@ enum DeclaredTypes {
         var scopes: [(depth: Int, index: Int, firstLine: Int)] = []
         var depth = 0
         var opening: (index: Int, line: Int)?
-        let words = words(of: bytesOfCode(of: text))
+        let words = words(of: code(of: text))
         for (index, word) in words.enumerated() {
             switch word.text {
             case "{":
@@ -58,155 +57,123 @@ enum DeclaredTypes {
         return word
     }
 
-    /// Returns the words of a text, including their dots, and its other characters one by one, each with the number of
-    /// lines of code up to its own.
-    private static func words(of code: [UInt8]) -> [(text: String, line: Int)] {
+    /// Returns the words of a text, including their dots, and its other characters one by one, each with its line number.
+    private static func words(of code: String) -> [(text: String, line: Int)] {
         var words: [(text: String, line: Int)] = []
-        var line = 0
-        var isNewLine = true
-        var index = 0
-        while index < code.count {
-            let byte = code[index]
-            if byte == newline { isNewLine = true }
-            if byte == newline || byte == UInt8(ascii: " ") {
-                index += 1
+        var word = ""
+        var line = 1
+        func isPart(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
+        for character in code {
+            if isPart(character) || character == "." && !word.isEmpty {
+                word.append(character)
                 continue
             }
-            let start = index
-            index += 1
-            if isPart(byte) {
-                while index < code.count, isPart(code[index]) || code[index] == UInt8(ascii: ".") { index += 1 }
-            }
-            if isNewLine { line += 1 }
-            isNewLine = false
-            words.append((String(decoding: code[start..<index], as: UTF8.self), line))
+            if !word.isEmpty { words.append((word, line)) }
+            word = ""
+            if character == "\n" { line += 1 }
+            if !character.isWhitespace { words.append((String(character), line)) }
         }
-        return words
+        return word.isEmpty ? words : words + [(word, line)]
     }
 
-    private static let newline = UInt8(ascii: "\n")
-
-    /// Whether a byte is part of a word; non-ASCII letters are.
-    private static func isPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
-            true
-        default: false
-        }
-    }
-
-    /// Returns a text without comments, strings and the branches after `#else` and `#elseif`.
-    static func code(of text: String) -> String { String(decoding: bytesOfCode(of: text), as: UTF8.self) }
-
-    private static func bytesOfCode(of text: String) -> [UInt8] {
-        var kept: [UInt8] = []
+    /// Returns a text without comments, strings and the branches after `#else` and `#elseif`. Line numbers don't
+    /// change.
+    static func code(of text: String) -> String {
+        var kept = ""
         var isLeftOut = [false]
-        let code = Scanner(bytes: Array(text.utf8)).withoutComments()
-        for line in code.split(separator: newline, omittingEmptySubsequences: false) {
-            let first = line.drop { $0 == UInt8(ascii: " ") }
-            if first.starts(with: "#if".utf8) {
+        for line in withoutComments(text).split(separator: "\n", omittingEmptySubsequences: false) {
+            let first = line.drop { $0 == " " }
+            if first.hasPrefix("#if") {
                 isLeftOut.append(isLeftOut.last ?? false)
-            } else if first.starts(with: "#else".utf8) {
+            } else if first.hasPrefix("#else") {
                 isLeftOut[isLeftOut.count - 1] = true
-            } else if first.starts(with: "#endif".utf8), isLeftOut.count > 1 {
+            } else if first.hasPrefix("#endif"), isLeftOut.count > 1 {
                 isLeftOut.removeLast()
             } else if isLeftOut.last == false {
                 kept += line
             }
-            kept.append(newline)
+            kept += "\n"
         }
         return kept
     }
 
-    /// Skips comments and strings. It works on bytes, because a debug build takes minutes for the characters of all
-    /// sources.
-    private struct Scanner {
-        let bytes: [UInt8]
-
-        private func has(_ word: String, at index: Int) -> Bool {
-            var index = index
-            for byte in word.utf8 {
-                guard index < bytes.count, bytes[index] == byte else { return false }
-                index += 1
+    private static func withoutComments(_ text: String) -> String {
+        var kept = ""
+        var rest = Substring(text)
+        while let character = rest.first {
+            if rest.hasPrefix("//") {
+                rest = rest.drop { $0 != "\n" }
+            } else if rest.hasPrefix("/*") {
+                let end = afterBlockComment(rest)
+                kept += lineEnds(from: rest, to: end)
+                rest = end
+            } else if let end = afterString(rest) {
+                // No multi-line string in this repository contains `#if`.
+                kept += "\"\"" + lineEnds(from: rest, to: end)
+                rest = end
+            } else {
+                kept.append(character)
+                rest = rest.dropFirst()
             }
-            return true
         }
+        return kept
+    }
 
-        func withoutComments() -> [UInt8] {
-            var kept: [UInt8] = []
-            var index = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                if byte == UInt8(ascii: "/"), has("//", at: index) {
-                    while index < bytes.count, bytes[index] != newline { index += 1 }
-                } else if byte == UInt8(ascii: "/"), has("/*", at: index) {
-                    let end = endOfBlockComment(at: index)
-                    kept += bytes[index..<end].filter { $0 == newline }
-                    index = end
-                } else if let end = endOfString(at: index) {
-                    // No multi-line string in this repository contains `#if`.
-                    kept += Array("\"\"".utf8) + bytes[index..<end].filter { $0 == newline }
-                    index = end
-                } else {
-                    kept.append(byte)
-                    index += 1
-                }
-            }
-            return kept
-        }
+    private static func lineEnds(from start: Substring, to end: Substring) -> String {
+        String(start[..<end.startIndex].filter { $0 == "\n" })
+    }
 
-        private func endOfBlockComment(at start: Int) -> Int {
-            var index = start + 2
-            var level = 1
-            while level > 0, index < bytes.count {
-                if has("*/", at: index) {
-                    level -= 1
-                    index += 2
-                } else if has("/*", at: index) {
-                    level += 1
-                    index += 2
-                } else {
-                    index += 1
-                }
+    private static func afterBlockComment(_ text: Substring) -> Substring {
+        var rest = text.dropFirst(2)
+        var level = 1
+        while level > 0, !rest.isEmpty {
+            if rest.hasPrefix("*/") {
+                level -= 1
+                rest = rest.dropFirst(2)
+            } else if rest.hasPrefix("/*") {
+                level += 1
+                rest = rest.dropFirst(2)
+            } else {
+                rest = rest.dropFirst()
             }
-            return index
         }
+        return rest
+    }
 
-        /// Returns the index after the string literal of any kind that begins at `start`; `nil` if none begins there.
-        /// Code in an interpolation is skipped with it.
-        private func endOfString(at start: Int) -> Int? {
-            var index = start
-            while index < bytes.count, bytes[index] == UInt8(ascii: "#") { index += 1 }
-            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
-            let hashes = String(repeating: "#", count: index - start)
-            let quotes = has("\"\"\"", at: index) ? "\"\"\"" : "\""
-            let (end, escape, interpolation) = (quotes + hashes, "\\" + hashes, "\\" + hashes + "(")
-            index += quotes.utf8.count
-            while index < bytes.count {
-                if has(end, at: index) { return index + end.utf8.count }
-                if has(interpolation, at: index) {
-                    index = endOfInterpolation(at: index + interpolation.utf8.count)
-                } else {
-                    index += has(escape, at: index) ? escape.utf8.count + 1 : 1
-                }
+    /// Returns the text after the string literal that begins here, of any kind; `nil` if none begins here. Code in an
+    /// interpolation is skipped with it.
+    private static func afterString(_ text: Substring) -> Substring? {
+        let hashes = text.prefix { $0 == "#" }
+        var rest = text.dropFirst(hashes.count)
+        guard rest.first == "\"" else { return nil }
+        let quotes = rest.hasPrefix("\"\"\"") ? "\"\"\"" : "\""
+        let (end, escape, interpolation) = (quotes + hashes, "\\" + hashes, "\\" + hashes + "(")
+        rest = rest.dropFirst(quotes.count)
+        while !rest.isEmpty {
+            if rest.hasPrefix(end) { return rest.dropFirst(end.count) }
+            if rest.hasPrefix(interpolation) {
+                rest = afterInterpolation(rest.dropFirst(interpolation.count))
+            } else if rest.hasPrefix(escape) {
+                rest = rest.dropFirst(escape.count + 1)
+            } else {
+                rest = rest.dropFirst()
             }
-            return bytes.count
         }
+        return rest
+    }
 
-        private func endOfInterpolation(at start: Int) -> Int {
-            var index = start
-            var level = 1
-            while level > 0, index < bytes.count {
-                if let end = endOfString(at: index) {
-                    index = end
-                    continue
-                }
-                if bytes[index] == UInt8(ascii: "(") { level += 1 }
-                if bytes[index] == UInt8(ascii: ")") { level -= 1 }
-                index += 1
+    private static func afterInterpolation(_ text: Substring) -> Substring {
+        var rest = text
+        var level = 1
+        while level > 0, let character = rest.first {
+            if let end = afterString(rest) {
+                rest = end
+                continue
             }
-            return index
+            if character == "(" { level += 1 }
+            if character == ")" { level -= 1 }
+            rest = rest.dropFirst()
         }
+        return rest
     }
 }
