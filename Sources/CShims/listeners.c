@@ -26,7 +26,8 @@ static int request(int fd, int family) {
 // `isDone` after the last datagram.
 static int receive(int fd, struct probe_listener *found, int capacity, int count, int *isDone) {
     char buffer[32768] __attribute__((aligned(8)));
-    ssize_t received = recv(fd, buffer, sizeof buffer, MSG_TRUNC);
+    // Never waits: the kernel queues the first datagram while it takes the request, and each further one while it hands out the one before.
+    ssize_t received = recv(fd, buffer, sizeof buffer, MSG_TRUNC | MSG_DONTWAIT);
     if (received < 0) return errno == EINTR ? count : -1;
     if (received == 0 || (size_t)received > sizeof buffer) {
         errno = EMSGSIZE;

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 
 /// An error of the machine that a program under test can report, by the name of its errno.
 package enum MachineError: String, Sendable, CaseIterable {
@@ -111,19 +112,18 @@ package enum ResourcesLeft {
     /// Returns the number of ports in use on the address that uses the most, in tables like `/proc/net/tcp`. A socket
     /// without an address uses its port on every address.
     static func mostPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
-        var ports: [ArraySlice<UInt8>: Set<UInt16>] = [:]
+        var ports: [IPAddress: Set<UInt16>] = [:]
         var everywhere: Set<UInt16> = []
         for line in tables.flatMap({ $0.split(separator: 10) }) {
             let fields = line.split(separator: 32, maxSplits: 2)
-            guard fields.count > 1, let colon = fields[1].lastIndex(of: 58),
-                let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
-                range.contains(port)
-            else { continue }
-            let address = fields[1][..<colon]
-            if address.allSatisfy({ $0 == 48 }) {
-                everywhere.insert(port)
+            guard fields.count > 1, let local = SocketEndpoint(kernelTable: fields[1]), range.contains(local.port)
+            else {
+                continue
+            }
+            if local.address.isUnspecified {
+                everywhere.insert(local.port)
             } else {
-                ports[address, default: []].insert(port)
+                ports[local.address, default: []].insert(local.port)
             }
         }
         return ports.values.map { $0.union(everywhere).count }.max() ?? everywhere.count

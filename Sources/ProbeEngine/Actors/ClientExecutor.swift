@@ -57,7 +57,6 @@ struct ClientExecutor {
         let earlier = actor.connection
         context.adopt(connection, for: actor)
         actor.readingToCome.note(connection, of: actor, in: context)
-        actor.wasReset = false
         context.annotations.add(step, "\(actor.name) connect", .syn(connection))
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true

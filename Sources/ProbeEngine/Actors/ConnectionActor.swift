@@ -20,8 +20,6 @@ final class ConnectionActor {
     var options: [RawSocketOption] = []
     /// How the connections of a client are read, from steps before `connect`.
     var readingToCome = ReadingToCome()
-    /// Whether the script has reset the connection.
-    var wasReset = false
     /// Whether a step has expected the end of the present connection. After that, the end is no longer unexpected.
     var endIsTaken = false
     /// The connection whose end was reported to the observer of the case.

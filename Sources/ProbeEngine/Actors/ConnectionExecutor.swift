@@ -68,7 +68,6 @@ struct ConnectionExecutor {
             }
         case .reset:
             context.annotations.add(step, "\(actor.name) reset", .rst(connection))
-            actor.wasReset = true
             connection.abort()
         case .vanish(let silently):
             try await vanish(

@@ -37,7 +37,7 @@ enum ProcessObserver {
         return inNetwork(of: process) { ListeningSockets.loopbackOnly(ownedByGroup: child.pid) }
     }
 
-    /// Runs `body` in the program's network, as a thread sees the kernel's tables of its own network.
+    /// Runs `body` in the program's network, because the kernel lists only the sockets of the calling thread's network.
     private static func inNetwork<T>(of process: ProcessActor, _ body: () -> T) -> T {
         guard let network = process.network else { return body() }
         return network.run(body)

@@ -71,7 +71,7 @@ package final class FollowObserver: InspectionObserver {
                     begin(at: part.offset + Int64(index) + 1)
                 }
             }
-            // A dump shows each part separately, with the time of its own packet.
+            // A dump shows each part separately, with the time of the packet that carried it.
             if form == .hex { flush() }
         }
     }

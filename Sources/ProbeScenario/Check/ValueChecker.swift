@@ -102,7 +102,7 @@ final class ValueChecker {
         }
     }
 
-    /// Checks the port of an actor on a link: every port of its own network is available.
+    /// Checks the port of an actor on a link: every port of its network is available.
     func checkPort(of address: AddressExpression) {
         if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
     }

@@ -127,7 +127,7 @@ extension ConnectionAction {
             more: [
                 (
                     ["send V \\| W"],
-                    "each piece leaves as a segment of its own: the next one is written when the kernel has nothing unsent"
+                    "each piece leaves as a separate segment: the next one is written when the kernel has nothing unsent"
                 ),
                 (
                     ["send V cut at 3, 7"],
@@ -153,7 +153,7 @@ extension ConnectionAction {
                 (["send urgent \"!\""], "one byte out-of-band"),
                 (
                     ["send V with fin"],
-                    "the FIN leaves in the segment of the last piece, and not in one behind it: the same end of sending as `half-close`. Not with TLS, where a close_notify comes before the FIN. A last segment that is full has no room: then the case is inconclusive"
+                    "the FIN leaves in the segment of the last piece, and not in one after it: the same end of sending as `half-close`. Not with TLS, where a close_notify comes before the FIN. A last segment that is full has no room: then the case is inconclusive"
                 ),
                 (
                     ["send V in records of 1B"],

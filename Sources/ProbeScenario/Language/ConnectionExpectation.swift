@@ -44,7 +44,7 @@ extension ConnectionExpectation {
                     "line", ["expect line V"], "the next line is V and its terminator has come",
                     more: [
                         (["expect line /re/"], "it matches; the regex sees the line without its terminator"),
-                        (["expect line as x"], "any line; `as x` may stand behind the other forms too"),
+                        (["expect line as x"], "any line; `as x` can follow the other forms, too"),
                     ], example: "expect line /^220 (?<host>.*)$/", timing: .both), sample: "expect line \"text\""
             ) { .line($0, as: $1) },
             Phrase(
@@ -115,12 +115,12 @@ extension ConnectionExpectation {
             Phrase(
                 LanguageEntry(
                     "eof",
-                    "the peer's FIN, as `recv` told it; with TLS, a close_notify and the FIN behind it. Bytes before it are an error, unless `ignore rest` came before: then what is unread is dropped first",
+                    "the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before it are an error, unless `ignore rest` was executed before: then unread bytes are dropped first",
                     example: "expect eof", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .eof },
             Phrase(
                 LanguageEntry(
-                    "reset", "an RST, as `recv` told it. An RST behind a FIN is seen by `wire` alone",
+                    "reset", "an RST, as `recv` reports it. Only `wire` sees an RST after a FIN",
                     example: "expect reset", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .reset },
             Phrase(
@@ -131,7 +131,7 @@ extension ConnectionExpectation {
             ) { _ throws(Abandoned) in .closed },
             Phrase(
                 LanguageEntry(
-                    "notify", "with TLS: the peer's close_notify. `expect eof` behind it is the FIN",
+                    "notify", "with TLS: the peer's close_notify. `expect eof` after it is the FIN",
                     example: "expect notify", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .notify },
             Phrase(

@@ -18,7 +18,7 @@ extension CrowdAction {
                 "start", ["start { … }"],
                 "each member begins its script; the step is done at once. A crowd is started again only after a `stop`",
                 more: [
-                    (["start at 2000/s { … }"], "so many members begin in a second, one after the other"),
+                    (["start at 2000/s { … }"], "this number of members begins in a second, one after the other"),
                     (
                         ["start { connect; send \"a\\r\\n\"; expect line /^2/ within 1s }"],
                         "the statements are those of the table below, separated by `;` or by line ends. Values are computed once, before the first member begins: all members send the same bytes"
@@ -65,21 +65,22 @@ extension CrowdExpectation: LanguageElement {
         [
             (
                 CrowdCount.connected, "expect connected 10000",
-                "so many members were connected, now or before; of a member that connects again, once. A number alone means at least so many; `==` `!=` `<` `<=` `>` `>=` may stand before it",
+                "this number of members was connected, now or before; a member that connects again counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
                 "expect connected 10"
             ),
             (
-                .alive, "expect alive >= 9990", "so many are connected now. A number alone means exactly so many",
+                .alive, "expect alive >= 9990", "this number is connected now. A number alone means exactly that many",
                 "expect alive >= 9"
             ),
             (
                 .failed, "expect failed 0",
-                "so many could not do what their script says: were refused, met a deadline, got another line or an end. A number alone means exactly so many",
+                "this number could not do what their script says: they were refused, missed a deadline, or received another line or an end. A number alone means exactly that many",
                 "expect failed 0"
             ),
             (
                 .done, "expect done 10000",
-                "so many have come to the end of their script. A number alone means at least so many", "expect done 10"
+                "this number has reached the end of the script. A number alone means at least that many",
+                "expect done 10"
             ),
         ].map { count, form, meaning, example in
             Phrase(

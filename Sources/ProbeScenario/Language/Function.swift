@@ -18,11 +18,11 @@ package enum Function: String, CaseIterable, Sendable {
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V behind its length; the prefix is `u8 u16 u24 u32 u64`, `u16le u32le u64le` or `varint`")
+                "V after its length; the prefix is `u8 u16 u24 u32 u64`, `u16le u32le u64le` or `varint`")
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
-                "one unit of the framing: with its terminator, or its length before it. It uses the framing of the header, except behind the `send` of a connection that has changed its own"
+                "one unit of the framing: with its terminator, or its length before it. It uses the framing of the header, except after the `send` of a connection that has changed its framing"
             )
         case .lines:
             Self.entry(
@@ -34,7 +34,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .cuts:
             Self.entry(
                 "cuts", "cuts(\"220 ready\\r\\n\")", forms: ["cuts(V)", "cuts(V, 2)"],
-                "behind `each piece =`: every way to cut V once, or so often")
+                "after `each piece =`: every way to cut V once, or this number of times")
         }
     }
 

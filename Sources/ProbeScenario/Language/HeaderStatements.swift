@@ -62,7 +62,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "max-line", [],
-                "told to the subject as its limit; default 1024. It does not limit the harness's own endpoints",
+                "the subject's limit; default 1024. It does not limit the harness's own endpoints",
                 example: "max-line 1024")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -109,7 +109,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["server S tls", "server S tls cert expired alpn \"imap\""],
-                        "its connections begin with TLS; the [options](tls.md) stand behind the word, in any order"
+                        "its connections begin with TLS; the [options](tls.md) follow the word, in any order"
                     ),
                 ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseServer() },
@@ -127,18 +127,18 @@ enum HeaderStatement {
             entry(
                 "subject", ["subject T -> S"], "the transport under test connects, at `start`",
                 more: [
-                    (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "what it is told"),
+                    (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "its timeouts"),
                     (
                         ["subject T -> S with allow-half-close"],
                         "the peer's FIN does not stop it: it reports `half-closed`, and writes until the script ends it"
                     ),
                     (
                         ["subject T -> S with discard-too-long"],
-                        "a line or message longer than `max-line` does not stop it: it reports `discarded`, and goes on behind it"
+                        "a line or message longer than `max-line` does not stop it: it reports `discarded`, and continues after it"
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
-                        "it reports `full` when so many bytes wait to be written, and `drained` when few do"
+                        "it reports `full` when this number of bytes waits to be written, and `drained` when few do"
                     ),
                     (
                         ["subject T -> S with local 127.0.0.2"],
@@ -166,20 +166,20 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
-                        "where a connection is lost it makes another one: 100 ms later, and behind each attempt that fails after twice the time, at most 1 s"
+                        "if a connection is lost, it makes another one 100 ms later; after each failed attempt it waits twice as long, at most 1 s"
                     ),
                     (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],
-                        "which addresses of a name it tries first, `ipv4` or `ipv6`; the others come behind them"
+                        "which addresses of a name it tries first, `ipv4` or `ipv6`; the others follow"
                     ),
                     (
                         ["subject T -> \"dual.test\":8080"],
-                        "of one on a link: it is told this name, and looks it up by itself; a `name` statement says what it stands for"
+                        "for a subject on a link: it receives this name and looks it up itself; a `name` statement defines the answer"
                     ),
                     (
                         ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
-                        "it begins with TLS, is told the authority's file, and has to verify"
+                        "it begins with TLS, receives the authority's file, and must verify the certificate"
                     ),
                     (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
                     (
@@ -193,7 +193,7 @@ enum HeaderStatement {
                 "proxy", ["proxy X -> S"],
                 "listens on 127.0.0.1 and a free port, from the start of the case, and connects onwards for each connection that comes. Its name may be any word, `proxy` too",
                 more: [
-                    (["proxy X -> P"], "to the first port of a program; who is to be tested is told `${X.port}`"),
+                    (["proxy X -> P"], "to the first port of a program; the program under test gets `${X.port}`"),
                     (["proxy X -> 127.0.0.1:6379"], "to an address"),
                 ], example: "proxy Y -> S"),
             when: { $0.token(ahead: 1).kind == .word && $0.token(ahead: 2).kind == .arrow }
@@ -201,11 +201,11 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "crowd", ["crowd W = 10000 clients -> S"],
-                "so many clients that do the same; see [crowds](#crowds). They connect to a server, a process, a proxy, a subject that listens, or an address. Its name may be any word, `crowd` too",
+                "this number of clients that do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. Its name may be any word, `crowd` too",
                 more: [
                     (
                         ["crowd V = 5000 servers"],
-                        "the first so many connections that come to one port, `${V.port}`; clients, subjects and proxies connect to it by its name"
+                        "the first connections to one port, `${V.port}`, up to this number; clients, subjects and proxies connect to it by its name"
                     ),
                     (
                         ["crowd W = 100 clients -> S with receive-buffer 4KiB"],
@@ -225,7 +225,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "link", ["link S <-> C"],
-                "two networks of the run's own, and a wire between them: each side's actors are in one of them, and see nothing else. Steps drop, change and delay what passes; see [links](#links)",
+                "two networks private to the run, with a wire between them: each side's actors are in one of them, and see nothing else. Steps drop, change and delay what passes",
                 more: [
                     (["link S, R <-> T"], "several on one side"),
                     (

@@ -140,7 +140,7 @@ package struct TimingClauses: Sendable {
         within: .judged(note: nil),
         after: .refused(reason: "a member of a crowd only has deadlines", note: "members only have deadlines"))
     static let read = TimingClauses(
-        within: .judged(note: "the read's own timeout, told to the subject"),
+        within: .judged(note: "the read's own timeout, which the subject applies"),
         after: .refused(reason: "this one only asks", note: nil))
     static let wire = TimingClauses(
         within: .judged(note: nil), after: .refused(reason: "this one looks at what was captured", note: nil))

@@ -19,7 +19,7 @@ enum LinkPhrases {
                     ], example: "drop data 3")
             ) { parser throws(Abandoned) in .packets(.drop, try parser.parseSelection()) },
             Phrase(
-                LanguageEntry("duplicate", "it arrives twice, one behind the other", example: "duplicate data 1")
+                LanguageEntry("duplicate", "it arrives twice, one after the other", example: "duplicate data 1")
             ) { parser throws(Abandoned) in .packets(.duplicate, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
@@ -28,14 +28,14 @@ enum LinkPhrases {
                         (["delay 20ms"], "every packet from here on"),
                         (
                             ["delay 20ms jitter 5ms seed 7"],
-                            "15 to 25 ms, by the seed; in order, unless `reorder` stands behind it"
+                            "15 to 25 ms, by the seed; in order, unless `reorder` follows"
                         ),
                     ], example: "delay data 2 by 40ms")
             ) { parser throws(Abandoned) in try parser.parseDelay() },
             Phrase(
                 LanguageEntry(
                     "swap",
-                    "it arrives behind the next packet of its direction; without one within 200 ms nothing is swapped",
+                    "it arrives after the next packet of its direction; without one within 200 ms nothing is swapped",
                     example: "swap data 2")
             ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
             Phrase(
@@ -104,7 +104,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "unreachable", ["unreachable", "unreachable syn 1"],
-                    "no packet arrives, or not this one, and its sender is told so by ICMP: host unreachable",
+                    "no packet arrives, or not this one, and its sender receives ICMP \"host unreachable\"",
                     example: "unreachable")
             ) { parser throws(Abandoned) in
                 .unreachable(
@@ -113,7 +113,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "mtu", ["mtu 1280", "mtu 1280 silent"],
-                    "a narrower hop: larger packets do not arrive, and their sender is told by ICMP, or not (`silent`). 68 to 1500; IPv4 without DF is cut into fragments",
+                    "a narrower hop: larger packets do not arrive, and their sender receives an ICMP message, or none (`silent`). 68 to 1500; IPv4 without DF is cut into fragments",
                     example: "mtu 1280")
             ) { parser throws(Abandoned) in
                 let size = try parser.values.parseExpression("a size", "mtu 1280")
@@ -122,7 +122,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "rate", ["rate 1MiB/s", "rate 1MiB/s queue 64KiB"],
-                    "no more passes, on average; what waits is bounded (default 64 KiB), and what comes to a full queue is lost",
+                    "no more passes, on average; the queue is bounded (default 64 KiB), and packets that find it full are lost",
                     example: "rate 1MiB/s queue 64KiB")
             ) { parser throws(Abandoned) in
                 let rate = try parser.values.parseRate()
@@ -133,7 +133,8 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "so many packets are lost, by the seed; `burst`: so many in a row", example: "loss 5% seed 7")
+                    "this share of the packets is lost, by the seed; `burst`: this number in a row",
+                    example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(
                 LanguageEntry(

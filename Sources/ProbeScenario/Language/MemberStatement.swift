@@ -36,10 +36,10 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry("wait", "then it goes on", example: "wait 20ms")
         ) { parser throws(Abandoned) in .wait(try parser.values.parseDuration("wait 20ms")) },
-        Phrase(LanguageEntry("close", "FIN; `connect` may stand behind it", example: "close")) { _ throws(Abandoned) in
+        Phrase(LanguageEntry("close", "FIN; `connect` can follow", example: "close")) { _ throws(Abandoned) in
             .close
         },
-        Phrase(LanguageEntry("reset", "RST; `connect` may stand behind it", example: "reset")) { _ throws(Abandoned) in
+        Phrase(LanguageEntry("reset", "RST; `connect` can follow", example: "reset")) { _ throws(Abandoned) in
             .reset
         },
         Phrase(
@@ -65,7 +65,7 @@ extension CrowdStatement {
         ) { _ throws(Abandoned) in .acceptRest },
         Phrase(
             LanguageEntry(
-                "repeat", ["repeat { … }"], "again and again, until the crowd stops: nothing stands behind it",
+                "repeat", ["repeat { … }"], "repeatedly, until the crowd stops: nothing can follow it",
                 example: "repeat { send \"a\\r\\n\"; wait 20ms }")
         ) { parser throws(Abandoned) in .repeats(try parser.parseBlock().statements) },
     ]
@@ -79,7 +79,7 @@ extension CrowdStatement {
         more: [
             (
                 ["send V every 10s"],
-                "in one piece: V now, and again every 10 s until the crowd stops. Nothing stands behind it"
+                "in one piece: V now, and again every 10 s until the crowd stops. Nothing can follow it"
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 

@@ -41,15 +41,15 @@ extension ProxyAction {
                     (["forward to client in pieces of 1B every 5ms"], "no piece is longer; none is waited for"),
                     (["forward to server cut at 3, 7"], "offsets count from here"),
                     (["forward to server cut at random seed 7"], "1 to 64 bytes apart, by the seed"),
-                    (["forward to client at 10kB/s"], "on average; may stand behind a cut, too"),
+                    (["forward to client at 10kB/s"], "on average; can follow a cut, too"),
                     (["forward to client delayed by 50ms"], "each byte and the end so much later than it came"),
                     (
                         ["forward to client joined"],
-                        "what comes goes on in one write, when nothing has come for 5 ms, or after 100 ms"
+                        "received bytes are forwarded in one write, when none has arrived for 5 ms, or after 100 ms"
                     ),
                     (
                         ["forward 100 bytes to client"],
-                        "so many, and then it holds; the other words may stand behind it"
+                        "this number, and then it holds; the other words can follow"
                     ),
                 ], example: "forward to client in pieces of 1B every 5ms")
         ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
@@ -69,7 +69,7 @@ extension ProxyAction {
         },
         Phrase(
             LanguageEntry(
-                "discard", ["discard to client"], "what waits and what comes is dropped; the end goes on",
+                "discard", ["discard to client"], "waiting bytes and later ones are dropped; the end is forwarded",
                 example: "discard to client")
         ) { parser throws(Abandoned) in .discard(to: try parser.proxies.parseDestination("discard to client")) },
         Phrase(
@@ -91,25 +91,25 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "close", ["close to client"],
-                "a FIN behind what is on its way; what is held is dropped. What comes from there later is answered by an RST",
+                "a FIN after the bytes in flight; held bytes are dropped. Bytes that arrive from that side later are answered by an RST",
                 example: "close to client")
         ) { parser throws(Abandoned) in .close(to: try parser.proxies.parseDestination("close to client")) },
         Phrase(
             LanguageEntry(
                 "half-close", ["half-close to server"],
-                "a FIN behind what is on its way; what is held is dropped. What comes from there still goes on",
+                "a FIN after the bytes in flight; held bytes are dropped. Bytes from that side are still forwarded",
                 example: "half-close to server")
         ) { parser throws(Abandoned) in .halfClose(to: try parser.proxies.parseDestination("half-close to server")) },
         Phrase(
             LanguageEntry(
                 "reset", ["reset client"],
-                "an RST to this side; what waits is dropped. The other side is told nothing",
+                "an RST to this side; waiting bytes are dropped. The other side notices nothing",
                 example: "reset client")
         ) { parser throws(Abandoned) in .reset(try parser.proxies.parseSide("reset client")) },
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "this side is told nothing: no FIN, no RST. What it sends later is answered by an RST. It takes CAP_NET_ADMIN: without it the case is skipped",
+                "this side notices nothing: no FIN, no RST. Whatever it sends later is answered by an RST. This requires CAP_NET_ADMIN; without it the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]
@@ -118,7 +118,7 @@ extension ProxyAction {
     /// The entry for what follows the words of a ``ConnectionExpectation``.
     static let watching = LanguageEntry(
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
-        "watches what comes from this side, and takes nothing away: it goes on as it would. Each side has a place of its own, up to which steps have looked",
+        "watches the bytes from this side without consuming them: they are forwarded as before. Each side has its own position, up to which steps have looked",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
 
     /// Whether the action changes how bytes are forwarded, so that it has no effect unless bytes arrive.

@@ -159,7 +159,7 @@ extension ClientAction {
         Phrase(
             LanguageEntry(
                 "connect to", ["connect to 127.0.0.1:(port)"],
-                "for a client that was declared without an address; the outcome may stand behind it",
+                "for a client that was declared without an address; the outcome can follow",
                 example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
         ) { parser throws(Abandoned) in
             let address = try parser.endpoints.parseAddress(needsPort: true)

@@ -46,7 +46,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "each branch starts with an `expect` or an `accept`; the first branch whose start fits what has come is taken, for good, and the report says which. `or` stands behind the `}`. It waits for the longest deadline of the starts. A start means what the same step means by itself: `nothing for 30ms` fits when the 30 ms are over and nothing has come",
+                "each branch starts with an `expect` or an `accept`; the first branch whose start matches is taken, and the report names it. `or` follows the `}`. The step waits for the longest deadline of the starts. A start has the same meaning as the step alone: `nothing for 30ms` matches when 30 ms have passed and nothing was received",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(

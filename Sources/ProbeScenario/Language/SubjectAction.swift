@@ -35,7 +35,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "start",
-                "connect (or listen); done when the operation is taken, not when it is connected. Behind its stop it is a new connection",
+                "connect (or listen); done when the operation is accepted, not when it is connected. After its stop, this is a new connection",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
@@ -62,13 +62,13 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16", "framing u16 behind 1 line"],
-                "what is a line or a message from here on, in both directions; bytes that it has received and not delivered are divided anew. `behind`: not now but when it has delivered so many more lines or messages, before it divides anything behind them",
+                "what is a line or a message from here on, in both directions; bytes that it has received and not delivered are divided anew. `behind`: not now, but when it has delivered this number of further lines or messages, before it divides anything after them",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         Phrase(
             LanguageEntry(
                 "start tls", ["start tls", "start tls name \"chat.test\""],
-                "it begins TLS on a connection that has none: STARTTLS; done when the operation is taken. The declaration's options of `tls` may stand behind it. Nothing that came in plain text is delivered behind it",
+                "it begins TLS on a connection that has none: STARTTLS; done when the operation is taken. The declaration's options of `tls` can follow. Nothing received in plain text is delivered after it",
                 example: "start tls", needs: .startTLS), needsAllWords: true
         ) { parser throws(Abandoned) in
             parser.context.scenario.startsTLS = true
@@ -86,7 +86,7 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "close", ["close", "close 1000", "close 1000 \"bye\""],
-                "with `framing websocket`: a close behind what was sent, with that code and that reason; then as `expect stopped closed` says, or `stopped timeout` where the peer does not answer it",
+                "with `framing websocket`: a close after everything that was sent, with that code and that reason; then as `expect stopped closed` says, or `stopped timeout` if the peer does not answer it",
                 example: "close 1000 \"bye\"", needs: .webSocket)
         ) { parser throws(Abandoned) in
             let code = try parser.expectations.parseOptionalValue()
@@ -124,7 +124,7 @@ extension SubjectAction {
     private static let sendEarlyEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send early", ["send early V", "send early line V"],
-            "the same, told at once behind `T start`, without waiting for the connection: it is queued, and sent in order once connected",
+            "the same, requested directly after `T start`, without waiting for the connection: it is queued, and sent in order once connected",
             example: "send early line \"text\"", choice: nil, timing: .send, needs: .sendEarly)
         entry.pointsAtOperand = true
         return entry

@@ -50,7 +50,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "secured",
-                "its handshake is done: behind `start tls`, or behind `start` where it is declared with `tls`",
+                "its handshake is done: after `start tls`, or after `start` if it is declared with `tls`",
                 example: "expect secured", after: "T start tls", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .secured },
@@ -71,7 +71,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "ping", ["expect ping", "expect ping V"],
-                "with `framing websocket`: the next of the peer's pings and pongs, as far as they are told; they are kept apart from the messages",
+                "with `framing websocket`: the next of the peer's pings and pongs that it reports; they are separate from the messages",
                 example: "expect ping \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
         ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
         Phrase(
@@ -82,7 +82,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "sent",
-                "it has reported as many bytes sent as all that it was told to send so far, terminators and prefixes included: fewer at the deadline, or more at any time, fail",
+                "it has reported as many bytes sent as the script has had it send so far, including terminators and prefixes: fewer at the deadline, or more at any time, fail",
                 example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sent },
         Phrase.pattern(
@@ -109,18 +109,19 @@ extension SubjectExpectation {
         ) { _ throws(Abandoned) in .discarded },
         Phrase(
             LanguageEntry(
-                "full", "with `high-water`: it has reported that so many bytes wait to be written",
+                "full", "with `high-water`: it has reported that this number of bytes waits to be written",
                 example: "expect full", timing: .both, needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .full },
         Phrase(
             LanguageEntry(
-                "drained", "behind `full`: it has reported that fewer wait", example: "expect drained", timing: .both,
+                "drained", "after `full`: it has reported that fewer bytes wait", example: "expect drained",
+                timing: .both,
                 needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .drained },
         Phrase(
             LanguageEntry(
                 "lost", ["expect lost eof", "expect lost reset as n"],
-                "with `reconnect`: the next event is the end of its connection, with the reason; without a word any. `n` is how many bytes it was told to send, and never will",
+                "with `reconnect`: the next event is the end of its connection, with the reason; without a word any. `n` is the number of bytes that it had to send, and never will",
                 example: "expect lost eof", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in

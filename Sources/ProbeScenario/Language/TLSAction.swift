@@ -63,7 +63,7 @@ extension TLSAction {
             LanguageEntry(
                 "start tls",
                 ["start tls", "start tls cert expired"],
-                "the handshake, on a connection that is up: STARTTLS. The declaration's options of `tls` may stand behind it. Bytes that came in plain text and are unread by then are an error",
+                "the handshake, on an established connection: STARTTLS. The declaration's options of `tls` can follow. Plain-text bytes that are unread by then fail the case",
                 more: [
                     (
                         ["start tls failed", "start tls failed unknown-ca"],
@@ -87,7 +87,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send record", ["send record 23 V"],
-                "a record of any content type, by its number. It is encrypted by the harness itself: TLS 1.3, with TLS_AES_128_GCM_SHA256 alone. Ordinary sends can't stand behind it",
+                "a record of any content type, by its number. It is encrypted by the harness itself: TLS 1.3, with TLS_AES_128_GCM_SHA256 alone. Ordinary sends can't follow it",
                 example: "send record 23 \"text\""), when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let type = try parser.values.parseExpression("a content type", "send record 23 \"text\"")
@@ -105,7 +105,7 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send notify",
-                "close_notify alone: the connection stays open. A `send` behind it is data behind close_notify",
+                "close_notify alone: the connection stays open. A `send` after it is data after close_notify",
                 example: "send notify"), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendNotify },
         Phrase(

@@ -76,7 +76,7 @@ extension HalfConnectionStatement {
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
-                "so many data segments; also `>= 3` and the other comparisons. `segments 0` is legal",
+                "this number of data segments; also `>= 3` and the other comparisons. `segments 0` is legal",
                 more: [(["segments \"a\", \"b\""], "the data segments are these, in the order of the stream")],
                 example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseSegments() },
@@ -99,7 +99,7 @@ extension HalfConnectionStatement {
         Phrase(
             LanguageEntry(
                 "lines",
-                "every line ends so, and nothing stands behind the last; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`, `\"END\"`",
+                "every line ends in this way, and nothing follows the last one; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`, `\"END\"`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place
@@ -138,7 +138,7 @@ extension HalfConnectionStatement {
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
-                "sacks", "acknowledgements of S with blocks that it has got behind a gap (RFC 2018)",
+                "sacks", "acknowledgements of S with blocks that it has received after a gap (RFC 2018)",
                 example: "sacks >= 1",
                 timing: .wire)
         ) { .sacks($0, $1) },
@@ -163,7 +163,7 @@ extension HalfConnectionStatement {
         Phrase.comparison(
             LanguageEntry(
                 "frames",
-                "whole frames of WebSocket, control frames among them, behind the heads of the opening handshake. `frames 0`: not one has begun",
+                "complete WebSocket frames, including control frames, after the heads of the opening handshake. `frames 0`: none has begun",
                 example: "frames 3", timing: .wire)
         ) { .frames($0, $1) },
         Phrase(
@@ -180,7 +180,7 @@ extension HalfConnectionStatement {
         Phrase(
             LanguageEntry(
                 "lacks", ["lacks V"],
-                "S has sent something so far, and V was nowhere in it: not in the clear. Where bytes are missing from the capture it can't be told",
+                "S has sent something so far, and V was nowhere in it: not in the clear. If bytes are missing from the capture, the result is inconclusive",
                 example: "lacks \"PASS\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))

@@ -4,8 +4,8 @@ package import ProbeBase
 /// that are not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {
     package internal(set) var table: ConversationTable
-    /// The number of packets; with a share, of its own connections only. Packets that belong to no connection are
-    /// counted by share 0.
+    /// The number of packets; with a share, only those of the share's connections. Packets that belong to no connection
+    /// are counted by share 0.
     package internal(set) var packetCount = 0
     package internal(set) var tcpPacketCount = 0
     package internal(set) var undecodableCount = 0

@@ -5,8 +5,7 @@ package import ProbeBase
 /// Packets are added in the order of the capture. Nothing is decoded twice, and the cost of a packet is linear in its
 /// bytes.
 package struct Conversation: Sendable {
-    // The first 64 bytes are what every packet touches. They have their own cache line (`ConversationList`), as do
-    // those of each flow.
+    // The first 64 bytes, which every packet touches, have their own cache line, as do those of each flow.
 
     package let client: SocketEndpoint
     /// Whether both SYNs have been captured, but not the acknowledgment that completes the handshake.
@@ -99,8 +98,7 @@ package struct Conversation: Sendable {
         agreement.serverShift = HalfConnection.windowShift(own: server, peer: client)
     }
 
-    /// Adds the next packet of this connection. `payload` is the captured part of its payload, `index` its number in
-    /// the capture.
+    /// Adds the next packet. `payload` is the captured part of its payload, `index` its number in the capture.
     @discardableResult
     package mutating func add(
         _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int

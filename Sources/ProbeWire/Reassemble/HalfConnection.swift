@@ -3,9 +3,8 @@
 /// Offsets are in the stream: 0 is the first byte after the SYN, -1 the SYN itself, the stream's length the FIN. If no
 /// SYN was captured, 0 is the first sequence number seen.
 package struct HalfConnection: Sendable {
-    // With thousands of flows at once, time is spent on fetching them from memory, a cache line of 64 bytes at a time.
-    // The first line here is what each packet from either side touches, the next two what data touches; rarely used
-    // values follow.
+    // With thousands of flows, time is spent on fetching them from memory, a cache line of 64 bytes at a time. Each
+    // packet from either side touches the first line, and data the next two; rarely used values follow.
 
     /// The end of the highest sequence number sent, including SYN and FIN.
     var sentEnd: Int64 = 0
@@ -14,8 +13,7 @@ package struct HalfConnection: Sendable {
     var acknowledgedTime: UInt64 = 0
     /// The sequence number of offset 0.
     var base: SequenceNumber?
-    /// Whether the tail has been probed. There is one probe for each tail, and none in a recovery (RFC 8985 7.3): a
-    /// later repeat is a retransmission.
+    /// Whether a later repeat is a retransmission: a tail is probed once, and not in a recovery (RFC 8985 7.3).
     var hasProbedTail = false
     /// The conditions under which no packet takes the fast path.
     private(set) var conditions = Conditions()
@@ -98,8 +96,7 @@ package struct HalfConnection: Sendable {
     package struct AckSignals: Sendable {
         /// Acknowledgments that repeat the previous one while data is in flight (RFC 5681 2).
         package var duplicates = 0
-        /// Acknowledgments with blocks after a gap (RFC 2018 3); one whose only block is a DSACK (RFC 2883) does not
-        /// count.
+        /// Acknowledgments with blocks after a gap (RFC 2018 3), not counting those with only a DSACK (RFC 2883).
         package var sacks = 0
         /// Probes for whether the peer is still there (RFC 9293 3.8.4).
         package var keepAlives = 0
@@ -212,8 +209,7 @@ package struct HalfConnection: Sendable {
         _modify { yield &events.value.repeats }
     }
 
-    /// The offsets after the urgent data, one for each value of the urgent pointer (RFC 6093: it points after the
-    /// data).
+    /// The offsets after the urgent data, one for each value of the urgent pointer, which points there (RFC 6093).
     package internal(set) var urgentOffsets: [Int64] {
         _read { yield events.value.urgentOffsets }
         _modify { yield &events.value.urgentOffsets }
@@ -275,8 +271,7 @@ package struct HalfConnection: Sendable {
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64
         package var length: Int64
-        /// Why the bytes are missing; `nil` if the peer has not acknowledged them either, so that they may still be
-        /// sent again.
+        /// Why the bytes are missing; `nil` if they are not acknowledged either, and may still be sent again.
         package var cause: StreamGap.Cause?
 
         package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
@@ -286,8 +281,7 @@ package struct HalfConnection: Sendable {
         }
     }
 
-    /// Returns the offset of a sequence number in the stream; correct if it is less than 2^31 away from what was sent
-    /// last.
+    /// Returns the offset of a sequence number in the stream, if it is less than 2^31 away from what was sent last.
     func offset(of sequence: SequenceNumber) -> Int64? {
         guard let base else { return nil }
         let known = max(sentEnd, acknowledged)
@@ -563,8 +557,7 @@ extension HalfConnection {
         refusedRST = ignored
     }
 
-    /// Returns the shift of a side's windows, at most 14; `nil` if it is not known. Windows are scaled only if both
-    /// SYNs have the option (RFC 7323 2.2).
+    /// Returns the shift of a side's windows: 0 unless both SYNs have the option (RFC 7323 2.2), `nil` if unknown.
     static func windowShift(own: SYNAbilities?, peer: SYNAbilities?) -> UInt8? {
         // One SYN without the option is enough to know that nothing is scaled.
         if let own, own.windowScale == nil { return 0 }
@@ -599,8 +592,7 @@ extension HalfConnection {
             hasRestarted = true
         } else if isSYN, base != first {
             if initialSequence == nil, segmentCount == 0 {
-                // A packet before the SYN (an acknowledgment in a split handshake, a forged FIN) does not show where
-                // the stream begins.
+                // A packet before the SYN (in a split handshake, or forged) does not show where the stream begins.
                 restart(at: first)
                 hasRestarted = true
             } else if let kind = otherSYN(tcp, time: time) {
@@ -685,8 +677,7 @@ extension HalfConnection {
                 retransmissionCount += 1
                 noteRecovery(place)
             }
-            // Repeated bytes are not counted, except for the byte of a zero-window probe; a hole that the segment fills
-            // is.
+            // Repeated bytes don't count, except for the byte of a zero-window probe; bytes that fill a hole do.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
             let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
@@ -720,8 +711,7 @@ extension HalfConnection {
         }
     }
 
-    /// The end of what the peer has received, including what is missing from the capture. The peer can't have received
-    /// what was never sent.
+    /// The end of what the peer has received, also if the capture lacks it; none if it exceeds what was sent.
     private var receivedEnd: Int64 {
         guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return Int64.min }
         return acknowledgedEnd
