@@ -57,7 +57,7 @@ extension WebSocketExpression.Kind {
         case .frame:
             Self.entry(
                 #"ws.frame(3, "x")"#, forms: ["ws.frame(opcode, V)"],
-                "any opcode, 0 to 15. Behind the arguments of each frame may stand `fin: no`, `mask: yes` or `mask: hex(01 02 03 04)`, `rsv: 4` (RSV1 is 4, RSV2 is 2, RSV3 is 1), `opcode: 0`, `length: 70000` (what the header says) and `length-form: 8` (a length of 1, 2 or 8 bytes)"
+                "any opcode, 0 to 15. The arguments of each frame can be followed by `fin: no`, `mask: yes` or `mask: hex(01 02 03 04)`, `rsv: 4` (RSV1 is 4, RSV2 is 2, RSV3 is 1), `opcode: 0`, `length: 70000` (what the header says) and `length-form: 8` (a length of 1, 2 or 8 bytes)"
             )
         case .accept:
             Self.entry(
