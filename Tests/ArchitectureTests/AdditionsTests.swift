@@ -38,10 +38,9 @@ struct AdditionsTests {
         #expect(listed.count <= addition.limit && listed.count > 2)
 
         let identifier = try Regex(#"\b\#(name)\b"#)
-        let sources = Repository.files(below: "Sources", ending: ".swift").filter {
-            Repository.text($0)?.firstMatch(of: identifier) != nil
-        }
-        #expect(Set(sources.filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
+        // A search for the name alone is much faster than the expression.
+        let sources = Repository.sources.filter { $0.text.contains(name) && $0.text.firstMatch(of: identifier) != nil }
+        #expect(Set(sources.map(\.path).filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {
             let text = Repository.text(path) ?? ""
             // The adapter protocol joins the words of an op with hyphens.

@@ -5,8 +5,8 @@ import Testing
 struct ChangeHandlerUseTests {
     @Test func changesAreAnnouncedByAChangeHandlerAlone() {
         var handlers = 0
-        for path in Repository.files(below: "Sources", ending: ".swift") {
-            let code = DeclaredTypes.code(of: Repository.text(path) ?? "")
+        for (path, code) in DeclaredTypes.codeOfSources
+        where code.contains("onChange") || code.contains("ChangeHandler()") {
             let words = code.split { !($0.isLetter || $0 == "(" || $0 == ")") }
             for word in words where word.hasSuffix("onChange()") {
                 Issue.record("\(path) calls onChange itself: ChangeHandler.notify calls it, one call at a time")

@@ -12,22 +12,25 @@ enum DeclaredTypes {
         var lines: Int
     }
 
+    /// The code of each file of `Sources`, without comments and strings.
+    static let codeOfSources = Repository.sources.map { (path: $0.path, code: code(of: $0.text)) }
+
     /// The declarations in each file of `Sources`.
-    static let ofSources = Repository.files(below: "Sources", ending: ".swift").map { path in
-        (path: path, declarations: declarations(in: Repository.text(path) ?? ""))
-    }
+    static let ofSources = codeOfSources.map { (path: $0.path, declarations: declarations(inCode: $0.code)) }
 
     static func names(in text: String) -> [String] {
         declarations(in: text).filter { !$0.isExtension }.map(\.name)
     }
 
     /// Returns the declarations in a text, in the order in which they begin.
-    static func declarations(in text: String) -> [Declaration] {
+    static func declarations(in text: String) -> [Declaration] { declarations(inCode: code(of: text)) }
+
+    private static func declarations(inCode code: String) -> [Declaration] {
         var declarations: [Declaration] = []
         var scopes: [(depth: Int, index: Int, firstLine: Int)] = []
         var depth = 0
         var opening: (index: Int, line: Int)?
-        let words = words(of: code(of: text))
+        let words = words(of: code)
         for (index, word) in words.enumerated() {
             switch word.text {
             case "{":
@@ -59,121 +62,147 @@ enum DeclaredTypes {
 
     /// Returns the words of a text, including their dots, and its other characters one by one, each with its line number.
     private static func words(of code: String) -> [(text: String, line: Int)] {
+        let bytes = Array(code.utf8)
         var words: [(text: String, line: Int)] = []
-        var word = ""
+        var start: Int?
         var line = 1
-        func isPart(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
-        for character in code {
-            if isPart(character) || character == "." && !word.isEmpty {
-                word.append(character)
+        for (index, byte) in bytes.enumerated() {
+            if isPart(byte) || byte == UInt8(ascii: ".") && start != nil {
+                start = start ?? index
                 continue
             }
-            if !word.isEmpty { words.append((word, line)) }
-            word = ""
-            if character == "\n" { line += 1 }
-            if !character.isWhitespace { words.append((String(character), line)) }
+            if let first = start { words.append((String(decoding: bytes[first..<index], as: UTF8.self), line)) }
+            start = nil
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            if byte > UInt8(ascii: " ") { words.append((String(UnicodeScalar(byte)), line)) }
         }
-        return word.isEmpty ? words : words + [(word, line)]
+        if let start { words.append((String(decoding: bytes[start...], as: UTF8.self), line)) }
+        return words
+    }
+
+    /// Returns whether a byte may belong to an identifier.
+    private static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
+        default: false
+        }
     }
 
     /// Returns a text without comments, strings and the branches after `#else` and `#elseif`. Line numbers don't
     /// change.
     static func code(of text: String) -> String {
-        var kept = ""
+        var kept: [UInt8] = []
         var isLeftOut = [false]
-        for line in withoutComments(text).split(separator: "\n", omittingEmptySubsequences: false) {
-            let first = line.drop { $0 == " " }
-            if first.hasPrefix("#if") {
+        for line in SourceText(text).withoutComments().split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        {
+            let first = line.drop { $0 == UInt8(ascii: " ") }
+            if first.starts(with: "#if".utf8) {
                 isLeftOut.append(isLeftOut.last ?? false)
-            } else if first.hasPrefix("#else") {
+            } else if first.starts(with: "#else".utf8) {
                 isLeftOut[isLeftOut.count - 1] = true
-            } else if first.hasPrefix("#endif"), isLeftOut.count > 1 {
+            } else if first.starts(with: "#endif".utf8), isLeftOut.count > 1 {
                 isLeftOut.removeLast()
             } else if isLeftOut.last == false {
                 kept += line
             }
-            kept += "\n"
+            kept.append(UInt8(ascii: "\n"))
         }
-        return kept
+        return String(decoding: kept, as: UTF8.self)
+    }
+}
+
+/// The text of a Swift file, read from its beginning. It is read as bytes: the tests read all sources, and with
+/// `Character`s, in a debug build, that took a tenth of the time of all unit tests.
+private struct SourceText {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    private func isAt(_ text: StaticString, _ offset: Int = 0) -> Bool {
+        guard index + offset + text.utf8CodeUnitCount <= bytes.count else { return false }
+        for position in 0..<text.utf8CodeUnitCount
+        where bytes[index + offset + position] != text.utf8Start[position] {
+            return false
+        }
+        return true
     }
 
-    private static func withoutComments(_ text: String) -> String {
-        var kept = ""
-        var rest = Substring(text)
-        while let character = rest.first {
-            if rest.hasPrefix("//") {
-                rest = rest.drop { $0 != "\n" }
-            } else if rest.hasPrefix("/*") {
-                let end = afterBlockComment(rest)
-                kept += lineEnds(from: rest, to: end)
-                rest = end
-            } else if let end = afterString(rest) {
+    /// Returns the text without comments, and with empty strings instead of its strings. Line numbers don't change.
+    func withoutComments() -> [UInt8] {
+        var rest = self
+        var kept: [UInt8] = []
+        while rest.index < bytes.count {
+            let start = rest.index
+            if rest.isAt("//") {
+                while rest.index < bytes.count, bytes[rest.index] != UInt8(ascii: "\n") { rest.index += 1 }
+            } else if rest.isAt("/*") {
+                rest.skipBlockComment()
+                kept += bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
+            } else if rest.skipsString() {
                 // No multi-line string in this repository contains `#if`.
-                kept += "\"\"" + lineEnds(from: rest, to: end)
-                rest = end
+                kept += Array("\"\"".utf8) + bytes[start..<rest.index].filter { $0 == UInt8(ascii: "\n") }
             } else {
-                kept.append(character)
-                rest = rest.dropFirst()
+                kept.append(bytes[start])
+                rest.index += 1
             }
         }
         return kept
     }
 
-    private static func lineEnds(from start: Substring, to end: Substring) -> String {
-        String(start[..<end.startIndex].filter { $0 == "\n" })
-    }
-
-    private static func afterBlockComment(_ text: Substring) -> Substring {
-        var rest = text.dropFirst(2)
+    private mutating func skipBlockComment() {
+        index += 2
         var level = 1
-        while level > 0, !rest.isEmpty {
-            if rest.hasPrefix("*/") {
-                level -= 1
-                rest = rest.dropFirst(2)
-            } else if rest.hasPrefix("/*") {
-                level += 1
-                rest = rest.dropFirst(2)
-            } else {
-                rest = rest.dropFirst()
-            }
+        while level > 0, index < bytes.count {
+            let (ends, begins) = (isAt("*/"), isAt("/*"))
+            level += begins ? 1 : ends ? -1 : 0
+            index += begins || ends ? 2 : 1
         }
-        return rest
     }
 
-    /// Returns the text after the string literal that begins here, of any kind; `nil` if none begins here. Code in an
-    /// interpolation is skipped with it.
-    private static func afterString(_ text: Substring) -> Substring? {
-        let hashes = text.prefix { $0 == "#" }
-        var rest = text.dropFirst(hashes.count)
-        guard rest.first == "\"" else { return nil }
-        let quotes = rest.hasPrefix("\"\"\"") ? "\"\"\"" : "\""
-        let (end, escape, interpolation) = (quotes + hashes, "\\" + hashes, "\\" + hashes + "(")
-        rest = rest.dropFirst(quotes.count)
-        while !rest.isEmpty {
-            if rest.hasPrefix(end) { return rest.dropFirst(end.count) }
-            if rest.hasPrefix(interpolation) {
-                rest = afterInterpolation(rest.dropFirst(interpolation.count))
-            } else if rest.hasPrefix(escape) {
-                rest = rest.dropFirst(escape.count + 1)
+    /// Skips the string literal that begins here, of any kind, with the code in its interpolations; returns whether one
+    /// begins here.
+    private mutating func skipsString() -> Bool {
+        guard bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "#") else { return false }
+        let hashes = bytes[index...].prefix { $0 == UInt8(ascii: "#") }.count
+        guard isAt("\"", hashes) else { return false }
+        let quotes = isAt("\"\"\"", hashes) ? 3 : 1
+        index += hashes + quotes
+        while index < bytes.count {
+            if isRun(of: UInt8(ascii: "\""), quotes, at: 0), isRun(of: UInt8(ascii: "#"), hashes, at: quotes) {
+                index += quotes + hashes
+                return true
+            }
+            if isAt("\\"), isRun(of: UInt8(ascii: "#"), hashes, at: 1) {
+                index += 1 + hashes
+                if isAt("(") {
+                    index += 1
+                    skipInterpolation()
+                } else {
+                    index += 1
+                }
             } else {
-                rest = rest.dropFirst()
+                index += 1
             }
         }
-        return rest
+        index = min(index, bytes.count)
+        return true
     }
 
-    private static func afterInterpolation(_ text: Substring) -> Substring {
-        var rest = text
+    private func isRun(of byte: UInt8, _ count: Int, at offset: Int) -> Bool {
+        let start = index + offset
+        return start + count <= bytes.count && bytes[start..<start + count].allSatisfy { $0 == byte }
+    }
+
+    private mutating func skipInterpolation() {
         var level = 1
-        while level > 0, let character = rest.first {
-            if let end = afterString(rest) {
-                rest = end
-                continue
-            }
-            if character == "(" { level += 1 }
-            if character == ")" { level -= 1 }
-            rest = rest.dropFirst()
+        while level > 0, index < bytes.count {
+            if skipsString() { continue }
+            if isAt("(") { level += 1 }
+            if isAt(")") { level -= 1 }
+            index += 1
         }
-        return rest
     }
 }

@@ -36,8 +36,8 @@ struct NamesTests {
     ]
 
     @Test func replacedNamesDoNotComeBack() {
-        for path in Repository.files(below: "Sources", ending: ".swift") {
-            let words = Self.words(inIdentifiersOf: DeclaredTypes.code(of: Repository.text(path) ?? ""))
+        for (path, code) in DeclaredTypes.codeOfSources {
+            let words = Self.words(inIdentifiersOf: code)
             for word in words.intersection(Self.replaced).sorted() {
                 Issue.record("\(path) has a name with \(word) in it")
             }

@@ -20,6 +20,9 @@ enum Repository {
         }
     }
 
+    /// The texts of the Swift files in `Sources`.
+    static let sources = files(below: "Sources", ending: ".swift").map { (path: $0, text: text($0) ?? "") }
+
     static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
 
     /// Returns the names of a folder's entries, without hidden files.
