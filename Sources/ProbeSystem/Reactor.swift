@@ -282,4 +282,12 @@ extension Reactor {
             return nil
         }
     }
+
+    /// Calls the function for each signal that arrives on the descriptor of `probe_interrupt_descriptor`.
+    package func onSignal(from descriptor: Int32, _ action: @escaping (Int32) -> Void) throws(SystemError) {
+        try register(descriptor, for: .read) { _ in
+            let signal = probe_next_signal(descriptor)
+            if signal > 0 { action(signal) }
+        }
+    }
 }

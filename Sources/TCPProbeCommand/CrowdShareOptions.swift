@@ -91,17 +91,15 @@ struct CrowdShareOptions: ParsableArguments {
     ///   - cleanUp: called before an error is thrown.
     /// - Throws: the exit code of invalid usage, after printing the message, if the time is in the past or too far in
     ///   the future.
-    func waitForMoment(orUntilReadable interrupts: Int32, otherwise cleanUp: () -> Void) throws {
+    func waitForMoment(orUntilReadable interrupts: Int32) throws {
         guard let startAt, let moment = Self.seconds(startAt) else { return }
         let rest = moment - Self.now
         if rest < 0 {
-            cleanUp()
             throw Failure.wrongUse(
                 "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago: this run can't begin with the others; "
                     + "all of them need a later time")
         }
         if rest > Self.longestWait {
-            cleanUp()
             throw Failure.wrongUse(
                 "--start-at \(startAt) is more than a day ahead; it must be a time in seconds since 1970, as `date +%s` prints it"
             )

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CShims
 import Glibc
 import ProbeBase
 import ProbeCapture
@@ -65,18 +64,16 @@ struct DeskOptions: ParsableArguments {
             end, framing: Framing(rawValue: framing) ?? .crlf, title: title,
             limit: QuantityArgument.size(limit) ?? SessionScript.defaultLimit)
         let plan = try Self.plan(of: script, allowed)
-        ResourceTracker.begin()
-        let interrupts = probe_interrupt_descriptor()
+        let session = try RunSession()
+        // A session without a subject has nothing that could fail here.
+        _ = session.begin()
         var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         let code = try Self.execute(
-            plan, configuration, script, interrupts, linger: QuantityArgument.time(linger) ?? .seconds(1))
-        for (folder, reason) in ResourceTracker.endAll() {
-            Console.standardError.write(
-                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
-        }
+            plan, configuration, script, session, linger: QuantityArgument.time(linger) ?? .seconds(1))
+        session.endAndReport()
         throw ExitCode(code)
     }
 
@@ -91,13 +88,14 @@ struct DeskOptions: ParsableArguments {
     }
 
     private static func execute(
-        _ plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript, _ interrupts: Int32, linger: Duration
+        _ plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript, _ session: RunSession,
+        linger: Duration
     ) throws -> Int32 {
         let reader = LineReader(actor: script.actor, kind: script.kind)
-        let (reactor, input): (Reactor, LineInput)
+        let reactor = try session.makeReactor()
+        let input: LineInput
         let thread: WorkerThread
         do throws(SystemError) {
-            reactor = try Reactor()
             input = try LineInput(history: DeskHistory.path) { reader.completions(of: $0) }
             thread = try input.start()
         } catch {
@@ -109,24 +107,14 @@ struct DeskOptions: ParsableArguments {
         let job = RunJob(
             plan: plan, casePlan: plan.cases[0], index: StepIndex(plan.scenario), id: "session", path: "session",
             folder: ScenarioFiles.folder(of: "session"))
-        let session = DeskSession(
+        let desk = DeskSession(
             CaseRun(job, configuration: configuration, reactor: reactor), of: plan, configuration, script,
             reader: reader, input: input, output: Console.standardOutput, linger: linger)
-        do throws(SystemError) {
-            try reactor.register(interrupts, for: .read) { _ in
-                let signal = probe_next_signal(interrupts)
-                if signal > 0 { session.assumeIsolated { $0.interrupt(by: signal) } }
-            }
-        } catch {
-            throw Failure.machine("signals can't be waited for: \(error.reason)")
-        }
         let result = Mutex<Int32>(0)
-        Task(executorPreference: reactor) {
-            let code = await session.run()
+        try session.run(onSignal: { signal in desk.assumeIsolated { $0.interrupt(by: signal) } }) {
+            let code = await desk.run()
             result.withLock { $0 = code }
-            reactor.stop()
         }
-        reactor.run()
         thread.join()
         configuration.capture?.leaveClosingToKernel()
         return result.withLock { $0 }

@@ -54,34 +54,20 @@ struct ExploreRun {
         // Must precede any output that contains text of a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
-        probe_keep_memory_small()
-        let descriptors = DescriptorBudget()
-        if probe_has_descriptors(16) == 0 {
-            Console.standardError.write(
-                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
-            throw ExitCode(3)
-        }
-        let interrupts = probe_interrupt_descriptor()
+        let session = try RunSession()
         let needsCapture = chosen.contains { $0.plan.scenario.variationsNeedCapture }
-        if needsCapture { enterNamespace(chosen) }
+        if needsCapture { enterNamespace(session, chosen) }
         let jobs = options.subjects.multiply(chosen, by: sources)
-        let (parallel, note) = descriptors.jobs(
+        let (parallel, note) = session.descriptors.jobs(
             options.parallel, for: Array(repeating: jobs, count: options.parallel).flatMap(\.self),
             subjectCount: sources.count)
         if let note { console.write("note: \(note)\n") }
-        if probe_has_threads(Int32(2 + 8 * parallel)) == 0 {
-            Console.standardError.write(
-                "error: the run can't begin: \(2 + 8 * parallel) threads can't be started; `ulimit -u` must allow more, or `-j` be smaller\n"
-            )
-            throw ExitCode(3)
-        }
+        try session.requireThreads(2 + 8 * parallel)
         let folder = try outputFolder()
-        ResourceTracker.begin()
         let goodAdapter = try options.good.adapter(for: jobs)
         let started: [any SubjectSource] = sources + (goodAdapter.map { [$0] } ?? [])
-        SubjectIntroductions(started).wait(orUntilReadable: interrupts)
-        defer { endResources() }
-        if let failure = started.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
+        defer { session.endAndReport() }
+        if let failure = session.begin(introducing: started) { throw Failure.wrongUse(failure) }
         let targets = try options.targets.targets()
         let twins = try jobs.map { job in
             try options.good.twin(
@@ -97,8 +83,8 @@ struct ExploreRun {
         if needsCapture { (configuration.capture, configuration.captureProblem) = capture.open() }
         let reports = try makeReports(jobs, hasSeveralSubjects: sources.count > 1)
         let code = try execute(
-            zip(jobs, twins).map { ($0, $1) }, configuration, started, interrupts, output: (folder, capture, reports))
-        endResources()
+            zip(jobs, twins).map { ($0, $1) }, configuration, started, session, output: (folder, capture, reports))
+        session.endAndReport()
         throw ExitCode(code)
     }
 
@@ -106,12 +92,12 @@ struct ExploreRun {
 
     /// Enters a private namespace, in which capture is permitted, if wire statements must be judged and capture is not
     /// permitted outside.
-    private func enterNamespace(_ jobs: [RunJob]) {
+    private func enterNamespace(_ session: RunSession, _ jobs: [RunJob]) {
         guard !Isolation.mayCapture, IsolationObstacle(jobs, allowedTargets: options.targets.allowed) == nil else {
             return
         }
         do {
-            try Isolation.enter()
+            try session.enterNamespace()
         } catch {
             console.write("note: a network namespace is not to be had here (\(error.step): \(error.reason))\n")
         }
@@ -127,13 +113,6 @@ struct ExploreRun {
                 "error: the folder \(Escaped.text(options.out.utf8)) can't be written to: \(error.reason); `--out DIR` chooses another\n"
             )
             throw ExitCode(3)
-        }
-    }
-
-    private func endResources() {
-        for (folder, reason) in ResourceTracker.endAll() {
-            Console.standardError.write(
-                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
         }
     }
 
@@ -164,37 +143,17 @@ struct ExploreRun {
 
     private func execute(
         _ jobs: [(RunJob, GoodTwin?)], _ configuration: RunConfiguration, _ subjects: [any SubjectSource],
-        _ interrupts: Int32,
-        output: Output
+        _ session: RunSession, output: Output
     ) throws -> Int32 {
-        let reactor: Reactor
-        do {
-            reactor = try Reactor()
-        } catch {
-            Console.standardError.write("error: the run can't begin: \(error)\n")
-            throw ExitCode(3)
-        }
-        let control = RunControl()
+        let (reactor, control) = (try session.makeReactor(), RunControl())
         let reports = output.reports
-        if interrupts >= 0 {
-            do {
-                try reactor.register(interrupts, for: .read) { _ in
-                    let signal = probe_next_signal(interrupts)
-                    if signal == 0 { return }
-                    if control.interruptedBy != nil {
-                        reports.abort(by: signal)
-                        endResources()
-                        Console.standardOutput.resumeCommands()
-                        _exit(128 + signal)
-                    }
-                    control.interrupt(by: signal)
-                }
-            } catch {
-                Console.standardError.write("note: Ctrl-C will end the run at once: \(error)\n")
-            }
-        }
         let finished = ExitCodeBox()
-        Task(executorPreference: reactor) {
+        let abort: (Int32) -> Void = { signal in
+            reports.abort(by: signal)
+            session.endAndReport()
+            Console.standardOutput.resumeCommands()
+        }
+        try session.run(control, abort: abort) {
             for (job, good) in jobs where control.interruptedBy == nil {
                 let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) {
                     _ in true
@@ -203,9 +162,7 @@ struct ExploreRun {
                 finished.raise(to: await explore(runner, good, text, output))
             }
             for subject in subjects { await subject.shutDown() }
-            reactor.stop()
         }
-        reactor.run()
         return reports.end(code: finished.code, interruptedBy: control.interruptedBy)
     }
 

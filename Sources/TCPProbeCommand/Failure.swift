@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProbeBase
 import ProbeEngine
 import ProbeSystem
 import ProbeTransport
@@ -28,6 +29,16 @@ enum Failure {
         let prefix = "Error: "
         let own = message.hasPrefix(prefix) ? "error: " + message.dropFirst(prefix.count) : message
         return EchoedArguments.safe(own, arguments: arguments)
+    }
+}
+
+extension RunSession {
+    /// Ends the session; reports folders that can't be removed.
+    func endAndReport() {
+        for (folder, reason) in end() {
+            Console.standardError.write(
+                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
+        }
     }
 }
 

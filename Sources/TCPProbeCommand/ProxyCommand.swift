@@ -196,9 +196,9 @@ private final class ProxySession {
     func run(until interrupts: Int32) -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {
-            try reactor.register(interrupts, for: .read) { [reactor] _ in
-                signal = probe_next_signal(interrupts)
-                if signal > 0 { reactor.stop() }
+            try reactor.onSignal(from: interrupts) { [reactor] in
+                signal = $0
+                reactor.stop()
             }
         } catch {
             Console.standardError.write("error: signals can't be waited for: \(error.reason)\n")

@@ -160,9 +160,9 @@ final class RecordingSession {
     func run() throws -> Int32 {
         var signal: Int32 = 0
         do throws(SystemError) {
-            try reactor.register(interrupts, for: .read) { [reactor, interrupts] _ in
-                signal = probe_next_signal(interrupts)
-                if signal > 0 { reactor.stop() }
+            try reactor.onSignal(from: interrupts) { [reactor] in
+                signal = $0
+                reactor.stop()
             }
         } catch {
             throw Failure.machine("signals can't be waited for: \(error.reason)")

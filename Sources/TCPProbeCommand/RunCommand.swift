@@ -126,15 +126,7 @@ struct RunCommand: ParsableCommand {
             try showCases(chosen(notes).jobs, shard, of: sources, notes)
             return
         }
-        probe_keep_memory_small()
-        let descriptors = DescriptorBudget()
-        // The Swift runtime traps if it gets no descriptors; a case needs about sixteen.
-        if probe_has_descriptors(16) == 0 {
-            Console.standardError.write(
-                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
-            throw ExitCode(3)
-        }
-        let interrupts = probe_interrupt_descriptor()
+        let session = try RunSession()
         // A namespace must be entered while the process has a single thread, and therefore before the capture is
         // opened. The scripts must be read even earlier, because they determine whether a namespace may be entered
         // without `--isolate`.
@@ -146,16 +138,10 @@ struct RunCommand: ParsableCommand {
             read = selection
             let needsLinks = selection.jobs.contains { !$0.plan.scenario.links.isEmpty }
             if isolate == true || !Isolation.mayCapture || needsLinks {
-                obstacle = try enterNamespace(selection.jobs, notes)
+                obstacle = try enterNamespace(session, selection.jobs, notes)
             }
         }
-        // A dispatch queue that gets no thread would wait indefinitely.
-        if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
-            Console.standardError.write(
-                "error: the run can't begin: \(2 + 2 * jobs) threads can't be started; `ulimit -u` (or the container's limit of "
-                    + "processes) must allow more, or `-j` be smaller\n")
-            throw ExitCode(3)
-        }
+        try session.requireThreads(2 + 2 * jobs)
         let ports = PortAllocator(seed: getpid())
         // Opening the capture takes some milliseconds, during which the scripts are read.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
@@ -163,16 +149,12 @@ struct RunCommand: ParsableCommand {
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
         let picked = try read ?? readScripts(notes)
         let selected = subjects.multiply(picked.jobs, by: sources)
-        let (parallel, note) = descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
+        let (parallel, note) = session.descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
         if let note { notes.write("note: \(note)\n") }
         let openedFolder = try makeOutputFolder(isShared: shard != nil)
-        ResourceTracker.begin()
-        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
-        if let failure = sources.lazy.compactMap(\.givenUp).first {
-            endResources()
-            throw Failure.wrongUse(failure)
-        }
-        try crowds.waitForMoment(orUntilReadable: interrupts, otherwise: endResources)
+        defer { session.endAndReport() }
+        if let failure = session.begin(introducing: sources) { throw Failure.wrongUse(failure) }
+        try crowds.waitForMoment(orUntilReadable: session.signals)
         let division = try division(selected, shard)
         notes.release(behind: division.firstLine)
         if let remark = shards.remark(shard, writesResults: reports.results != nil) { notes.write("note: \(remark)\n") }
@@ -187,22 +169,20 @@ struct RunCommand: ParsableCommand {
                 division, filteredAway: picked.filteredAway, expected: expected, options: options,
                 head: resultsHead(division, options), rerun: rerun))
 
-        let reactor: Reactor
-        do {
-            reactor = try Reactor()
-        } catch {
-            Console.standardError.write("error: the run can't begin: \(error)\n")
-            throw ExitCode(3)
-        }
+        let (reactor, control) = (try session.makeReactor(), RunControl())
         var configuration = try configuration(ports: ports, subjects: sources, parallel: parallel, rules: options.rules)
         configuration.openedFolder = openedFolder
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         configuration.isolationObstacle = obstacle?.text
-        let summary = execute(division.jobs, configuration, reactor, interrupts, output)
-        endResources()
+        if console.progressWidth != nil { output.tick(on: reactor) }
+        let (jobs, runner) = (
+            division.jobs, Runner(configuration: configuration, control: control) { output.record($0) }
+        )
+        try session.run(control, abort: { abort($0, output, session) }) { await runner.run(jobs, on: reactor) }
+        session.endAndReport()
         configuration.capture?.leaveClosingToKernel()
         // Without a summary the run has not ended, and its results are unreliable.
-        throw ExitCode(summary?.exitCode ?? 3)
+        throw ExitCode(output.summary?.exitCode ?? 3)
     }
 
     /// Returns the configuration that the arguments specify.
@@ -287,54 +267,20 @@ struct RunCommand: ParsableCommand {
         _ jobs: [RunJob], _ shard: ShardOptions.Choice?, of sources: [any SubjectSource], _ notes: HeldNotes
     ) throws {
         guard let shard else { return CaseList.write(jobs, timeScale: timeScale) }
-        ResourceTracker.begin()
-        SubjectIntroductions(sources).wait(orUntilReadable: -1)
-        defer { endResources() }
-        if let failure = sources.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
+        let session = try RunSession()
+        defer { session.endAndReport() }
+        if let failure = session.begin(introducing: sources) { throw Failure.wrongUse(failure) }
         let division = try division(subjects.multiply(jobs, by: sources), shard)
         notes.release(behind: division.firstLine)
         var shown: Set<String> = []
         CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)
     }
 
-    /// Ends the processes and removes the folders that cases have left behind; reports folders that can't be removed.
-    private func endResources() {
-        for (folder, reason) in ResourceTracker.endAll() {
-            Console.standardError.write(
-                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
-        }
-    }
-
-    private func execute(
-        _ jobs: [RunJob], _ configuration: RunConfiguration, _ reactor: Reactor, _ interrupts: Int32,
-        _ output: RunOutput
-    ) -> RunSummary? {
-        let control = RunControl()
-        if interrupts >= 0 {
-            do {
-                try reactor.register(interrupts, for: .read) { _ in
-                    let signal = probe_next_signal(interrupts)
-                    if signal == 0 { return }
-                    // A second signal skips `finally` and tear-down; reports are still completed.
-                    if control.interruptedBy != nil {
-                        output.abort(by: signal)
-                        endResources()
-                        Console.standardOutput.resumeCommands()
-                        _exit(128 + signal)
-                    }
-                    control.interrupt(by: signal)
-                }
-            } catch {
-                Console.standardError.write("note: Ctrl-C will end the run without a report: \(error)\n")
-            }
-        }
-        if console.progressWidth != nil { output.tick(on: reactor) }
-        Task(executorPreference: reactor) {
-            await Runner(configuration: configuration, control: control) { output.record($0) }.run(jobs, on: reactor)
-            reactor.stop()
-        }
-        reactor.run()
-        return output.summary
+    /// Completes the reports of a run that a second signal ends.
+    private func abort(_ signal: Int32, _ output: RunOutput, _ session: RunSession) {
+        output.abort(by: signal)
+        session.endAndReport()
+        Console.standardOutput.resumeCommands()
     }
 }
 
@@ -344,7 +290,9 @@ extension RunCommand {
     /// Enters a network namespace if one is requested or needed.
     ///
     /// - Returns: the obstacle that keeps the run outside; `nil` if there is none.
-    func enterNamespace(_ jobs: [RunJob], _ notes: HeldNotes) throws -> IsolationObstacle? {
+    func enterNamespace(
+        _ session: RunSession, _ jobs: [RunJob], _ notes: HeldNotes
+    ) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
             throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
@@ -353,7 +301,7 @@ extension RunCommand {
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
         let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
         do {
-            try Isolation.enter()
+            try session.enterNamespace()
             notes.write(
                 isAsked
                     ? "isolated: this run has a network namespace of its own (MTU 1500)\n"

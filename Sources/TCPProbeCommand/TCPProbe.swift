@@ -1,6 +1,7 @@
 import ArgumentParser
 import CShims
 import Glibc
+import ProbeEngine
 import ProbeEvents
 import ProbeOrigin
 import ProbeSystem
@@ -72,6 +73,9 @@ struct TCPProbe: ParsableCommand {
             try command.run()
         } catch let code as ExitCode {
             finish(code.rawValue)
+        } catch let error as RunSessionError {
+            Console.standardError.write("error: the run can't begin: \(error.message)\n")
+            finish(3)
         } catch {
             // ArgumentParser exits with 64 on invalid usage; this tool exits with 2.
             let code = exitCode(for: error).rawValue

@@ -1,9 +1,8 @@
 import CShims
-import ProbeEngine
 import ProbeScenario
 
 /// The number of cases that may run at a time, given the number of descriptors that the process may open.
-struct DescriptorBudget {
+package struct DescriptorBudget {
     /// The descriptors reserved for the run itself: reports, the capture, the guardian, and descriptors that libraries
     /// open briefly.
     private static let own = 16
@@ -16,7 +15,7 @@ struct DescriptorBudget {
     /// Limits the number of parallel jobs.
     ///
     /// - Returns: the requested number of jobs, or a smaller one with a note that explains why.
-    func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
+    package func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
         if asked == 1 { return (asked, nil) }
         // The cases that need the most descriptors may run at the same time.
         let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)

@@ -1,0 +1,151 @@
+import CShims
+import Glibc
+package import ProbeSystem
+package import ProbeTransport
+
+/// What a run needs of its process. Each part is acquired once, in the order in which the parts depend on each other
+/// (``RunOrder``), and everything is released by ``end()``.
+///
+/// `run`, `explore`, `shrink`, `connect` and `listen` use one. `record` and `proxy`, which run no cases, use its signals
+/// and its reactor.
+package final class RunSession {
+    package let descriptors: DescriptorBudget
+    /// Becomes readable when a signal that ends the run arrives.
+    package let signals: Int32
+    private var order = RunOrder()
+    private var reactor: Reactor?
+
+    /// Prepares the process, and takes its signals: from here on, Ctrl-C ends it only through ``run(onSignal:_:)``.
+    package init() throws(RunSessionError) {
+        order.begin(.descriptors)
+        probe_keep_memory_small()
+        descriptors = DescriptorBudget()
+        // The Swift runtime traps if it gets no descriptors; a case needs about sixteen.
+        if probe_has_descriptors(16) == 0 {
+            throw RunSessionError(message: "too many open files; `ulimit -n` must allow 16 more than are open")
+        }
+        order.begin(.signals)
+        signals = probe_interrupt_descriptor()
+    }
+
+    /// Moves the process to a private network namespace.
+    package func enterNamespace() throws(Isolation.Failure) {
+        order.begin(.namespace)
+        try Isolation.enter()
+    }
+
+    /// Checks that threads can be started: a dispatch queue that gets none would wait indefinitely.
+    package func requireThreads(_ count: Int) throws(RunSessionError) {
+        order.begin(.threads)
+        if probe_has_threads(Int32(count)) == 0 {
+            throw RunSessionError(
+                message: "\(count) threads can't be started; `ulimit -u` (or the container's limit of processes) must "
+                    + "allow more, or `-j` be smaller")
+        }
+    }
+
+    /// Begins to track the processes and folders of the run, and introduces its subjects, unless a signal arrives.
+    ///
+    /// - Returns: why a subject can't be used; `nil` if all can.
+    package func begin(introducing subjects: [any SubjectSource] = []) -> SubjectFailure? {
+        order.begin(.resources)
+        ResourceTracker.begin()
+        SubjectIntroductions(subjects).wait(orUntilReadable: signals)
+        return subjects.lazy.compactMap(\.givenUp).first
+    }
+
+    /// Creates the reactor.
+    package func makeReactor() throws(RunSessionError) -> Reactor {
+        order.begin(.reactor)
+        do throws(SystemError) {
+            let reactor = try Reactor()
+            self.reactor = reactor
+            return reactor
+        } catch {
+            throw RunSessionError(message: "\(error)")
+        }
+    }
+
+    /// Does the work on the reactor, until it is done.
+    ///
+    /// - Parameter onSignal: called on the reactor for each signal.
+    /// - Throws: an error if signals can't be waited for; the work has not begun.
+    package func run(
+        onSignal: @escaping (Int32) -> Void, _ work: @escaping @Sendable () async -> Void
+    ) throws(RunSessionError) {
+        guard let reactor else { preconditionFailure("the work of a run begins after its reactor was made") }
+        order.begin(.work)
+        do throws(SystemError) {
+            try reactor.onSignal(from: signals, onSignal)
+        } catch {
+            throw RunSessionError(message: "signals can't be waited for: \(error.reason)")
+        }
+        Task(executorPreference: reactor) {
+            await work()
+            reactor.stop()
+        }
+        reactor.run()
+    }
+
+    /// Runs cases on the reactor. The first signal ends them early, with complete results; a second one ends the process
+    /// at once.
+    ///
+    /// - Parameter abort: completes the reports before a second signal ends the process.
+    package func run(
+        _ control: RunControl, abort: @escaping (_ signal: Int32) -> Void, _ work: @escaping @Sendable () async -> Void
+    ) throws(RunSessionError) {
+        let second: (Int32) -> Void = { signal in
+            abort(signal)
+            _exit(128 + signal)
+        }
+        try run(
+            onSignal: { signal in
+                if control.interruptedBy == nil { control.interrupt(by: signal) } else { second(signal) }
+            }, work)
+    }
+
+    /// Ends the processes and removes the folders that the run has left behind. May be called again.
+    ///
+    /// - Returns: the folders that can't be removed, each with the reason.
+    package func end() -> [(folder: String, reason: String)] {
+        order.begin(.end)
+        return ResourceTracker.endAll().map { ($0, $1) }
+    }
+}
+
+/// Why a run can't begin.
+package struct RunSessionError: Error {
+    package var message: String
+}
+
+/// The order in which a run acquires what it needs. A step may be left out, but none may follow one that depends on it.
+package struct RunOrder {
+    package enum Step: Int, Comparable, CaseIterable {
+        /// Comes first: without free descriptors, every other step fails or traps.
+        case descriptors
+        /// Precedes threads, which inherit the signal mask, and resources, which a signal must not leave behind.
+        case signals
+        /// Precedes threads: a process with several threads can't enter a user namespace.
+        case namespace
+        case threads
+        /// Precedes the first process that the run starts.
+        case resources
+        case reactor, work
+        case end
+
+        package static func < (left: Step, right: Step) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private var last: Step?
+
+    package init() {}
+
+    package func allows(_ step: Step) -> Bool {
+        last.map { $0 < step || $0 == .end && step == .end } ?? (step == .descriptors)
+    }
+
+    package mutating func begin(_ step: Step) {
+        precondition(allows(step), "\(step) after \(last.map { "\($0)" } ?? "nothing")")
+        last = step
+    }
+}

@@ -1,0 +1,24 @@
+import ProbeEngine
+import Testing
+
+struct RunOrderTests {
+    @Test func everyRunBeginsWithItsDescriptors() {
+        for step in RunOrder.Step.allCases { #expect(RunOrder().allows(step) == (step == .descriptors)) }
+    }
+
+    @Test(arguments: RunOrder.Step.allCases)
+    func stepsThatDependOnOneCanNotPrecedeIt(_ step: RunOrder.Step) {
+        var order = RunOrder()
+        for earlier in RunOrder.Step.allCases where earlier <= step { order.begin(earlier) }
+        for other in RunOrder.Step.allCases where other != .end { #expect(order.allows(other) == (other > step)) }
+        #expect(order.allows(.end), "a run may end at any point, and more than once")
+    }
+
+    @Test func aNamespaceThreadsAndCasesMayBeLeftOut() {
+        var order = RunOrder()
+        for step in [RunOrder.Step.descriptors, .signals, .resources, .reactor, .work, .end, .end] {
+            #expect(order.allows(step))
+            order.begin(step)
+        }
+    }
+}
