@@ -156,12 +156,7 @@ package struct SessionScript: Sendable {
 
     /// Returns the statement that sends a typed line.
     package func statement(sending line: [UInt8]) -> String {
-        let literal = StreamStatements.literal(line)
-        return switch framing {
-        case .none, .websocket: "\(actor) send \(literal)"
-        case _ where framing.prefix != nil || framing == .netstring: "\(actor) send message \(literal)"
-        default: "\(actor) send line \(literal)"
-        }
+        "\(actor) send \(StreamStatements.word(framing.unit))\(StreamStatements.literal(line))"
     }
 
     /// Returns the text as a string literal of the language.

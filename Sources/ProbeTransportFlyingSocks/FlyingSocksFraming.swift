@@ -15,20 +15,14 @@ enum FlyingSocksFraming: Sendable {
     ///
     /// - Throws: `unsupported`.
     init(_ framing: Framing) throws(TransportError) {
-        self =
-            switch framing {
-            case .crlf: .line(terminator: [13, 10])
-            case .lf: .line(terminator: [10])
-            case .cr: .line(terminator: [13])
-            case .nul: .line(terminator: [0])
-            case .u8: .counted(width: 1)
-            case .u16: .counted(width: 2)
-            case .u24: .counted(width: 3)
-            case .u32: .counted(width: 4)
-            case .u64: .counted(width: 8)
-            case .none: .data
-            case .u16le, .u32le, .varint, .netstring, .delimiter, .websocket: throw .unsupported
-            }
+        switch framing.kind {
+        case .lines(let terminator) where framing != .delimiter(terminator): self = .line(terminator: terminator)
+        case .counted(.integer(let format)):
+            guard let width = format.width, !format.isLittleEndian else { throw .unsupported }
+            self = .counted(width: width)
+        case .undivided: self = .data
+        case .lines, .counted, .webSocket: throw .unsupported
+        }
     }
 
     /// Returns the bytes of a message. FlyingSocks has no framing: the terminator is appended.

@@ -10,7 +10,7 @@ import ProbeTransport
 struct NIOFraming: Sendable {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
-        case counted(NIOLengthFieldBitLength, width: Int, Endianness = .big)
+        case counted(NIOLengthFieldBitLength, width: Int, Endianness)
         case data
     }
 
@@ -23,20 +23,17 @@ struct NIOFraming: Sendable {
     ///
     /// - Throws: `unsupported` if NIOExtras has no such framing.
     init(_ framing: Framing) throws(TransportError) {
-        kind =
-            switch framing {
-            case .crlf: .line(terminator: [13, 10])
-            case .lf: .line(terminator: [10])
-            case .u8: .counted(.oneByte, width: 1)
-            case .u16: .counted(.twoBytes, width: 2)
-            case .u24: .counted(.threeBytes, width: 3)
-            case .u32: .counted(.fourBytes, width: 4)
-            case .u64: .counted(.eightBytes, width: 8)
-            case .u16le: .counted(.twoBytes, width: 2, .little)
-            case .u32le: .counted(.fourBytes, width: 4, .little)
-            case .none: .data
-            case .cr, .nul, .varint, .netstring, .delimiter, .websocket: throw .unsupported
-            }
+        switch framing.kind {
+        case .lines(let terminator) where framing == .crlf || framing == .lf: kind = .line(terminator: terminator)
+        case .counted(.integer(let format)):
+            let lengths: [Int: NIOLengthFieldBitLength] = [
+                1: .oneByte, 2: .twoBytes, 3: .threeBytes, 4: .fourBytes, 8: .eightBytes,
+            ]
+            guard let width = format.width, let length = lengths[width] else { throw .unsupported }
+            kind = .counted(length, width: width, format.isLittleEndian ? .little : .big)
+        case .undivided: kind = .data
+        case .lines, .counted, .webSocket: throw .unsupported
+        }
     }
 
     /// Adds the framing's handlers to the end of a channel's pipeline. Must be called on its event loop.

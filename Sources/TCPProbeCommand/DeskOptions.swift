@@ -36,11 +36,7 @@ struct DeskOptions: ParsableArguments {
     @OptionGroup var targets: TargetOptions
 
     func validate() throws {
-        if Framing(rawValue: framing) == nil || framing == "websocket" {
-            throw ValidationError(
-                "--framing \(framing): it must be crlf, lf, cr, nul, u8, u16, u24, u32, u64, u16le, u32le, varint, netstring, none, or a delimiter in quotes"
-            )
-        }
+        try Framing.validate(option: framing)
         if QuantityArgument.size(limit) == nil {
             throw ValidationError("--limit \(limit): it must be a size above 0, such as 64KiB or 4MiB")
         }

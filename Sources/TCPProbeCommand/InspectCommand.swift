@@ -1,5 +1,5 @@
-public import ProbeBase
-public import ArgumentParser
+import ProbeBase
+import ArgumentParser
 import ProbeEngine
 import ProbeEvents
 import ProbeInspect
@@ -227,12 +227,4 @@ struct InspectCommand: ParsableCommand {
             throw Failure.wrongUse("\(Escaped.text(path)): the folder can't be made: \(error.reason)")
         }
     }
-}
-
-extension Framing: ExpressibleByArgument {
-    /// The values that the help lists.
-    public static var allValueStrings: [String] { allCases.map(\.rawValue) + ["'\"DELIMITER\"'"] }
-
-    /// Creates a framing from its name; `nil` if the name is unknown.
-    public init?(argument: String) { self.init(rawValue: argument) }
 }

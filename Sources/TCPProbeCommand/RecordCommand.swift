@@ -92,11 +92,7 @@ struct RecordCommand: ParsableCommand {
         if RecordedScript.Role(rawValue: role) == nil {
             throw ValidationError("--as \(role): it must be client, server or both")
         }
-        if let framing, Framing(rawValue: framing) == nil || framing == "websocket" {
-            throw ValidationError(
-                "--framing \(framing): it must be crlf, lf, cr, nul, u8, u16, u24, u32, u64, u16le, u32le, varint, netstring, none, or a delimiter in quotes"
-            )
-        }
+        if let framing { try Framing.validate(option: framing) }
         if !(1...2).contains(count) { throw ValidationError("--count \(count): it must be 1 or 2") }
         if from == nil, keyLog != nil { throw ValidationError("--keylog is for --from") }
         if QuantityArgument.size(limit) == nil {

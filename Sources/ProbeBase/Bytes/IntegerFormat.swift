@@ -2,34 +2,38 @@
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u24, u32, u64, u16le, u32le, u64le, varint
 
-    /// The largest value that can be computed and encoded. A 64-bit format can represent up to 2^64 - 1.
-    package var largest: Int {
+    /// The number of bytes on the wire (`nil` for a varint, which has one to ten), and their order.
+    private var layout: (width: Int?, isLittleEndian: Bool) {
         switch self {
-        case .u8: 0xFF
-        case .u16, .u16le: 0xFFFF
-        case .u24: 0xFF_FFFF
-        case .u32, .u32le: 0xFFFF_FFFF
-        case .u64, .u64le, .varint: Int.max
+        case .u8: (1, false)
+        case .u16: (2, false)
+        case .u24: (3, false)
+        case .u32: (4, false)
+        case .u64: (8, false)
+        case .u16le: (2, true)
+        case .u32le: (4, true)
+        case .u64le: (8, true)
+        case .varint: (nil, false)
         }
     }
 
     /// The number of bytes on the wire; `nil` for a varint, which has one to ten.
-    package var width: Int? {
-        switch self {
-        case .u8: 1
-        case .u16, .u16le: 2
-        case .u24: 3
-        case .u32, .u32le: 4
-        case .u64, .u64le: 8
-        case .varint: nil
-        }
+    package var width: Int? { layout.width }
+
+    package var isLittleEndian: Bool { layout.isLittleEndian }
+
+    /// The largest value that can be computed and encoded. A 64-bit format can represent up to 2^64 - 1.
+    package var largest: Int {
+        if let width, width < 8 { 1 << (8 * width) - 1 } else { Int.max }
     }
 
-    private var isLittleEndian: Bool {
-        switch self {
-        case .u16le, .u32le, .u64le: true
-        case .u8, .u16, .u24, .u32, .u64, .varint: false
+    /// The words of the formats with a fixed width, for the language's reference.
+    package static var fixedWidthWords: String {
+        let formats = allCases.filter { $0.width != nil }
+        func words(isLittleEndian: Bool) -> String {
+            formats.filter { $0.isLittleEndian == isLittleEndian }.map(\.rawValue).joined(separator: " ")
         }
+        return "`\(words(isLittleEndian: false))`, `\(words(isLittleEndian: true))`"
     }
 }
 

@@ -31,5 +31,22 @@ package struct DelimiterSearch: Sendable {
         return true
     }
 
+    /// Reads bytes up to the end of a delimiter, and skips those that can't begin one eight at a time.
+    ///
+    /// - Returns: the index after the delimiter, where the search restarts; `nil` if all bytes were read.
+    package mutating func end(in bytes: borrowing Span<UInt8>, from start: Int = 0) -> Int? {
+        var index = start
+        while index < bytes.count {
+            if matched == 0 {
+                guard let first = bytes.firstIndex(of: delimiter[0], from: index) else { return nil }
+                index = first
+            }
+            let isEnd = read(bytes[index])
+            index += 1
+            if isEnd { return index }
+        }
+        return nil
+    }
+
     package mutating func reset() { matched = 0 }
 }

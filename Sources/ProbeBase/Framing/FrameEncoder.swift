@@ -15,9 +15,12 @@ package struct FrameEncoder: Sendable {
     }
 
     package let framing: Framing
+    /// The search for the terminator, which each payload begins anew; `nil` if there is none.
+    private let search: DelimiterSearch?
 
     package init(framing: Framing) {
         self.framing = framing
+        search = framing.terminator.map { DelimiterSearch($0) }
     }
 
     /// Returns the payload, followed by its terminator or preceded by its length.
@@ -26,28 +29,10 @@ package struct FrameEncoder: Sendable {
             throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
         }
         let unit = before + payload + behind
-        if let terminator = framing.terminator {
-            // The end of the payload and the beginning of a delimiter may be a delimiter together: "a" and "aab" before "aab".
-            let offset = Self.offset(of: terminator, in: unit)
-            if offset < payload.count { throw .containsTerminator(offset: offset) }
+        // The end of the payload and the beginning of a delimiter may be a delimiter together: "a" and "aab" before "aab".
+        if var search, let end = search.end(in: unit.span), end < unit.count {
+            throw .containsTerminator(offset: end - behind.count)
         }
         return unit
-    }
-
-    /// Returns the offset of the first terminator in a unit.
-    ///
-    /// - Parameter unit: the payload with the terminator at its end.
-    private static func offset(of terminator: [UInt8], in unit: [UInt8]) -> Int {
-        if terminator.count <= 2, let last = terminator.last {
-            // Eight bytes at a time, which is worthwhile for the named terminators.
-            var start = terminator.count - 1
-            while let index = unit.span.firstIndex(of: last, from: start) {
-                if terminator.count == 1 || unit[index - 1] == terminator[0] { return index + 1 - terminator.count }
-                start = index + 1
-            }
-        }
-        var search = DelimiterSearch(terminator)
-        let end = unit.firstIndex { search.read($0) } ?? unit.count - 1
-        return end + 1 - terminator.count
     }
 }

@@ -8,7 +8,7 @@ package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
         /// A varint has more than ten bytes, or more than 64 bits.
         case varintTooLong
         /// A netstring is invalid.
-        case netstring(Netstring.Failure)
+        case netstring(LengthPrefix.NetstringFailure)
     }
 
     package let kind: Kind

@@ -9,6 +9,48 @@ public enum Framing: Sendable, Hashable {
     case delimiter([UInt8])
 }
 
+extension Framing {
+    /// How a framing divides a stream. Code that reads or writes units decides by this, so that another terminator or
+    /// another length changes nothing there.
+    package enum Kind: Sendable, Hashable {
+        /// These bytes end each unit, which is a line.
+        case lines(terminator: [UInt8])
+        /// A length precedes each unit, which is a message.
+        case counted(LengthPrefix)
+        case webSocket
+        /// There are no units.
+        case undivided
+    }
+
+    /// The word for a unit in the language.
+    package enum Unit: String, Sendable {
+        case line, message
+    }
+
+    /// The declaration of each framing: its word in a script (of a delimiter, which has none: the word in the list of
+    /// what a transport offers), and how it divides a stream. Everything else follows from it.
+    private var declaration: (word: String, kind: Kind) {
+        switch self {
+        case .crlf: ("crlf", .lines(terminator: [0x0D, 0x0A]))
+        case .lf: ("lf", .lines(terminator: [0x0A]))
+        case .cr: ("cr", .lines(terminator: [0x0D]))
+        case .nul: ("nul", .lines(terminator: [0x00]))
+        case .u8: ("u8", .counted(.integer(.u8)))
+        case .u16: ("u16", .counted(.integer(.u16)))
+        case .u24: ("u24", .counted(.integer(.u24)))
+        case .u32: ("u32", .counted(.integer(.u32)))
+        case .u64: ("u64", .counted(.integer(.u64)))
+        case .u16le: ("u16le", .counted(.integer(.u16le)))
+        case .u32le: ("u32le", .counted(.integer(.u32le)))
+        case .varint: ("varint", .counted(.integer(.varint)))
+        case .netstring: ("netstring", .counted(.netstring))
+        case .websocket: ("websocket", .webSocket)
+        case .none: ("none", .undivided)
+        case .delimiter(let bytes): ("delimiter", .lines(terminator: bytes))
+        }
+    }
+}
+
 extension Framing: CaseIterable {
     /// All framings that have a word, without the delimiters that a script defines.
     public static let allCases: [Framing] = [
@@ -19,24 +61,7 @@ extension Framing: CaseIterable {
 extension Framing: RawRepresentable {
     /// The word in a script, such as `crlf`; a delimiter is in quotes, with the escapes of a script.
     public var rawValue: String {
-        switch self {
-        case .crlf: "crlf"
-        case .lf: "lf"
-        case .cr: "cr"
-        case .nul: "nul"
-        case .u8: "u8"
-        case .u16: "u16"
-        case .u24: "u24"
-        case .u32: "u32"
-        case .u64: "u64"
-        case .u16le: "u16le"
-        case .u32le: "u32le"
-        case .varint: "varint"
-        case .netstring: "netstring"
-        case .websocket: "websocket"
-        case .none: "none"
-        case .delimiter(let bytes): "\"\(Escaped.bytes(bytes))\""
-        }
+        if case .delimiter(let bytes) = self { "\"\(Escaped.bytes(bytes))\"" } else { declaration.word }
     }
 
     /// Creates the framing of a word, or of a delimiter in quotes.
@@ -53,7 +78,7 @@ extension Framing: RawRepresentable {
     /// Creates the framing in which these bytes end a unit; `nil` if there are none.
     public init?(delimiter: [UInt8]) {
         if delimiter.isEmpty { return nil }
-        self = Framing.named.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
+        self = Framing.allCases.first { $0.terminator == delimiter } ?? .delimiter(delimiter)
     }
 
     /// Returns the bytes of a text in quotes, in which `\\r \\n \\t \\0 \\\\ \\"` and `\\xHH` are escapes.
@@ -86,52 +111,53 @@ extension Framing: RawRepresentable {
         }
         return bytes
     }
-
-    private static let named: [Framing] = [.crlf, .lf, .cr, .nul]
 }
 
+// MARK: What follows from the declaration
+
 extension Framing {
+    package var kind: Kind { declaration.kind }
+
     /// The bytes that end a unit; `nil` for a framing by length, and for `websocket` and `none`.
     package var terminator: [UInt8]? {
-        switch self {
-        case .crlf: [0x0D, 0x0A]
-        case .lf: [0x0A]
-        case .cr: [0x0D]
-        case .nul: [0x00]
-        case .delimiter(let bytes): bytes
-        case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none: nil
-        }
+        if case .lines(let terminator) = kind { terminator } else { nil }
     }
 
-    /// The binary length that precedes a unit; `nil` for other framings.
-    package var prefix: IntegerFormat? {
-        switch self {
-        case .u8: .u8
-        case .u16: .u16
-        case .u24: .u24
-        case .u32: .u32
-        case .u64: .u64
-        case .u16le: .u16le
-        case .u32le: .u32le
-        case .varint: .varint
-        case .crlf, .lf, .cr, .nul, .delimiter, .netstring, .websocket, .none: nil
+    /// The length that precedes a unit; `nil` for other framings.
+    package var prefix: LengthPrefix? {
+        if case .counted(let prefix) = kind { prefix } else { nil }
+    }
+
+    /// What a unit is; `nil` if the framing does not divide a stream of bytes.
+    package var unit: Unit? {
+        switch kind {
+        case .lines: .line
+        case .counted: .message
+        case .webSocket, .undivided: nil
         }
     }
 
     /// Whether a stream is divided into units.
-    package var hasUnits: Bool {
-        switch self {
-        case .websocket, .none: false
-        default: true
-        }
+    package var hasUnits: Bool { unit != nil }
+
+    /// The name of the terminator in a report, such as `CRLF` or `"END"`; the framing's word if it has none.
+    package var terminatorName: String {
+        if case .delimiter = self { return rawValue }
+        return terminator == nil ? rawValue : rawValue.uppercased()
+    }
+
+    /// The framings whose units are lines, for a message: `crlf, lf, cr, nul or a delimiter`.
+    package static var lineWords: String {
+        allCases.filter { $0.unit == .line }.map(\.rawValue).joined(separator: ", ") + " or a delimiter"
     }
 
     /// Returns the bytes before and after a payload of `count` bytes; `nil` if its length can't be encoded.
     package func envelope(of count: Int) -> (before: [UInt8], behind: [UInt8])? {
-        if let terminator { return ([], terminator) }
-        if self == .netstring { return (Netstring.prefix(of: count), [Netstring.end]) }
-        guard let prefix else { return ([], []) }
-        return prefix.encode(count).map { ($0, []) }
+        switch kind {
+        case .lines(let terminator): ([], terminator)
+        case .counted(let prefix): prefix.encode(count).map { ($0, prefix.end.map { [$0] } ?? []) }
+        case .webSocket, .undivided: ([], [])
+        }
     }
 
     /// Returns the number of bytes of a unit on the wire.
@@ -154,9 +180,7 @@ extension Framing {
     }
 
     /// The framing as a word of such a list.
-    fileprivate var offer: String {
-        if case .delimiter = self { "delimiter" } else { rawValue }
-    }
+    fileprivate var offer: String { declaration.word }
 
     /// The framings that a list can contain. `websocket` is a capability, because it is more than a framing.
     fileprivate static let offers = allCases.filter { $0 != .websocket } + [anyDelimiter]

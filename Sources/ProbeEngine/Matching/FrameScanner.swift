@@ -29,41 +29,30 @@ enum FrameScanner {
             guard let end = buffer.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
-        if framing == .netstring { return netstring(buffer, from: offset) }
         guard let prefix = framing.prefix else {
             return buffer.count > offset ? .unit(Unit(content: offset..<buffer.count, end: buffer.count)) : .incomplete
         }
-        switch prefix.read(buffer.unread.dropFirst(offset)) {
-        case .value(let length, let width): return body(buffer, from: offset + width, length: length)
-        case .incomplete: return .incomplete
-        case .tooLong: return .invalid("a varint prefix that is more than 64 bits")
+        do throws(FrameError) {
+            let bytes = buffer.unread.dropFirst(offset)
+            guard let (width, count) = try prefix.unit(in: bytes, limit: Connection.receiveLimit) else {
+                return .incomplete
+            }
+            let content = (offset + width)..<(offset + width + count)
+            return .unit(Unit(content: content, end: content.upperBound + (prefix.end == nil ? 0 : 1)))
+        } catch {
+            return unreadable(error)
         }
     }
 
-    private static func netstring(_ buffer: ReceiveBuffer, from offset: Int) -> Scan {
-        switch Netstring.read(buffer.unread.dropFirst(offset)) {
-        case .value(let length, let width):
-            guard case .unit(var unit) = body(buffer, from: offset + width, length: length) else {
-                return body(buffer, from: offset + width, length: length)
-            }
-            guard buffer.count > unit.end else { return .incomplete }
-            let bytes = buffer.unread
-            guard bytes[bytes.startIndex + unit.end] == Netstring.end else {
-                return .invalid("\(Netstring.Failure.noComma)")
-            }
-            unit.end += 1
-            return .unit(unit)
-        case .incomplete: return .incomplete
-        case .wrong(.tooLong): return .tooLong("\(Netstring.Failure.tooLong) came: the harness keeps 64 MiB")
-        case .wrong(let failure): return .invalid("\(failure)")
+    private static func unreadable(_ error: FrameError) -> Scan {
+        switch error.kind {
+        case .tooLong(_, let length?), .lengthOutOfRange(let length):
+            .tooLong("a length prefix of \(length) came, which is more than the harness keeps (64 MiB)")
+        case .tooLong(_, nil): .tooLong("\(error)")
+        case .netstring(.tooLong):
+            .tooLong("\(LengthPrefix.NetstringFailure.tooLong) came: the harness keeps 64 MiB")
+        case .netstring(let failure): .invalid("\(failure)")
+        case .varintTooLong: .invalid("a varint prefix that is more than 64 bits")
         }
-    }
-
-    private static func body(_ buffer: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
-        if length > UInt64(Connection.receiveLimit) {
-            return .tooLong("a length prefix of \(length) came, which is more than the harness keeps (64 MiB)")
-        }
-        let end = start + Int(length)
-        return buffer.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
     }
 }

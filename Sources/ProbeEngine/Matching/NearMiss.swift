@@ -22,7 +22,7 @@ enum NearMiss {
             return []
         }
         if actual.last == 13 && Array(actual.dropLast()) == value {
-            return ["CRLF instead of \(name(of: framing)): the line has a CR before its terminator"]
+            return ["CRLF instead of \(framing.terminatorName): the line has a CR before its terminator"]
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
         if lowercased(value) == lowercased(actual) { return ["the lines differ in upper and lower case only"] }
@@ -66,7 +66,7 @@ enum NearMiss {
     /// Returns hints for a connection that ended in mid-line.
     static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
         if expected.match(actual) != nil && !actual.isEmpty {
-            return ["the line came without its terminator (\(name(of: framing)))"]
+            return ["the line came without its terminator (\(framing.terminatorName))"]
         }
         if framing == .crlf, actual.last == 10 { return ["LF instead of CRLF"] }
         if framing == .crlf, actual.last == 13, expected.match(Array(actual.dropLast())) != nil {
@@ -84,8 +84,8 @@ enum NearMiss {
                 return ["LF instead of CRLF: \(actual.count) bytes wait without a CRLF"]
             }
             if framing == .lf, actual.contains(13) { return ["CR instead of LF: the script's framing is lf"] }
-            if text.match(actual) != nil { return ["the line came without its terminator (\(name(of: framing)))"] }
-            return ["\(actual.count) bytes came, but no terminator (\(name(of: framing)))"]
+            if text.match(actual) != nil { return ["the line came without its terminator (\(framing.terminatorName))"] }
+            return ["\(actual.count) bytes came, but no terminator (\(framing.terminatorName))"]
         default: return []
         }
     }
@@ -101,16 +101,6 @@ enum NearMiss {
     private static func lineEnds(expected: [UInt8], actual: [UInt8]) -> String {
         let expectsCRLF = expected.contains(13)
         return expectsCRLF ? "LF instead of CRLF" : "CRLF instead of LF"
-    }
-
-    private static func name(of framing: Framing) -> String {
-        switch framing {
-        case .crlf: "CRLF"
-        case .lf: "LF"
-        case .cr: "CR"
-        case .nul: "NUL"
-        default: framing.rawValue
-        }
     }
 
     private static func normalised(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 13 } }

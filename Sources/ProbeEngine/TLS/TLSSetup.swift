@@ -153,7 +153,7 @@ struct TLSSetup {
 
     private static func holds(_ word: String, _ bytes: [UInt8]) -> Bool {
         var search = DelimiterSearch(Array(word.utf8))
-        return bytes.contains { search.read($0) }
+        return search.end(in: bytes.span) != nil
     }
 
     private func contents(of file: Expression) throws(Finding) -> [UInt8] {

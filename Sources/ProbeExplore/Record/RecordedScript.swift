@@ -173,7 +173,7 @@ package struct RecordedScript: Sendable {
         if isSent, let pause { lines.append("wait \(DurationText.script(pause))") }
         switch unit.kind {
         case .line, .bytes:
-            let word = unit.kind == .line ? (framing.prefix == nil && framing != .netstring ? "line " : "message ") : ""
+            let word = StreamStatements.word(unit.kind == .line ? framing.unit : nil)
             if isSent {
                 lines.append("\(own) send \(word)\(value(patterns.sent(number), unit, number))")
             }

@@ -98,7 +98,7 @@ struct RecordedUnit: Equatable {
         _ bytes: [UInt8], _ framing: Framing, limit: Int = .max
     ) -> [(kind: Kind, bytes: [UInt8], end: Int)] {
         guard limit > 0 else { return [] }
-        guard framing != .none, framing != .websocket else { return [(.bytes, bytes, bytes.count)] }
+        guard framing.hasUnits else { return [(.bytes, bytes, bytes.count)] }
         var decoder = FrameDecoder(framing: framing, limit: nil)
         var (units, start): ([(kind: Kind, bytes: [UInt8], end: Int)], Int) = ([], 0)
         decoder.append(bytes)

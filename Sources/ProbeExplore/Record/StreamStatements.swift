@@ -17,7 +17,6 @@ package enum StreamStatements {
     package static func expectations(
         of bytes: [UInt8], _ framing: Framing, by actor: String, room: inout Int
     ) -> (statements: [String], unwritten: Int) {
-        let word = framing.prefix == nil && framing != .netstring ? "line" : "message"
         var (statements, end) = ([String](), 0)
         for unit in RecordedUnit.split(bytes, framing, limit: room / RecordedConversation.turnCost) {
             let isCounted = unit.kind == .bytes && unit.bytes.count > longestLiteral
@@ -27,7 +26,7 @@ package enum StreamStatements {
             statements.append(
                 isCounted
                     ? counted(unit.bytes.count, by: actor)
-                    : "\(actor) expect \(unit.kind == .line ? "\(word) " : "")\(literal(unit.bytes))")
+                    : "\(actor) expect \(word(unit.kind == .line ? framing.unit : nil))\(literal(unit.bytes))")
         }
         let rest = bytes.count - end
         guard rest > 0 else { return (statements, 0) }
@@ -35,6 +34,9 @@ package enum StreamStatements {
         room = 0
         return (statements + [counted(rest, by: actor)], rest)
     }
+
+    /// Returns the word before a literal in `send` and `expect`, with a space; bytes that are no unit have none.
+    package static func word(_ unit: Framing.Unit?) -> String { unit.map { "\($0.rawValue) " } ?? "" }
 
     private static func counted(_ count: Int, by actor: String) -> String {
         "\(actor) expect \(count) bytes"

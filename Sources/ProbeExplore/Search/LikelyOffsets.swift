@@ -22,14 +22,15 @@ package enum LikelyOffsets {
 
     /// Returns offsets inside the length prefix of the first message, and right after the prefix.
     private static func prefix(_ framing: Framing) -> [Int] {
-        switch framing {
-        case .u8: [1]
-        case .u16, .u16le: [1, 2]
-        case .u24: [1, 2, 3]
-        case .u32, .u32le: [1, 2, 4, 3]
-        case .u64: [1, 4, 7, 8]
-        case .varint, .netstring, .websocket: [1, 2, 3]
-        case .crlf, .lf, .cr, .nul, .none, .delimiter: []
+        switch framing.kind {
+        case .lines, .undivided: []
+        case .counted(.integer(let format)):
+            switch format.width {
+            case nil: [1, 2, 3]
+            case 4: [1, 2, 4, 3]
+            case let width?: [1, width / 2, width - 1, width]
+            }
+        case .counted, .webSocket: [1, 2, 3]
         }
     }
 

@@ -35,14 +35,10 @@ package struct MessageScan: Sendable {
     /// that is there.
     package static func content(of message: Message, _ framing: Framing) -> Range<Int> {
         let end = message.bytes.count - message.terminatorLength
-        guard framing != .netstring else {
-            let colon = message.bytes.firstIndex(of: UInt8(ascii: ":")) ?? end - 1
-            return min(colon + 1, end)..<end
-        }
         guard let prefix = framing.prefix else { return 0..<end }
-        let varintWidth = message.bytes.prefix(while: { $0 >= 0x80 }).count + 1
-        let width: Int = prefix.width ?? varintWidth
-        return min(width, end)..<end
+        // `try?`: a message has a valid length, or only the beginning of one.
+        guard let (_, width) = try? prefix.read(message.bytes[...]) else { return end..<end }
+        return width..<end
     }
 
     package enum Event: Sendable, Equatable {
@@ -112,9 +108,8 @@ package struct MessageScan: Sendable {
     /// Ends the stream, or interrupts it, and returns the unfinished message.
     package mutating func finish() -> [Event] {
         guard !isUnreadable, head < bytes.count else { return [] }
-        let bare = decoder.bareTerminators
         _ = decoder.finish()
-        return [.message(take(bytes.count - head, terminator: 0, bare: bare, isFinished: false))]
+        return [.message(take(bytes.count - head, isFinished: false))]
     }
 
     private mutating func frames() -> [Event] {
@@ -123,9 +118,7 @@ package struct MessageScan: Sendable {
             while let frame = try decoder.next() {
                 events.append(
                     .message(
-                        take(
-                            frame.range.count, terminator: frame.terminator.count, bare: frame.bareTerminators,
-                            isFinished: framing != .none)))
+                        take(frame.range.count, terminator: frame.terminator.count, isFinished: framing != .none)))
             }
         } catch {
             events.append(unreadable("\(error)"))
@@ -142,7 +135,7 @@ package struct MessageScan: Sendable {
             }
             isOpen = true
             if start > 0 {
-                events.append(.message(take(start, terminator: 0, bare: BareTerminators(), isFinished: true)))
+                events.append(.message(take(start, isFinished: true)))
             }
         }
         while head < bytes.count {
@@ -154,7 +147,7 @@ package struct MessageScan: Sendable {
                     unreadable("a frame of \(length) bytes is longer than the \(Self.longestMessage) that are kept")
                 ]
             case .frame(let frame, let length):
-                var message = take(length, terminator: 0, bare: BareTerminators(), isFinished: true)
+                var message = take(length, isFinished: true)
                 message.frame = frame
                 message.headerLength = length - frame.payload.count
                 events.append(.message(message))
@@ -170,20 +163,26 @@ package struct MessageScan: Sendable {
         return .unreadable(offset: base, reason: reason)
     }
 
-    private mutating func take(
-        _ length: Int, terminator: Int, bare: BareTerminators, isFinished: Bool
-    ) -> Message {
+    private mutating func take(_ length: Int, terminator: Int = 0, isFinished: Bool) -> Message {
         count += 1
         let end = base + Int64(length)
         let inside = edges.filter { $0 > base && $0 < end }.sorted()
+        let whole = bytes[head..<min(head + length, bytes.count)]
         let message = Message(
-            number: count, offset: base, bytes: Array(bytes[head..<min(head + length, bytes.count)]),
-            cuts: inside.map { Int($0 - base) },
-            terminatorLength: terminator, bareCount: bare.carriageReturns.count + bare.lineFeeds.count,
+            number: count, offset: base, bytes: Array(whole), cuts: inside.map { Int($0 - base) },
+            terminatorLength: terminator,
+            bareCount: framing == .crlf ? Self.bareCount(whole.dropLast(terminator), isFinished) : 0,
             isFinished: isFinished)
-        head = min(head + length, bytes.count)
+        head = whole.endIndex
         base = end
         if edges.contains(where: { $0 < end }) { edges = edges.filter { $0 >= end } }
         return message
+    }
+
+    /// Returns the number of CRs and LFs in the content of a line that ends with CRLF. The CR at the end of an
+    /// unfinished line may be half a terminator, and is not counted.
+    private static func bareCount(_ content: ArraySlice<UInt8>, _ isFinished: Bool) -> Int {
+        let count = content.count { $0 == 0x0D || $0 == 0x0A }
+        return !isFinished && content.last == 0x0D ? count - 1 : count
     }
 }

@@ -95,8 +95,7 @@ package final class MessageText {
     private func terminator(_ message: MessageScan.Message) -> String {
         guard message.isFinished else { return framing == .none ? "-" : "unfinished" }
         guard message.terminatorLength > 0 else { return "-" }
-        if case .delimiter = framing { return framing.rawValue }
-        let name = framing.rawValue.uppercased()
+        let name = framing.terminatorName
         return message.bareCount > 0 ? "\(name) +\(message.bareCount) bare" : name
     }
 

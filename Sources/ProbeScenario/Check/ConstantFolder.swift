@@ -172,7 +172,8 @@ struct ConstantFolder {
                 case .bytes(let length, let bytes) = fold(arguments[1].value)
             else { return .unknown }
             guard let prefix = format.encode(length) else {
-                return .wrong(EvaluationError(.tooLongForPrefix(length: length, format), span: arguments[1].value.span))
+                return .wrong(
+                    EvaluationError(.tooLongForPrefix(length: length, format.rawValue), span: arguments[1].value.span))
             }
             return sum(Self.few(prefix), .bytes(length: length, bytes), span)
         case .line, .lines: return lines(arguments, span)

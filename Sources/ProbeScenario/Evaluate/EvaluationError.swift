@@ -21,7 +21,7 @@ package struct EvaluationError: Error, Sendable {
         case notBytes
         case negativeCount(Int)
         case doesNotFit(Int, IntegerFormat)
-        case tooLongForPrefix(length: Int, IntegerFormat)
+        case tooLongForPrefix(length: Int, String)
         case tooLarge(limit: Int)
         case badBase64(offset: Int)
         case outsideFolder(String)
@@ -80,8 +80,7 @@ extension EvaluationError.Reason {
         case .notBytes: "this is no sequence of bytes"
         case .negativeCount(let count): "a value can't be repeated \(count) times"
         case .doesNotFit(let value, let format): "\(value) does not fit into \(format.rawValue)"
-        case .tooLongForPrefix(let length, let format):
-            "a length of \(length) does not fit into a \(format.rawValue) prefix"
+        case .tooLongForPrefix(let length, let word): "a length of \(length) does not fit into a \(word) prefix"
         case .tooLarge(let limit): "the value is larger than \(limit / 1_048_576) MiB"
         case .badBase64(let offset): "this is no base64: the character at offset \(offset) does not belong there"
         case .outsideFolder(let path): "\(Escaped.quoted(path)) is outside the script's folder"
@@ -117,7 +116,7 @@ extension EvaluationError.Reason {
         case .badBase64: "base64 is letters, digits, + and /, with = at the end (RFC 4648, 4)"
         case .outsideFolder: "copy the file next to the script, or below it"
         case .file: "the path counts from the folder of the script"
-        case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr, nul or a delimiter: framing \"END\""
+        case .noTerminator: "write the bytes out, or choose framing \(Framing.lineWords): framing \"END\""
         case .badLengthForm: "1 is in the second byte (up to 125), 2 and 8 are the bytes behind it (RFC 6455, 5.2)"
         case .lengthAboveForm: "write length-form: 8, or leave it out"
         case .badMaskingKey: "for example mask: hex(01 02 03 04)"

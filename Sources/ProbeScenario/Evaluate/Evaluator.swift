@@ -237,7 +237,7 @@ package struct Evaluator {
     func envelope(of count: Int, span: SourceSpan) throws(EvaluationError) -> (before: [UInt8], behind: [UInt8]) {
         guard framing.hasUnits else { throw EvaluationError(.noTerminator(framing), span: span) }
         guard let envelope = framing.envelope(of: count) else {
-            throw EvaluationError(.tooLongForPrefix(length: count, framing.prefix ?? .u8), span: span)
+            throw EvaluationError(.tooLongForPrefix(length: count, framing.rawValue), span: span)
         }
         return envelope
     }
@@ -319,7 +319,7 @@ extension Evaluator {
         }
         let payload = try bytes(of: value)
         guard let length = prefix.encode(payload.count) else {
-            throw EvaluationError(.tooLongForPrefix(length: payload.count, prefix), span: value.span)
+            throw EvaluationError(.tooLongForPrefix(length: payload.count, prefix.rawValue), span: value.span)
         }
         return .bytes(length + payload)
     }

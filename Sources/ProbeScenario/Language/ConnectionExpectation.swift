@@ -213,7 +213,7 @@ extension ConnectionExpectation {
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
-            "an integer: `u8 u16 u24 u32 u64`, `u16le u32le u64le`, `varint`",
+            "an integer: \(IntegerFormat.fixedWidthWords), `varint`",
             example: "expect \(format.rawValue) as n",
             choice: isShown ? "u16 as" : nil, timing: .both)
         if !isShown { entry.rows = [] }

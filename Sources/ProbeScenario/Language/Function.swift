@@ -18,7 +18,7 @@ package enum Function: String, CaseIterable, Sendable {
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V after its length; the prefix is `u8 u16 u24 u32 u64`, `u16le u32le u64le` or `varint`")
+                "V after its length; the prefix is \(IntegerFormat.fixedWidthWords) or `varint`")
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],

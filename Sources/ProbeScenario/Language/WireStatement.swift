@@ -106,7 +106,7 @@ extension HalfConnectionStatement {
             let framing = try parser.values.parseFraming()
             guard framing.terminator != nil else {
                 throw parser.cursor.fail(
-                    .unknownWord, "lines are looked at for crlf, lf, cr, nul or a delimiter",
+                    .unknownWord, "lines are looked at for \(Framing.lineWords)",
                     hint: "write wire S -> T lines crlf", at: place)
             }
             return .lines(framing)

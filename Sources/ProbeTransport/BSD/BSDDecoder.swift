@@ -13,8 +13,8 @@ struct BSDDecoder: Sendable {
     /// The remaining part of a message that is being discarded.
     private enum Skipping: Sendable {
         case bytes(UInt64)
-        /// The comma at the end of a netstring.
-        case comma
+        /// The byte after the payload.
+        case end(UInt8)
         case terminator(DelimiterSearch)
     }
 
@@ -56,12 +56,8 @@ struct BSDDecoder: Sendable {
     /// Returns what remains of the message at the decoder's head; `nil` if the length overflows.
     private func rest(_ length: UInt64?) -> Skipping? {
         guard let length else { return frames.framing.terminator.map { .terminator(DelimiterSearch($0)) } }
-        var width = 0
-        if let prefix = frames.framing.prefix {
-            if case .value(_, let count) = prefix.read(frames.pending) { width = count }
-        } else if case .value(_, let count) = Netstring.read(frames.pending) {
-            width = count
-        }
+        // `try?`: the decoder has read this length, so it is valid.
+        guard let (_, width) = try? frames.framing.prefix?.read(frames.pending) else { return nil }
         let (count, overflow) = length.addingReportingOverflow(UInt64(width))
         return overflow ? nil : .bytes(count)
     }
@@ -78,19 +74,19 @@ struct BSDDecoder: Sendable {
                     skipping = .bytes(count - UInt64(skipped))
                     return
                 }
-                skipping = frames.framing == .netstring ? .comma : nil
-            case .comma:
-                guard let end = bytes.popFirst() else { return }
-                if end != Netstring.end {
+                skipping = frames.framing.prefix?.end.map { .end($0) }
+            case .end(let end):
+                guard let last = bytes.popFirst() else { return }
+                if last != end {
                     failure = FrameError(.netstring(.noComma), offset: position - bytes.count - 1)
                 }
                 skipping = nil
             case .terminator(var search):
-                guard let end = bytes.firstIndex(where: { search.read($0) }) else {
+                guard let end = search.end(in: bytes.span) else {
                     skipping = .terminator(search)
                     return
                 }
-                bytes = bytes[(end + 1)...]
+                bytes = bytes.dropFirst(end)
                 skipping = nil
             }
         }

@@ -2,10 +2,9 @@ import ProbeBase
 
 /// A transport's framing: its decoder and encoder, and the event for a message.
 struct BSDFraming: Sendable {
-    private enum Kind { case line, message, data }
-
-    private let framing: Framing
-    private let kind: Kind
+    private let encoder: FrameEncoder
+    /// What a message is; `nil` if a stream has none.
+    private let unit: Framing.Unit?
     private let limit: Int
     private let discardsTooLong: Bool
     /// The answer to a heartbeat, which is not delivered.
@@ -21,16 +20,11 @@ struct BSDFraming: Sendable {
     }
 
     private init(_ framing: Framing, limit: Int, discardsTooLong: Bool) throws(TransportError) {
-        self.framing = framing
+        guard framing != .websocket else { throw .unsupported }
+        encoder = FrameEncoder(framing: framing)
+        unit = framing.unit
         self.limit = limit
         self.discardsTooLong = discardsTooLong
-        kind =
-            switch framing {
-            case .crlf, .lf, .cr, .nul, .delimiter: .line
-            case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring: .message
-            case .none: .data
-            case .websocket: throw .unsupported
-            }
     }
 
     /// Returns another framing with the same limit.
@@ -43,33 +37,28 @@ struct BSDFraming: Sendable {
     }
 
     /// Whether a message is the answer to a heartbeat. A stream without messages has none.
-    func isAnswer(_ content: [UInt8]) -> Bool { kind != .data && content == answer }
+    func isAnswer(_ content: [UInt8]) -> Bool { unit != nil && content == answer }
 
     /// Returns a decoder for one connection. The limit applies to every framing that has messages.
     func makeDecoder() -> BSDDecoder {
-        BSDDecoder(FrameDecoder(framing: framing, limit: kind == .data ? nil : limit), goesOn: discardsTooLong)
+        BSDDecoder(FrameDecoder(framing: encoder.framing, limit: limit), goesOn: discardsTooLong)
     }
 
     /// Returns the message with its framing.
     ///
     /// - Throws: an error if the message contains its own terminator, or is too long for its length prefix.
-    func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] {
-        try FrameEncoder(framing: framing).encode(message)
-    }
+    func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] { try encoder.encode(message) }
 
     /// Returns the reason with which a connection stops if its input has this error.
     func stop(for error: FrameError) -> (StopReason, detail: String) {
-        switch error.kind {
-        case .tooLong: (.tooLong, error.description)
-        case .lengthOutOfRange, .varintTooLong, .netstring: (.protocol, error.description)
-        }
+        if case .tooLong = error.kind { (.tooLong, error.description) } else { (.protocol, error.description) }
     }
 
     func event(_ content: [UInt8]) -> TransportEvent {
-        switch kind {
+        switch unit {
         case .line: .line(content)
         case .message: .message(content)
-        case .data: .data(content)
+        case nil: .data(content)
         }
     }
 }

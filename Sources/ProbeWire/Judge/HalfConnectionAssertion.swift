@@ -76,13 +76,12 @@ extension HalfConnectionAssertion {
             limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
             limits.keptSegments = ConversationLimits.live.keptSegments
         case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
-        case .lines(.nul), .lines(.delimiter): limits.keptBytes = ConversationLimits.live.keptBytes
-        case .messages(_, _, let framing) where framing != .crlf && framing != .lf && framing.hasUnits:
+        // These line ends are counted as they arrive.
+        case .lines(.crlf), .lines(.lf), .lines(.cr): limits.quotes = true
+        case .messages(_, _, .crlf), .messages(_, _, .lf): break
+        case .lines, .messages, .frames, .records, .tls, .lacks:
             limits.keptBytes = ConversationLimits.live.keptBytes
-        case .messages(_, _, .websocket), .frames, .records, .tls, .lacks:
-            limits.keptBytes = ConversationLimits.live.keptBytes
-        case .lines: limits.quotes = true
-        case .longestLine, .messages, .zeroWindow, .window, .urgent, .sacks, .duplicateAcks, .keepAlives: break
+        case .longestLine, .zeroWindow, .window, .urgent, .sacks, .duplicateAcks, .keepAlives: break
         }
     }
 }

@@ -173,26 +173,17 @@ extension HalfConnectionJudge {
             let count = lines.bareCRCount + (lines.endsWithCR ? 1 : 0)
             return judgeEnds(
                 count: count, terminator: "CR", unfinished: lines.endsWithCR ? 0 : lines.unfinishedLength)
-        case .nul:
+        default:
+            guard framing.unit == .line else {
+                return .failed(
+                    WireFailure(
+                        "there are no lines in the framing \(framing.rawValue): lines end with \(Framing.lineWords)"))
+            }
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
-            let bytes = flow.stream.bytes
-            let tail = bytes.count - (bytes.lastIndex(of: 0).map { $0 + 1 } ?? 0)
-            return judgeEnds(count: bytes.count { $0 == 0 }, terminator: "NUL", unfinished: Int64(tail))
-        case .delimiter:
-            if let lost { return .inconclusive(lost) }
-            if let unkept { return .inconclusive(unkept) }
-            var decoder = FrameDecoder(framing: framing, limit: nil)
-            decoder.append(flow.stream.bytes)
-            var count = 0
-            // `try?`: without a limit, no bytes break this framing, so `next` never throws here.
-            while (try? decoder.next()) != nil { count += 1 }
-            return judgeEnds(count: count, terminator: framing.rawValue, unfinished: Int64(decoder.pending.count))
-        case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none:
-            return .failed(
-                WireFailure(
-                    "there are no lines in the framing \(framing.rawValue): lines end with crlf, lf, cr, nul or a delimiter"
-                ))
+            let units = Self.units(of: flow.stream.bytes, framing)
+            return judgeEnds(
+                count: units.count, terminator: framing.terminatorName, unfinished: Int64(units.unfinished))
         }
     }
 
@@ -273,13 +264,13 @@ extension HalfConnectionJudge {
         switch framing {
         case .crlf: count = lines.crlfCount
         case .lf: count = lines.lineCount
-        case .cr, .nul, .delimiter, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring:
-            if let lost { return .inconclusive(lost) }
-            if let unkept { return .inconclusive(unkept) }
-            (count, damage) = Self.count(flow.stream.bytes, framing)
         case .websocket: return judgeWebSocketMessages(comparison, bound)
         case .none:
             return .failed(WireFailure("there are no messages in the framing \(framing.rawValue)"))
+        default:
+            if let lost { return .inconclusive(lost) }
+            if let unkept { return .inconclusive(unkept) }
+            (count, _, damage) = Self.units(of: flow.stream.bytes, framing)
         }
         if let damage {
             return .failed(
@@ -299,16 +290,18 @@ extension HalfConnectionJudge {
                     + "\(comparison.rawValue) \(bound) expected"))
     }
 
-    /// Returns the number of whole messages, and what makes the rest unreadable.
-    private static func count(_ bytes: [UInt8], _ framing: Framing) -> (Int, damage: String?) {
+    /// Returns the number of whole units, the number of bytes after them, and what makes these unreadable.
+    private static func units(
+        of bytes: [UInt8], _ framing: Framing
+    ) -> (count: Int, unfinished: Int, damage: String?) {
         var decoder = FrameDecoder(framing: framing, limit: nil)
         decoder.append(bytes)
         var count = 0
         do throws(FrameError) {
             while try decoder.next() != nil { count += 1 }
-            return (count, nil)
+            return (count, decoder.pending.count, nil)
         } catch {
-            return (count, "\(error)")
+            return (count, decoder.pending.count, "\(error)")
         }
     }
 }
@@ -585,19 +578,9 @@ extension StreamAssembler {
 extension Span where Element == UInt8 {
     /// Returns the first index of these bytes, reading each byte of the span only once.
     fileprivate func firstIndex(of wanted: [UInt8], in range: Range<Int>) -> Int? {
-        guard let first = wanted.first else { return nil }
-        let part = extracting(clamping(range))
+        if wanted.isEmpty { return nil }
         var search = DelimiterSearch(wanted)
-        var index = 0
-        while index < part.count {
-            if search.matched == 0 {
-                guard let next = part.firstIndex(of: first, from: index) else { return nil }
-                index = next
-            }
-            if search.read(part[index]) { return range.lowerBound + index + 1 - wanted.count }
-            index += 1
-        }
-        return nil
+        return search.end(in: extracting(clamping(range))).map { range.lowerBound + $0 - wanted.count }
     }
 }
 

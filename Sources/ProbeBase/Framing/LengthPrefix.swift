@@ -1,0 +1,109 @@
+/// The length before a unit: how it is written and read.
+package enum LengthPrefix: Sendable, Hashable {
+    /// An integer, as in `u16`.
+    case integer(IntegerFormat)
+    /// Decimal digits without unnecessary zeros and `:`. A comma follows the payload: `5:hello,`.
+    case netstring
+
+    /// The byte after the payload; `nil` if nothing follows it.
+    package var end: UInt8? { self == .netstring ? UInt8(ascii: ",") : nil }
+
+    /// The greatest length that can be computed and encoded.
+    package var largest: Int {
+        switch self {
+        case .integer(let format): format.largest
+        case .netstring: Int.max
+        }
+    }
+
+    /// Returns the encoding of a length; `nil` if the length does not fit.
+    package func encode(_ count: Int) -> [UInt8]? {
+        switch self {
+        case .integer(let format): format.encode(count)
+        case .netstring: Array("\(count):".utf8)
+        }
+    }
+
+    /// Reads the length at the start of the received bytes; `nil` if its end has not arrived.
+    ///
+    /// - Parameter offset: the offset of the first byte in its stream, for the error.
+    /// - Returns: the length, and the number of bytes that encode it.
+    /// - Throws: the reason why these bytes are no length, at the first wrong byte.
+    package func read(
+        _ bytes: ArraySlice<UInt8>, at offset: Int = 0
+    ) throws(FrameError) -> (length: UInt64, width: Int)? {
+        guard case .integer(let format) = self else { return try Self.readDecimal(bytes, at: offset) }
+        switch format.read(bytes) {
+        case .value(let length, let width): return (length, width)
+        case .incomplete: return nil
+        case .tooLong: throw FrameError(.varintTooLong, offset: offset)
+        }
+    }
+
+    /// Finds the unit at the start of the received bytes; `nil` if its end has not arrived.
+    ///
+    /// - Parameters:
+    ///   - offset: the offset of the first byte in its stream.
+    ///   - limit: the maximum length; `nil` for no limit.
+    /// - Returns: the numbers of bytes of the length and of the payload, which ``end`` follows.
+    /// - Throws: the reason why these bytes are no unit, as soon as it is certain.
+    package func unit(
+        in bytes: ArraySlice<UInt8>, at offset: Int = 0, limit: Int?
+    ) throws(FrameError) -> (width: Int, count: Int)? {
+        guard let (length, width) = try read(bytes, at: offset) else { return nil }
+        if let limit, length > UInt64(limit) {
+            throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
+        }
+        // The additional byte is `end`.
+        guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + width + 1).overflow else {
+            throw FrameError(.lengthOutOfRange(length), offset: offset)
+        }
+        let rest = bytes.dropFirst(width)
+        guard rest.count >= count else { return nil }
+        if let end {
+            guard let last = rest.dropFirst(count).first else { return nil }
+            guard last == end else { throw FrameError(.netstring(.noComma), offset: offset) }
+        }
+        return (width, count)
+    }
+}
+
+extension LengthPrefix {
+    /// Why bytes are no netstring.
+    package enum NetstringFailure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// A character other than a digit, or no digit before the colon.
+        case noNumber
+        case leadingZero
+        /// A number with more than 19 digits, or larger than possible in a stream.
+        case tooLong
+        /// The payload is not followed by a comma.
+        case noComma
+
+        package var description: String {
+            switch self {
+            case .noNumber: "a netstring without its length in digits and a colon"
+            case .leadingZero: "a netstring whose length begins with a needless 0"
+            case .tooLong: "a netstring whose length has more than 19 digits"
+            case .noComma: "a netstring without its comma"
+            }
+        }
+    }
+
+    /// The maximum number of digits; any number with this many fits in 64 bits.
+    private static let mostDigits = 19
+
+    private static func readDecimal(
+        _ bytes: ArraySlice<UInt8>, at offset: Int
+    ) throws(FrameError) -> (length: UInt64, width: Int)? {
+        func failure(_ failure: NetstringFailure) -> FrameError { FrameError(.netstring(failure), offset: offset) }
+        var value: UInt64 = 0
+        for (index, byte) in bytes.prefix(mostDigits + 1).enumerated() {
+            if byte == UInt8(ascii: ":"), index > 0 { return (value, index + 1) }
+            guard (0x30...0x39).contains(byte) else { throw failure(.noNumber) }
+            if index == 1, value == 0 { throw failure(.leadingZero) }
+            if index == mostDigits { throw failure(.tooLong) }
+            value = value * 10 + UInt64(byte - 0x30)
+        }
+        return nil
+    }
+}

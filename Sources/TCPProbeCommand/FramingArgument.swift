@@ -1,0 +1,19 @@
+public import ArgumentParser
+public import ProbeBase
+
+extension Framing: ExpressibleByArgument {
+    /// The values that the help lists.
+    public static var allValueStrings: [String] { allCases.map(\.rawValue) + ["'\"DELIMITER\"'"] }
+
+    /// Creates a framing from its name; `nil` if the name is unknown.
+    public init?(argument: String) { self.init(rawValue: argument) }
+}
+
+extension Framing {
+    /// Requires the word of a framing in which a recording or a session can be written: any but `websocket`.
+    static func validate(option word: String) throws(ValidationError) {
+        if let framing = Framing(rawValue: word), framing != .websocket { return }
+        let words = allCases.filter { $0 != .websocket }.map(\.rawValue) + ["or a delimiter in quotes"]
+        throw ValidationError("--framing \(word): it must be \(words.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,30 @@
+import ProbeBase
+import ProbeInspect
+import ProbeWire
+import Testing
+
+@Suite struct MessageScanTests {
+    private static func messages(_ framing: Framing, _ pieces: [String]) -> [MessageScan.Message] {
+        var scan = MessageScan(framing: framing)
+        var (offset, events): (Int64, [MessageScan.Event]) = (0, [])
+        for piece in pieces {
+            events += scan.add(StreamPart(offset: offset, .bytes(Array(piece.utf8))))
+            offset += Int64(piece.utf8.count)
+        }
+        events += scan.finish()
+        return events.compactMap { if case .message(let message) = $0 { message } else { nil } }
+    }
+
+    @Test func halvesOfACRLFAreCountedInTheLineThatTheyAreIn() {
+        let text = "a\nb\rc\r\r\nd\r\ne\nf\r"
+        // The CR at the end may be half a terminator.
+        for pieces in [[text], text.unicodeScalars.map { String($0) }] {
+            let messages = Self.messages(.crlf, pieces)
+            #expect(messages.map(\.bareCount) == [3, 0, 1])
+            #expect(messages.map(\.isFinished) == [true, true, false])
+        }
+        #expect(Self.messages(.crlf, ["220 ready\n"]).map(\.bareCount) == [1])
+        #expect(Self.messages(.crlf, ["220\r ready"]).map(\.bareCount) == [1])
+        #expect(Self.messages(.lf, ["a\rb\n", "c\r"]).map(\.bareCount) == [0, 0])
+    }
+}
