@@ -27,4 +27,16 @@ import Testing
         #expect(Self.messages(.crlf, ["220\r ready"]).map(\.bareCount) == [1])
         #expect(Self.messages(.lf, ["a\rb\n", "c\r"]).map(\.bareCount) == [0, 0])
     }
+
+    @Test(arguments: [(Framing.netstring, "2:ab,"), (.u8, "\u{2}ab"), (.lf, "ab\n"), (.crlf, "ab\r\n")])
+    func contentIsWithoutWhatFramesIt(_ framing: Framing, _ text: String) throws {
+        let message = try #require(Self.messages(framing, [text]).first)
+        #expect(message.isFinished)
+        #expect(MessageScan.body(of: message, framing) == Array("ab".utf8)[...])
+    }
+
+    @Test func contentOfAnUnfinishedNetstringIsWhatIsThere() {
+        let bodies = Self.messages(.netstring, ["3:ab"]).map { MessageScan.body(of: $0, .netstring) }
+        #expect(bodies == [Array("ab".utf8)[...]])
+    }
 }

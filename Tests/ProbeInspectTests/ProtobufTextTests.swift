@@ -143,7 +143,7 @@ import Testing
     private static let contents: [(Framing, [UInt8], Int, Range<Int>)] = [
         (.varint, [2, 8, 1], 0, 1..<3), (.varint, [0x80, 1] + [UInt8](repeating: 0, count: 128), 0, 2..<130),
         (.u32, [0, 0, 0, 1, 9], 0, 4..<5), (.u32, [0, 0], 0, 2..<2), (.lf, [8, 1, 10], 1, 0..<2),
-        (.netstring, Array("2:ab,".utf8), 1, 2..<4), (.none, [8, 1], 0, 0..<2),
+        (.netstring, Array("2:ab,".utf8), 0, 2..<4), (.none, [8, 1], 0, 0..<2),
     ]
 
     @Test(arguments: contents)

@@ -38,7 +38,7 @@ package struct MessageScan: Sendable {
         guard let prefix = framing.prefix else { return 0..<end }
         // `try?`: a message has a valid length, or only the beginning of one.
         guard let (_, width) = try? prefix.read(message.bytes[...]) else { return end..<end }
-        return width..<end
+        return width..<(message.isFinished && prefix.end != nil ? end - 1 : end)
     }
 
     package enum Event: Sendable, Equatable {
