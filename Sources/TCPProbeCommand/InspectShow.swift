@@ -492,7 +492,7 @@ extension InspectShow {
     ///
     /// - Returns: the exit code if the page could not be written.
     private func write(_ page: FlowsPage, to path: String) -> Int32? {
-        let bytes = Array(page.text.utf8)
+        let bytes = page.bytes
         if path == "-" {
             output.write(bytes)
             return nil

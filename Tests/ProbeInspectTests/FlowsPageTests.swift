@@ -109,10 +109,10 @@ import Testing
         chosen.numbers = Set(FlowsPage.numbers(inspection, filter, order).prefix(FlowsPage.mostFlows))
         let observer = FlowsPageObserver(limit: FlowsPage.mostFlows)
         _ = try inspect(capture, limits: .handingOut, filter: chosen, observer: observer)
-        return FlowsPage(
+        let page = FlowsPage(
             inspection, filter: filter, options: FlowsPage.Options(name: "a<b>.pcap", order: order),
-            records: observer.records
-        ).text
+            records: observer.records)
+        return String(decoding: page.bytes, as: UTF8.self)
     }
 }
 

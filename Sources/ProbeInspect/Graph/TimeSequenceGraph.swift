@@ -72,8 +72,8 @@ package struct TimeSequenceGraph {
     /// The drawing, with a title and a description in words.
     package var svg: HTMLText {
         var content: HTMLText =
-            .element("title", ["id": "\(id)-t"], .text("Time and sequence numbers, \(direction)"))
-            + .element("desc", ["id": "\(id)-d"], .text(description))
+            .element("title", ["id": "\(id)-t"], "Time and sequence numbers, \(direction)")
+            + .element("desc", ["id": "\(id)-d"], description)
         content += axes + bands
         content += line(.edges, "ts-win") + line(.acknowledgments, "ts-ack")
         for kind in Self.order where !trace.bars(kind).isEmpty {
@@ -139,7 +139,7 @@ package struct TimeSequenceGraph {
                 [
                     "class": index % 2 == 0 ? "ts-y" : "ts-y ts-odd", "x": Self.text(Self.left - 7),
                     "y": Self.text(max(y + 5, Self.top + 10)), "text-anchor": "end",
-                ], .text(tick.label))
+                ], tick.label)
         }
         for (index, tick) in time.ticks.enumerated() {
             let x = x(tick.value)
@@ -150,7 +150,7 @@ package struct TimeSequenceGraph {
                 [
                     "class": index % 2 == 0 ? "ts-x" : "ts-x ts-odd", "x": Self.text(x), "y": "398",
                     "text-anchor": anchor,
-                ], .text(tick.label))
+                ], tick.label)
         }
         let frame =
             "M\(Self.text(Self.left)) \(Self.text(Self.top))V\(Self.text(Self.bottom))H\(Self.text(Self.right))"
@@ -171,7 +171,7 @@ package struct TimeSequenceGraph {
                     [
                         "class": "ts-pause", "x": middle, "y": height, "text-anchor": "middle",
                         "transform": "rotate(-90 \(middle) \(height))",
-                    ], .text(GraphText.duration(fold.upperBound - fold.lowerBound)))
+                    ], GraphText.duration(fold.upperBound - fold.lowerBound))
         }.joined
     }
 
@@ -292,7 +292,7 @@ extension TimeSequenceGraph {
                     [
                         "class": "ts-mark \(Self.look(kind).style)-word", "x": Self.text(place), "y": Self.text(y),
                         "text-anchor": isEnd ? "end" : "start",
-                    ], .text(Self.look(kind).name))
+                    ], Self.look(kind).name)
             }
         }
         return labels

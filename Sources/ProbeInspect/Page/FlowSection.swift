@@ -22,14 +22,14 @@ struct FlowSection {
         let title: HTMLText =
             .text("Flow \(report.number) ")
             + .element(
-                "small", [:], .text("\(conversation.client)"), .element("span", ["class": "to"], .text(" to ")),
+                "small", [:], .text("\(conversation.client)"), .element("span", ["class": "to"], " to "),
                 .text("\(conversation.server)"))
         var parts: HTMLText = .element("h2", ["id": "\(id)-h"], title) + facts
-        if let remark { parts += .element("p", ["class": "alarm"], .text(remark)) }
+        if let remark { parts += PageFrame.alarm(remark) }
         parts += said + graphs + ladder
-        parts += .element("p", ["class": "back"], .element("a", ["href": "#flows"], .text("All flows")))
+        parts += .element("p", ["class": "back"], .element("a", ["href": "#flows"], "All flows"))
         return .element("section", ["class": "flow", "id": id, "aria-labelledby": "\(id)-h"], parts)
-            + HTMLText(markup: "\n")
+            + .newline
     }
 
     // MARK: Facts
@@ -51,18 +51,18 @@ struct FlowSection {
         }
         var list = items.map { item in
             HTMLText.element(
-                "div", [:], .element("dt", [:], .text(item.0)), .element("dd", [:], .text(item.1)))
+                "div", [:], .element("dt", [:], item.0), .element("dd", [:], item.1))
         }.joined
         let findings =
             report.anomalies.isEmpty
             ? HTMLText.text("none")
-            : report.anomalies.map { HTMLText.element("span", ["class": "finding"], .text($0.text)) }.joined
-        list += .element("div", [:], .element("dt", [:], .text("Anomalies")), .element("dd", [:], findings))
+            : report.anomalies.map { HTMLText.element("span", ["class": "finding"], $0.text) }.joined
+        list += .element("div", [:], .element("dt", [:], "Anomalies"), .element("dd", [:], findings))
         if !record.errors.isEmpty {
-            let lines = record.errors.map { HTMLText.element("div", [:], .text($0)) }.joined
-            list += .element("div", [:], .element("dt", [:], .text("ICMP")), .element("dd", [:], lines))
+            let lines = record.errors.map { HTMLText.element("div", [:], $0) }.joined
+            list += .element("div", [:], .element("dt", [:], "ICMP"), .element("dd", [:], lines))
         }
-        return .element("dl", ["class": "facts"], list)
+        return .element("dl", ["class": "properties"], list)
     }
 
     private func sent(_ side: ConversationSide) -> String {
@@ -87,15 +87,15 @@ struct FlowSection {
     private var said: HTMLText {
         var lines = record.lines.map { line in
             HTMLText.element(
-                "li", ["class": line.side.word], .element("b", [:], .text(line.side.word)), .text(" "),
-                .element("code", [:], .text(line.text)))
+                "li", ["class": line.side.word], .element("b", [:], line.side.word), .text(" "),
+                .element("code", [:], line.text))
         }.joined
-        if record.lines.isEmpty { lines = .element("li", ["class": "more"], .text("No data.")) }
+        if record.lines.isEmpty { lines = .element("li", ["class": "more"], "No data.") }
         if record.hasMoreLines {
             let command = "inspect --follow \(report.number)" + (isDecrypted ? " --decrypt" : "")
-            lines += .element("li", ["class": "more"], .text("The streams go on. \(command) shows all of them."))
+            lines += .element("li", ["class": "more"], "The streams go on. \(command) shows all of them.")
         }
-        return .element("h3", [:], .text("How the streams begin")) + .element("ol", ["class": "said"], lines)
+        return .element("h3", [:], "How the streams begin") + .element("ol", ["class": "said"], lines)
     }
 
     // MARK: Graphs
@@ -106,12 +106,12 @@ struct FlowSection {
         ].map { trace, direction, suffix in
             let graph = TimeSequenceGraph(trace, direction: direction, id: "\(id)-\(suffix)", pauses: record.pauses)
             var caption: HTMLText =
-                .element("strong", [:], .text(direction)) + .text(": \(trace.summary).")
+                .element("strong", [:], direction) + .text(": \(trace.summary).")
             for note in graph.notes { caption += .text(" " + note) }
             return HTMLText.element(
                 "figure", ["class": "graph"], graph.svg, .element("figcaption", [:], caption), graph.legend)
         }.joined
-        return .element("h3", [:], .text("Time and sequence numbers"))
+        return .element("h3", [:], "Time and sequence numbers")
             + .element("div", ["class": "graphs"], drawn)
     }
 
@@ -137,42 +137,42 @@ struct FlowSection {
                 "tr", ["role": "row"], Self.heading("Packet"), Self.heading("Seconds"),
                 .element(
                     "th", ["scope": "col", "role": "columnheader", "class": "ends"],
-                    .element("span", [:], .text("\(conversation.client)")),
-                    .element("span", [:], .text("\(conversation.server)")))))
+                    .element("span", [:], "\(conversation.client)"),
+                    .element("span", [:], "\(conversation.server)"))))
         let table: HTMLText = .element(
-            "table", ["class": "ladder", "role": "table"], .element("caption", [:], .text(caption)), head,
+            "table", ["class": "ladder", "role": "table"], .element("caption", [:], caption), head,
             .element("tbody", ["role": "rowgroup"], rows))
         var attributes: HTMLAttributes = ["class": "rungs"]
         if rungs.count <= 60 { attributes.append("open", "") }
-        return .element("h3", [:], .text("Ladder"))
-            + .element("details", attributes, .element("summary", [:], .text(shown)), table)
+        return .element("h3", [:], "Ladder")
+            + .element("details", attributes, .element("summary", [:], shown), table)
     }
 
     private static func heading(_ text: String) -> HTMLText {
-        .element("th", ["scope": "col", "role": "columnheader"], .text(text))
+        .element("th", ["scope": "col", "role": "columnheader"], text)
     }
 
     private func omission(_ count: Int) -> HTMLText {
         .element(
             "tr", ["role": "row", "class": "more"],
-            .element("td", ["colspan": "3", "role": "cell"], .text("… \(NumberText.count(count, "packet")) left out")))
+            .element("td", ["colspan": "3", "role": "cell"], "… \(NumberText.count(count, "packet")) left out"))
     }
 
     private func row(_ rung: FlowRecord.Rung) -> HTMLText {
         let isClient = rung.packet.summary.side == .client
         var words: HTMLText =
-            .element("span", ["class": "from"], .text(isClient ? "client to server: " : "server to client: "))
-            + .element("code", [:], .text(rung.words))
+            .element("span", ["class": "from"], isClient ? "client to server: " : "server to client: ")
+            + .element("code", [:], rung.words)
         let marks = rung.marks
-        for mark in marks { words += .text(" ") + .element("span", ["class": "finding"], .text(mark)) }
+        for mark in marks { words += .text(" ") + .element("span", ["class": "finding"], mark) }
         var cell: HTMLText = .element("div", ["class": "arrow"], words)
-        for comment in rung.comments { cell += .element("div", ["class": "comment"], .text(comment)) }
+        for comment in rung.comments { cell += .element("div", ["class": "comment"], comment) }
         let isOdd = marks.contains { $0 != "window update" && !$0.hasPrefix("SACK") }
         let kind = (isClient ? "client" : "server") + (isOdd ? " odd" : rung.isTurn ? " turn" : "")
         return .element(
             "tr", ["role": "row", "class": kind],
-            .element("td", ["role": "cell"], .text("\(rung.packet.summary.packetIndex + 1)")),
-            .element("td", ["role": "cell"], .text(DurationText.seconds(rung.time))),
-            .element("td", ["role": "cell"], cell)) + HTMLText(markup: "\n")
+            .element("td", ["role": "cell"], "\(rung.packet.summary.packetIndex + 1)"),
+            .element("td", ["role": "cell"], DurationText.seconds(rung.time)),
+            .element("td", ["role": "cell"], cell)) + .newline
     }
 }

@@ -63,56 +63,41 @@ package struct FlowsPage {
         return order?.sorted(numbers, of: conversations, inspection.timings) ?? numbers
     }
 
-    package var text: String {
-        let head: HTMLText =
-            HTMLText(markup: "<meta charset=\"utf-8\">\n")
-            + HTMLText(
-                markup:
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-            )
-            + HTMLText(markup: "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-            + HTMLText(markup: "<meta name=\"color-scheme\" content=\"light dark\">\n")
-            + .element("title", [:], .text("\(options.name): TCP flows")) + HTMLText(markup: "\n")
-            + FlowsPageStyle.element
-        var main = table
-        for number in shown {
-            guard let record = records[number] else { continue }
-            main +=
-                FlowSection(
-                    report: inspection.report(number), record: record, remark: remarks[number],
-                    isDecrypted: options.isDecrypted
-                ).html
+    /// The document in UTF-8.
+    package var bytes: [UInt8] {
+        PageFrame.document(title: "\(options.name): TCP flows", styles: [.flows]) { body in
+            body += header
+            body.append("main") { main in
+                main += table
+                for number in shown {
+                    guard let record = records[number] else { continue }
+                    main +=
+                        FlowSection(
+                            report: inspection.report(number), record: record, remark: remarks[number],
+                            isDecrypted: options.isDecrypted
+                        ).html
+                }
+            }
+            body += footer
         }
-        let body: HTMLText = header + .element("main", [:], main) + footer
-        return
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
     }
 
     /// The flows that are shown in full.
     private var shown: [Int] { numbers.filter { records[$0] != nil } }
 
     private var header: HTMLText {
-        var header: HTMLText =
-            .element("h1", [:], .text(options.name))
-            + .element("p", ["class": "sum"], .text(ConnectionTableText.summary(inspection, shown: numbers.count)))
+        var alarms = HTMLText.empty
         if let problem = inspection.problem {
-            header += .element(
-                "p", ["class": "alarm"], .text("\(problem). What was read before that is below."))
+            alarms += PageFrame.alarm("\(problem). What was read before that is below.")
         }
-        if let unfollowed = inspection.unfollowed(filter) {
-            header += .element("p", ["class": "alarm"], .text(unfollowed))
-        }
-        return .element("header", [:], header)
+        if let unfollowed = inspection.unfollowed(filter) { alarms += PageFrame.alarm(unfollowed) }
+        let summary = ConnectionTableText.summary(inspection, shown: numbers.count)
+        return PageFrame.header(options.name, facts: [summary], alarms)
     }
 
     private var footer: HTMLText {
-        .element(
-            "footer", [:],
-            .element(
-                "p", [:],
-                .text(
-                    "Written by tcpprobe inspect --html\(options.version.isEmpty ? "" : ", tcpprobe \(options.version)")."
-                )))
+        let version = options.version.isEmpty ? "" : ", tcpprobe \(options.version)"
+        return .element("footer", [:], .element("p", [:], "Written by tcpprobe inspect --html\(version)."))
     }
 
     // MARK: The table
@@ -138,20 +123,20 @@ package struct FlowsPage {
                     ["role": "cell", "class": column.isRightAligned ? "right" : "left", "data-label": column.title],
                     content)
             }
-            rows += .element("tr", ["role": "row"], cells) + HTMLText(markup: "\n")
+            rows += .element("tr", ["role": "row"], cells) + .newline
         }
-        var content: HTMLText = .element("h2", ["id": "flows"], .text("Flows"))
-        content += .element("p", ["class": "sum"], .text(extent))
+        var content: HTMLText = .element("h2", ["id": "flows"], "Flows")
+        content += .element("p", ["class": "soft"], extent)
         guard !numbers.isEmpty else { return .element("section", ["aria-labelledby": "flows"], content) }
         let heads = options.columns.map { column in
             HTMLText.element(
                 "th",
                 ["scope": "col", "role": "columnheader", "class": column.isRightAligned ? "right" : "left"],
-                .text(column.title))
+                column.title)
         }.joined
         content += .element(
             "table", ["class": "flows", "role": "table"],
-            .element("caption", [:], .text("The flows of the capture; a number leads to the flow")),
+            .element("caption", [:], "The flows of the capture; a number leads to the flow"),
             .element("thead", ["role": "rowgroup"], .element("tr", ["role": "row"], heads)),
             .element("tbody", ["role": "rowgroup"], rows))
         return .element("section", ["aria-labelledby": "flows"], content)

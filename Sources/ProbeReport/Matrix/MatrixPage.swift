@@ -14,11 +14,13 @@ struct MatrixPage {
     /// The folder of the file; see ``RelativePath``.
     let folder: [String]
 
-    var text: String {
-        let body: HTMLText =
-            header + scores + table
-            + .element("section", ["class": "stories", "aria-label": "Cases"], matrix.rows.map(caseSection).joined)
-        return PageFrame.document(title: "tcpprobe: \(subjectList)", styles: [MatrixStyle.rules], body: body)
+    var bytes: [UInt8] {
+        PageFrame.document(title: "tcpprobe: \(subjectList)", styles: [.matrix]) { body in
+            body += header + scores + table
+            body.append("section", ["class": "stories", "aria-label": "Cases"]) { section in
+                for row in matrix.rows { section += caseSection(row) }
+            }
+        }
     }
 
     // MARK: The top
@@ -30,22 +32,17 @@ struct MatrixPage {
     }
 
     private var header: HTMLText {
-        var facts = [ByteText.count(matrix.rows.count, "case"), ByteText.count(matrix.groups.count, "group")]
-        if matrix.subjectCount > 0 { facts.append(ByteText.count(matrix.subjectCount, "transport")) }
-        if let startedAt = options.startedAt { facts.append(PageFrame.date(startedAt)) }
-        facts.append(DurationText.rounded(nanoseconds: summary.duration))
-        if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
-        var header: HTMLText =
-            .element(
-                "h1", [:], .text(matrix.subjectCount > 1 ? "How \(matrix.subjectCount) transports behave" : subjectList)
-            )
-            + .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], .text($0)) }.joined)
+        var counts = [ByteText.count(matrix.rows.count, "case"), ByteText.count(matrix.groups.count, "group")]
+        if matrix.subjectCount > 0 { counts.append(ByteText.count(matrix.subjectCount, "transport")) }
+        var alarms = HTMLText.empty
         if let signal = summary.interruptionText {
-            let text = "The run was interrupted by \(signal): \(ByteText.count(summary.notRun, "result")) not run."
-            header += .element("p", ["class": "alarm"], .text(text))
+            let notRun = ByteText.count(summary.notRun, "result")
+            alarms += PageFrame.alarm("The run was interrupted by \(signal): \(notRun) not run.")
         }
-        for error in summary.runErrors { header += .element("p", ["class": "alarm"], .text(error)) }
-        return .element("header", [:], header)
+        for error in summary.runErrors { alarms += PageFrame.alarm(error) }
+        return PageFrame.header(
+            matrix.subjectCount > 1 ? "How \(matrix.subjectCount) transports behave" : subjectList,
+            facts: PageFrame.facts(of: summary, counts: counts, options), alarms)
     }
 
     private var scores: HTMLText {
@@ -56,12 +53,12 @@ struct MatrixPage {
 
     private func card(_ subject: Int) -> HTMLText {
         let score = matrix.score(ofSubject: subject)
-        var card: HTMLText = .element("h2", [:], .text(matrix.subjects[subject] ?? ""))
+        var card: HTMLText = .element("h2", [:], matrix.subjects[subject] ?? "")
         for level in score.levels {
             let (passed, judged) = (score.passed[level] ?? 0, score.judged[level] ?? 0)
             card += .element(
-                "p", ["class": "level"], .element("b", [:], .text(level.rawValue)),
-                .element("span", ["class": "of"], .text("\(passed) of \(judged)")),
+                "p", ["class": "level"], .element("b", [:], level.rawValue),
+                .element("span", ["class": "of"], "\(passed) of \(judged)"),
                 bar(passed, judged, level))
         }
         var rest: [String] = []
@@ -72,7 +69,7 @@ struct MatrixPage {
             if case .expected? = row.cells[subject]?.disposition { true } else { false }
         }
         if expected > 0 { rest.append(ByteText.count(expected, "expected failure")) }
-        return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
+        return .element("article", [:], card, .element("p", ["class": "rest"], rest.joined(separator: ", ")))
     }
 
     /// Returns a bar. Its width is an attribute of an SVG element, so that a host that forbids styles shows it too.
@@ -95,15 +92,15 @@ struct MatrixPage {
         let names = matrix.subjects.indices.map { index -> HTMLText in
             .element(
                 "th", ["scope": "col"],
-                .text(matrix.subjects.count == 1 ? matrix.subjects[index] ?? "result" : matrix.name(ofSubject: index)))
+                matrix.subjects.count == 1 ? matrix.subjects[index] ?? "result" : matrix.name(ofSubject: index))
         }
         let head: HTMLText = .element(
-            "thead", [:], .element("tr", [:], .element("th", ["scope": "col"], .text("Case")), names.joined))
+            "thead", [:], .element("tr", [:], .element("th", ["scope": "col"], "Case"), names.joined))
         return .element(
             "main", [:], filters,
             .element(
                 "table", [:],
-                .element("caption", [:], .text("Cases down, transports across. A cell leads to what is known of it.")),
+                .element("caption", [:], "Cases down, transports across. A cell leads to what is known of it."),
                 head,
                 matrix.groups.map(group).joined))
     }
@@ -112,7 +109,7 @@ struct MatrixPage {
         func choice(_ id: String, _ text: String, isChosen: Bool = false) -> HTMLText {
             var attributes: HTMLAttributes = ["type": "radio", "name": "show", "id": id]
             if isChosen { attributes.append("checked", "") }
-            return .void("input", attributes) + .element("label", ["for": id], .text(text))
+            return .void("input", attributes) + .element("label", ["for": id], text)
         }
         let open = matrix.rows.count { MatrixPage.isOpen($0) }
         var all: HTMLText =
@@ -124,15 +121,15 @@ struct MatrixPage {
                 all += choice("show-\(level.rawValue)", "\(level.rawValue) \(count)")
             }
         }
-        return .element("fieldset", ["class": "filters"], .element("legend", [:], .text("Show")), all)
+        return .element("fieldset", ["class": "filters"], .element("legend", [:], "Show"), all)
     }
 
     private func group(_ group: ResultMatrix.Group) -> HTMLText {
         let fractions = matrix.subjects.indices.map { subject -> HTMLText in
             let score = matrix.score(ofSubject: subject, rows: group.rows)
-            if score.allJudged == 0 { return .element("td", [:], .text(score == Score() ? "" : "–")) }
+            if score.allJudged == 0 { return .element("td", [:], score == Score() ? "" : "–") }
             let isGood = score.allPassed == score.allJudged
-            return .element("td", ["class": isGood ? "good" : "short"], .text("\(score.allPassed)/\(score.allJudged)"))
+            return .element("td", ["class": isGood ? "good" : "short"], "\(score.allPassed)/\(score.allJudged)")
         }
         let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Fold \(group.name)"])
         let head: HTMLText = .element(
@@ -141,15 +138,15 @@ struct MatrixPage {
                 "th", ["scope": "rowgroup"],
                 .element(
                     "label", [:], fold, .text(group.name),
-                    .element("small", [:], .text(ByteText.count(group.rows.count, "case"))))),
+                    .element("small", [:], ByteText.count(group.rows.count, "case")))),
             fractions.joined)
-        return .element("tbody", [:], head, group.rows.map { row(matrix.rows[$0]) }.joined) + HTMLText(markup: "\n")
+        return .element("tbody", [:], head, group.rows.map { row(matrix.rows[$0]) }.joined) + .newline
     }
 
     private func row(_ row: ResultMatrix.Row) -> HTMLText {
-        var name: HTMLText = .element("a", ["href": "#\(PageAnchor.of(row.id))"], .text(row.name))
-        if row.level != .must { name += .element("span", ["class": "tag"], .text(row.level.rawValue)) }
-        name += .element("span", ["class": "title"], .text(row.title))
+        var name: HTMLText = .element("a", ["href": "#\(PageAnchor.of(row.id))"], row.name)
+        if row.level != .must { name += .element("span", ["class": "tag"], row.level.rawValue) }
+        name += .element("span", ["class": "title"], row.title)
         let cells = matrix.subjects.indices.map { subject -> HTMLText in
             guard let cell = row.cells[subject] else { return .element("td") }
             let look = CellLook(cell)
@@ -158,15 +155,15 @@ struct MatrixPage {
             ]
             if !cell.summary.isEmpty { link.append("title", cell.summary) }
             return .element(
-                "td", [:], .element("a", link, mark(look), .element("span", [:], .text(look.word))))
+                "td", [:], .element("a", link, mark(look), .element("span", [:], look.word)))
         }
         let kinds = "case \(row.level.rawValue)\(MatrixPage.isOpen(row) ? " open" : "")"
         return .element("tr", ["class": kinds], .element("th", ["scope": "row"], name), cells.joined)
-            + HTMLText(markup: "\n")
+            + .newline
     }
 
     private func mark(_ look: CellLook) -> HTMLText {
-        .element("i", ["aria-hidden": "true"], .text(look.mark))
+        .element("i", ["aria-hidden": "true"], look.mark)
     }
 
     /// Whether a subject did not pass the case, or passed it against an expectation.
@@ -182,54 +179,54 @@ struct MatrixPage {
     private func caseSection(_ row: ResultMatrix.Row) -> HTMLText {
         var section: HTMLText = .element(
             "header", [:],
-            .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], .text(row.level.rawValue))),
-            .element("a", ["class": "close", "href": "#-", "aria-label": "Close"], .text("✕")))
-        section += .element("p", ["class": "headline"], .text(row.title))
-        if let about = row.about { section += .element("p", ["class": "about"], .text(about)) }
+            .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], row.level.rawValue)),
+            .element("a", ["class": "close", "href": "#-", "aria-label": "Close"], "✕"))
+        section += .element("p", ["class": "headline"], row.title)
+        if let about = row.about { section += .element("p", ["class": "about"], about) }
         if !row.because.isEmpty {
             let items = row.because.map { HTMLText.element("li", [:], IssueLink.html($0)) }.joined
-            section += .element("p", ["class": "because"], .text("Because of")) + .element("ul", [:], items)
+            section += .element("p", ["class": "because"], "Because of") + .element("ul", [:], items)
         }
-        var facts: HTMLText = .element("code", [:], .text(row.path))
-        for tag in row.tags { facts += .element("span", ["class": "tag"], .text(tag)) }
+        var facts: HTMLText = .element("code", [:], row.path)
+        for tag in row.tags { facts += .element("span", ["class": "tag"], tag) }
         section += .element("p", ["class": "path"], facts)
         for (subject, cell) in zip(matrix.subjects, row.cells) {
             if let cell { section += result(row, subject, cell) }
         }
         return .element(
             "section", ["class": MatrixPage.isOpen(row) ? "story open" : "story", "id": PageAnchor.of(row.id)], section)
-            + HTMLText(markup: "\n")
+            + .newline
     }
 
     private func result(_ row: ResultMatrix.Row, _ subject: String?, _ cell: ResultMatrix.Cell) -> HTMLText {
         let look = CellLook(cell)
         var head: HTMLText =
-            .element("span", ["class": "cell \(look.kind)"], mark(look), .element("span", [:], .text(look.word)))
+            .element("span", ["class": "cell \(look.kind)"], mark(look), .element("span", [:], look.word))
             + .text(subject ?? "")
         var facts: [String] = []
         if cell.verdict != nil { facts.append(DurationText.rounded(nanoseconds: cell.duration)) }
         if cell.rounds > 1 { facts.append("\(cell.roundsWithVerdict) of \(cell.rounds) rounds") }
-        head += .element("small", [:], .text(facts.joined(separator: ", ")))
+        head += .element("small", [:], facts.joined(separator: ", "))
         var parts: HTMLText = .element("h3", [:], head)
         if let expected = options.rules.expectations[CaseKey(id: row.id, subject: subject)] {
             let why = expected.comment.map { ": \($0)" } ?? ""
             parts += .element(
-                "p", ["class": "known"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
+                "p", ["class": "known"], "Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)")
         }
-        if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], .text(cell.summary)) }
+        if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], cell.summary) }
         // A diagnostic of one line is the summary, which is shown already.
         if cell.diagnostic.contains("\n  ") { parts += .element("pre", [:], FailureMarkup.diagnostic(cell.diagnostic)) }
         if !cell.timeline.isEmpty {
             parts += .element(
-                "details", ["open": ""], .element("summary", [:], .text("Timeline")),
+                "details", ["open": ""], .element("summary", [:], "Timeline"),
                 .element("pre", ["class": "timeline"], FailureMarkup.timeline(cell.timeline)))
         }
         var links: HTMLText = .empty
         if let path = cell.capturePath {
             links += .element(
-                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], .text("Capture"))
+                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], "Capture")
         }
-        if !cell.rerun.isEmpty { links += .element("code", [:], .text(cell.rerun)) }
+        if !cell.rerun.isEmpty { links += .element("code", [:], cell.rerun) }
         if cell.capturePath != nil || !cell.rerun.isEmpty { parts += .element("p", ["class": "links"], links) }
         return .element("article", ["class": "result \(look.kind)", "id": PageAnchor.of(row.id, subject)], parts)
     }

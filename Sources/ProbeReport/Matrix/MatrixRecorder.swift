@@ -54,7 +54,7 @@ package struct MatrixRecorder: Recorder {
         return switch format {
         case .json: MatrixJSON(matrix: matrix, summary: summary, options: options).bytes
         case .markdown: Array(MatrixMarkdown(matrix: matrix, summary: summary, folder: folder).text.utf8)
-        case .html: Array(MatrixPage(matrix: matrix, summary: summary, options: options, folder: folder).text.utf8)
+        case .html: MatrixPage(matrix: matrix, summary: summary, options: options, folder: folder).bytes
         }
     }
 }

@@ -56,7 +56,7 @@ enum PageAnchor {
 enum IssueLink {
     static func html(_ text: String) -> HTMLText {
         guard let address = address(text) else { return .text(text) }
-        return .element("a", ["href": address, "rel": "noreferrer"], .text(text))
+        return .element("a", ["href": address, "rel": "noreferrer"], text)
     }
 
     /// Returns the issue's address; `nil` unless the text is two names separated by a slash, then a `#` and a number.
@@ -110,9 +110,8 @@ enum FailureMarkup {
         // The indentation of the console's lines is removed.
         return lines.map { line in
             let shown = HTMLText.lines(String(line.hasPrefix("  ") ? line.dropFirst(2) : line))
-            let end = HTMLText(markup: "\n")
-            guard let kind = kind(line) else { return shown + end }
-            return .element("span", ["class": kind], shown) + end
+            guard let kind = kind(line) else { return shown + .newline }
+            return .element("span", ["class": kind], shown) + .newline
         }.joined
     }
 }

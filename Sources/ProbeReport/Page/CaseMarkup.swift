@@ -41,38 +41,36 @@ struct CaseMarkup {
 
     // MARK: Parts
 
+    /// The attributes of the result's element.
+    var attributes: HTMLAttributes {
+        var attributes: HTMLAttributes = ["class": "case \(look.kind)", "id": anchor]
+        if isOpen { attributes.append(flag: "open") }
+        return attributes
+    }
+
+    /// What is shown while the element is closed.
+    var summary: HTMLText {
+        .element(
+            "summary", [:], Self.verdict(look), .element("h3", [:], options.name(of: result)),
+            .element("small", [:], DurationText.rounded(nanoseconds: result.duration)),
+            .element("span", ["class": "title"], result.title))
+    }
+
     /// The part before the script.
     var beginning: HTMLText {
-        let look = look
-        var html = HTMLText(markup: "<details class=\"case ")
-        html.append(text: look.kind)
-        html.append("\" id=\"")
-        html.append(text: anchor)
-        html.append(isOpen ? "\" open><summary>" : "\"><summary>")
-        html += Self.verdict(look)
-        html.append("<h3>")
-        html.append(text: options.name(of: result))
-        html.append("</h3><small>")
-        html.append(text: DurationText.rounded(nanoseconds: result.duration))
-        html.append("</small><span class=\"title\">")
-        html.append(text: result.title)
-        html.append("</span></summary><div>")
-        if let about = result.about { html += .element("p", ["class": "about"], .text(about)) }
+        var html = HTMLText.empty
+        if let about = result.about { html += .element("p", ["class": "about"], about) }
         if !result.because.isEmpty {
-            html.append("<p class=\"soft\">Because of ")
-            html +=
-                result.because.map(IssueLink.html).enumerated()
-                .map { $0.offset == 0 ? $0.element : .text(", ") + $0.element }.joined
-            html.append("</p>")
+            let links = result.because.enumerated().map { index, because in
+                index == 0 ? IssueLink.html(because) : .text(", ") + IssueLink.html(because)
+            }
+            html += .element("p", ["class": "soft"], .text("Because of "), links.joined)
         }
         html += facts
         for finding in result.findings.prefix(Self.mostFindings) { html += self.finding(finding) }
         if result.findings.count > Self.mostFindings {
-            html += .element(
-                "p", ["class": "soft"],
-                .text(
-                    "\(ByteText.count(result.findings.count - Self.mostFindings, "more finding")); `--json FILE` has all"
-                ))
+            let more = ByteText.count(result.findings.count - Self.mostFindings, "more finding")
+            html += Self.soft("\(more); `--json FILE` has all")
         }
         return html
     }
@@ -86,23 +84,22 @@ struct CaseMarkup {
         for index in files {
             guard result.sources.files.indices.contains(index) else { continue }
             let file = result.sources.files[index]
-            html += .element("h4", [:], .text(index == 0 ? "Script" : "Included: \(file.path)"))
+            html += .element("h4", [:], index == 0 ? "Script" : "Included: \(file.path)")
             html += ScriptMarkup(file: file, spans: spans.filter { $0.file == index }).html
         }
-        return html.markup.isEmpty ? nil : html
+        return html.bytes.isEmpty ? nil : html
     }
 
     /// The sequence diagram, and for a result that did not pass also its timeline as text; `nil` if there is no
     /// timeline.
     var diagram: HTMLText? {
         guard let diagram = CaseDiagram(result).value else { return nil }
-        var html = HTMLText(markup: "<h4>What happened</h4>") + SequenceDrawing(diagram).html
+        var html: HTMLText = .element("h4", [:], "What happened") + SequenceDrawing(diagram).html
         if result.verdict != .passed {
             let text = CaseText(options: options, timelineLimit: Self.timelineLimit).timeline(result)
-            html.append(
-                "<details class=\"more\"><summary>The same as text</summary><pre class=\"timeline\" tabindex=\"0\">")
-            html += FailureMarkup.timeline(text)
-            html.append("</pre></details>")
+            html += .element(
+                "details", ["class": "more"], .element("summary", [:], "The same as text"),
+                .element("pre", ["class": "timeline", "tabindex": "0"], FailureMarkup.timeline(text)))
         }
         return html
     }
@@ -111,32 +108,24 @@ struct CaseMarkup {
     var end: HTMLText {
         var html = HTMLText.empty
         if let path = result.capturePath {
-            html.append("<p class=\"links\">")
-            html += .element(
-                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], .text("Capture"))
-            html += .element("code", [:], .text(path))
-            html.append("</p>")
+            let link: HTMLText = .element(
+                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], "Capture")
+            html += .element("p", ["class": "links"], link, .element("code", [:], path))
         }
         if !result.rerun.isEmpty {
-            html.append("<p class=\"links\">Run again: <code>")
-            html.append(text: result.rerun)
-            html.append("</code></p>")
+            html += .element("p", ["class": "links"], .text("Run again: "), .element("code", [:], result.rerun))
         }
-        html.append("</div></details>\n")
         return html
     }
 
     /// Returns the verdict's mark and word.
     static func verdict(_ look: CellLook) -> HTMLText {
-        var html = HTMLText(markup: "<span class=\"cell ")
-        html.append(text: look.kind)
-        html.append("\"><i aria-hidden=\"true\">")
-        html.append(text: look.mark)
-        html.append("</i>")
-        html.append(text: look.word)
-        html.append("</span>")
-        return html
+        .element(
+            "span", ["class": "cell \(look.kind)"], .element("i", ["aria-hidden": "true"], look.mark),
+            .text(look.word))
     }
+
+    private static func soft(_ text: String) -> HTMLText { .element("p", ["class": "soft"], text) }
 
     // MARK: Facts
 
@@ -146,26 +135,21 @@ struct CaseMarkup {
         facts.append(result.path)
         if !result.tags.isEmpty { facts.append(result.tags.joined(separator: ", ")) }
         // One text: a page may have thousands of cases, and each element takes time when it is opened.
-        var html = HTMLText(markup: "<p class=\"soft\">")
-        html.append(text: facts.joined(separator: " · "))
-        html.append("</p>")
+        var html = Self.soft(facts.joined(separator: " · "))
         if let expected = options.rules.expectations[result.key] {
             let why = expected.comment.map { ": \($0)" } ?? ""
-            html += .element(
-                "p", ["class": "soft"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
+            html += Self.soft("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)")
         }
         if options.disposition(of: result) == .advisory {
             let strict = result.level == .should ? " (with --strict it does)" : ""
-            html += .element(
-                "p", ["class": "soft"], .text("Of level \(result.level.rawValue): this does not fail the run\(strict).")
-            )
+            html += Self.soft("Of level \(result.level.rawValue): this does not fail the run\(strict).")
         }
         if let alone = result.alone {
             let what = alone.text ?? "it could not be told whether it fails alone: \(alone.verdict.rawValue)"
-            html += .element("p", ["class": "soft"], .text("Run again in a fresh process of the adapter: \(what)."))
+            html += Self.soft("Run again in a fresh process of the adapter: \(what).")
         }
         for fact in result.exploration?.facts ?? [] {
-            html += .element("p", ["class": "soft"], .text("\(fact.name): \(fact.value)"))
+            html += Self.soft("\(fact.name): \(fact.value)")
         }
         return html
     }
@@ -173,12 +157,11 @@ struct CaseMarkup {
     // MARK: Findings
 
     private func finding(_ finding: Finding) -> HTMLText {
-        var html = HTMLText(markup: "<section class=\"finding\">")
-        html += .element("h4", [:], .text(finding.summary))
+        var html: HTMLText = .element("h4", [:], finding.summary)
         var place = "\(finding.verdict.rawValue)"
         if let span = finding.span { place += ", \(result.sources.location(of: span))" }
         for round in finding.rounds ?? [] { place += ", \(round.sentence)" }
-        html += .element("p", ["class": "soft"], .text(place))
+        html += Self.soft(place)
         let comparison = ComparisonText.text(expected: finding.expected, actual: finding.actual)
         if !comparison.isEmpty {
             html += .element("pre", ["tabindex": "0"], FailureMarkup.diagnostic(comparison))
@@ -186,30 +169,23 @@ struct CaseMarkup {
         html += list(finding.details, "details")
         html += list(finding.hints.map { "hint: \($0)" }, "hint")
         if !finding.actors.isEmpty {
-            html.append("<table><caption>What each actor was doing</caption><tbody>")
-            for actor in finding.actors.prefix(Self.mostLines) {
-                html.append("<tr><th scope=\"row\">")
-                html.append(text: actor.name)
-                html.append("</th><td>")
-                html.append(text: actor.state)
-                html.append("</td></tr>")
+            let rows = finding.actors.prefix(Self.mostLines).map { actor in
+                HTMLText.element(
+                    "tr", [:], .element("th", ["scope": "row"], actor.name), .element("td", [:], actor.state))
             }
-            html.append("</tbody></table>")
+            html += .element(
+                "table", [:], .element("caption", [:], "What each actor was doing"),
+                .element("tbody", [:], rows.joined))
         }
-        html.append("</section>")
-        return html
+        return .element("section", ["class": "finding"], html)
     }
 
-    private func list(_ lines: [String], _ kind: StaticString) -> HTMLText {
+    private func list(_ lines: [String], _ kind: String) -> HTMLText {
         if lines.isEmpty { return .empty }
-        var html = HTMLText(markup: "<ul class=\"")
-        html.append(kind)
-        html.append("\">")
-        for line in lines.prefix(Self.mostLines) { html += .element("li", [:], .text(line)) }
+        var items = lines.prefix(Self.mostLines).map { HTMLText.element("li", [:], $0) }
         if lines.count > Self.mostLines {
-            html += .element("li", [:], .text("… and \(lines.count - Self.mostLines) more"))
+            items.append(.element("li", [:], "… and \(lines.count - Self.mostLines) more"))
         }
-        html.append("</ul>")
-        return html
+        return .element("ul", ["class": kind], items.joined)
     }
 }

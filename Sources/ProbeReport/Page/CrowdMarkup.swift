@@ -19,11 +19,11 @@ struct CrowdMarkup {
             let isBytes = count.name == "sent" || count.name == "received"
             return isBytes ? "\(Self.bytes(Double(count.count))) \(count.name)" : "\(count.count) \(count.name)"
         }
-        html += .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], .text($0)) }.joined)
+        html += PageFrame.facts(facts)
         if !crowd.failures.isEmpty {
             html += .element(
                 "ul", ["class": "details"],
-                crowd.failures.prefix(20).map { HTMLText.element("li", [:], .text($0)) }.joined)
+                crowd.failures.prefix(20).map { HTMLText.element("li", [:], $0) }.joined)
         }
         var figures = HTMLText.empty
         for latency in crowd.latencies { figures += figure(latency) }
@@ -39,7 +39,7 @@ struct CrowdMarkup {
         let failed = latency.failed > 0 ? ", \(latency.failed) failed" : ""
         let caption = "How long members waited for \(latency.wait): \(ByteText.count(latency.count, "wait"))\(failed)"
         guard let plot = latency.buckets.isEmpty ? percentilePlot(latency) : histogram(latency) else { return .empty }
-        return .element("figure", [:], .element("figcaption", [:], .text(caption)), plot.html)
+        return .element("figure", [:], .element("figcaption", [:], caption), plot.html)
     }
 
     /// Returns bars over the logarithm of the times.
@@ -84,21 +84,17 @@ struct CrowdMarkup {
         var rows = HTMLText.empty
         for latency in crowd.latencies {
             var cells: HTMLText =
-                .element("th", ["scope": "row"], .text(latency.wait))
-                + .element("td", [:], .text("\(latency.count)")) + .element("td", [:], .text("\(latency.failed)"))
+                .element("th", ["scope": "row"], latency.wait)
+                + .element("td", [:], "\(latency.count)") + .element("td", [:], "\(latency.failed)")
             for name in names {
                 let time = latency.percentiles.first { $0.name == name }?.time
-                cells += .element("td", [:], .text(time.map { DurationText.text(nanoseconds: $0) } ?? "–"))
+                cells += .element("td", [:], time.map { DurationText.text(nanoseconds: $0) } ?? "–")
             }
             rows += .element("tr", [:], cells)
         }
-        let columns = ["Wait", "count", "failed"] + names
-        let head = columns.map { HTMLText.element("th", ["scope": "col"], .text($0)) }.joined
         return .element(
             "div", ["class": "wide", "tabindex": "0", "role": "group", "aria-label": "Waits of \(crowd.name)"],
-            .element(
-                "table", [:], .element("caption", [:], .text("Waits of the members")),
-                .element("thead", [:], .element("tr", [:], head)), .element("tbody", [:], rows)))
+            .table("Waits of the members", ["Wait", "count", "failed"] + names, rows))
     }
 
     // MARK: Over time
@@ -130,18 +126,12 @@ struct CrowdMarkup {
 
     private func figure(_ title: String, _ series: [Plot.Series], unit: (Double) -> String) -> HTMLText {
         guard let plot = Plot.overTime(title: "\(title): \(crowd.name)", series, unit: unit) else { return .empty }
-        var legend = HTMLText.empty
-        for (index, line) in series.enumerated() {
-            var item = HTMLText(markup: "<span class=\"key p")
-            item.append(number: index % 3)
-            item.append(
-                "\"><svg aria-hidden=\"true\" viewBox=\"0 0 24 8\"><path fill=\"none\" stroke=\"currentColor\" d=\"M0 4H24\"/></svg>"
-            )
-            item.append(text: line.name)
-            item.append("</span> ")
-            legend += item
+        let swatch: HTMLText = .element(
+            "svg", ["aria-hidden": "true", "viewBox": "0 0 24 8"], .path(nil, "M0 4H24"))
+        let legend = series.enumerated().map { index, line in
+            HTMLText.element("span", ["class": "key p\(index % 3)"], swatch, .text(line.name)) + .text(" ")
         }
-        return .element("figure", [:], .element("figcaption", [:], .text("\(title): "), legend), plot.html)
+        return .element("figure", [:], .element("figcaption", [:], .text("\(title): "), legend.joined), plot.html)
     }
 
     /// Returns a size such as `1.2 MB`.

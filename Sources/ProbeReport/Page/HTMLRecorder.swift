@@ -58,15 +58,12 @@ package struct HTMLRecorder: Recorder {
             overview.note("\(ByteText.count(unlistedRounds, "further round")) with the same verdict only counted")
         }
         let top = PageOverview(overview: overview, cases: cases, summary: summary, options: options)
-        var bytes = Array(
-            PageFrame.beginning(
-                title: "tcpprobe: \(top.verdicts)", styles: [RunStyle.rules, SequenceStyle.rules]
-            ).markup.utf8)
-        bytes += Array(top.html.markup.utf8)
-        bytes.append(text: "<main>\n")
-        cases.write(to: &bytes)
-        bytes.append(text: "</main>")
-        bytes += Array(PageFrame.end.markup.utf8)
-        return bytes
+        return PageFrame.document(title: "tcpprobe: \(top.verdicts)", styles: [.run, .diagram]) { body in
+            body += top.html
+            body.append("main") { main in
+                main += .newline
+                cases.append(to: &main)
+            }
+        }
     }
 }

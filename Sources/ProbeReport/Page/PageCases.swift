@@ -33,19 +33,21 @@ struct PageCases: Sendable {
 
     private struct Entry: Sendable {
         var section: Section
-        var beginning: [UInt8]
+        var attributes: HTMLAttributes
+        var summary: HTMLText
+        var beginning: HTMLText
         /// The index of a script that is shared by cases that passed.
         var sharedScript: Int?
-        var script: [UInt8]?
-        var diagram: [UInt8]?
-        var end: [UInt8]
+        var script: HTMLText?
+        var diagram: HTMLText?
+        var end: HTMLText
         var lacksScript = false
         var lacksDiagram = false
     }
 
     private struct SharedScript: Sendable {
         var path: String
-        var bytes: [UInt8]?
+        var markup: HTMLText?
         var users = 0
     }
 
@@ -92,10 +94,13 @@ struct PageCases: Sendable {
         let section: Section =
             result.verdict == .passed ? .passed : result.verdict < .unsupported ? .bad : .other
         var entry = Entry(
-            section: section, beginning: Array(markup.beginning.markup.utf8), end: Array(markup.end.markup.utf8))
+            section: section, attributes: markup.attributes, summary: markup.summary, beginning: markup.beginning,
+            end: markup.end)
         let index = entries.count
-        least += entry.beginning.count + entry.end.count
-        size += entry.beginning.count + entry.end.count
+        var unchanging = HTMLText.empty
+        append(entry, to: &unchanging)
+        least += unchanging.bytes.count
+        size += unchanging.bytes.count
         switch section {
         case .passed:
             share(result, markup, &entry)
@@ -116,14 +121,14 @@ struct PageCases: Sendable {
             return
         }
         if let script = markup.script {
-            entry.script = Array(script.markup.utf8)
+            entry.script = script
             badScripts.append(index)
         }
         if let diagram = markup.diagram {
-            entry.diagram = Array(diagram.markup.utf8)
+            entry.diagram = diagram
             badDiagrams.append(index)
         }
-        size += (entry.script?.count ?? 0) + (entry.diagram?.count ?? 0)
+        size += (entry.script?.bytes.count ?? 0) + (entry.diagram?.bytes.count ?? 0)
     }
 
     /// Adds the script of a case that passed, once for all cases of its file.
@@ -136,10 +141,10 @@ struct PageCases: Sendable {
         }
         var shared = SharedScript(path: result.path, users: 1)
         if passedScriptSize < limits.passedScripts, size < limits.all {
-            let bytes = Array(ScriptMarkup(file: file).html.markup.utf8)
-            passedScriptSize += bytes.count
-            size += bytes.count
-            shared.bytes = bytes
+            let markup = ScriptMarkup(file: file).html
+            passedScriptSize += markup.bytes.count
+            size += markup.bytes.count
+            shared.markup = markup
             passedScripts.append(scripts.count)
         }
         entry.sharedScript = scripts.count
@@ -163,10 +168,9 @@ struct PageCases: Sendable {
             leftOutDiagrams += 1
             return
         }
-        let bytes = Array(diagram.markup.utf8)
-        entry.diagram = bytes
-        passedDiagramSize += bytes.count
-        size += bytes.count
+        entry.diagram = diagram
+        passedDiagramSize += diagram.bytes.count
+        size += diagram.bytes.count
         passedDiagrams.append(index)
     }
 
@@ -176,12 +180,12 @@ struct PageCases: Sendable {
             if let index = passedDiagrams.popLast() {
                 dropDiagram(index)
             } else if let index = passedScripts.popLast() {
-                size -= scripts[index].bytes?.count ?? 0
-                scripts[index].bytes = nil
+                size -= scripts[index].markup?.bytes.count ?? 0
+                scripts[index].markup = nil
             } else if let index = badDiagrams.popLast() {
                 dropDiagram(index)
             } else if let index = badScripts.popLast() {
-                size -= entries[index].script?.count ?? 0
+                size -= entries[index].script?.bytes.count ?? 0
                 entries[index].script = nil
                 entries[index].lacksScript = true
                 leftOutScripts += 1
@@ -192,7 +196,7 @@ struct PageCases: Sendable {
     }
 
     private mutating func dropDiagram(_ index: Int) {
-        size -= entries[index].diagram?.count ?? 0
+        size -= entries[index].diagram?.bytes.count ?? 0
         entries[index].diagram = nil
         entries[index].lacksDiagram = true
         leftOutDiagrams += 1
@@ -201,57 +205,60 @@ struct PageCases: Sendable {
     // MARK: Writing
 
     /// Appends the sections of the page's main part.
-    func write(to bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + size + (1 << 16))
+    func append(to main: inout HTMLText) {
         for section in Section.allCases {
             let count = count(section)
             if count == 0 { continue }
-            bytes.append(
-                text: "<section class=\"cases\" id=\"-\(section)\"><h2>\(section.title) <small>\(count)</small></h2>\n")
-            for entry in entries where entry.section == section { write(entry, to: &bytes) }
-            bytes.append(text: "</section>\n")
+            main.append("section", ["class": "cases", "id": "-\(section)"]) { html in
+                html += .element("h2", [:], .text("\(section.title) "), .element("small", [:], "\(count)")) + .newline
+                for entry in entries where entry.section == section { append(entry, to: &html) }
+            }
+            main += .newline
         }
-        writeScripts(to: &bytes)
+        appendScripts(to: &main)
     }
 
-    private func write(_ entry: Entry, to bytes: inout [UInt8]) {
-        bytes += entry.beginning
-        if let script = entry.script { bytes += script }
-        if let index = entry.sharedScript {
-            let shared = scripts[index]
-            if shared.users > 1 && shared.bytes != nil {
-                bytes.append(text: "<p class=\"soft\"><a href=\"#-script-\(index)\">The script</a></p>")
-            } else if let script = shared.bytes {
-                bytes.append(text: "<h4>Script</h4>")
-                bytes += script
-            } else {
-                bytes.append(text: Self.noScript)
+    private func append(_ entry: Entry, to html: inout HTMLText) {
+        html.append("details", entry.attributes) { details in
+            details += entry.summary
+            details.append("div") { parts in
+                parts += entry.beginning
+                if let script = entry.script { parts += script }
+                if let index = entry.sharedScript { parts += sharedScript(index) }
+                if entry.lacksScript { parts += Self.noScript }
+                if let diagram = entry.diagram { parts += diagram }
+                if entry.lacksDiagram {
+                    parts += .element(
+                        "p", ["class": "soft"], "The diagram is left out: the page would be too large.")
+                }
+                parts += entry.end
             }
         }
-        if entry.lacksScript { bytes.append(text: Self.noScript) }
-        if let diagram = entry.diagram { bytes += diagram }
-        if entry.lacksDiagram {
-            bytes.append(
-                text:
-                    "<p class=\"soft\">The diagram is left out: the page would be too large.</p>"
-            )
-        }
-        bytes += entry.end
+        html += .newline
     }
 
-    private static let noScript = "<p class=\"soft\">The script is left out: the page would be too large.</p>"
+    private static let noScript: HTMLText = .element(
+        "p", ["class": "soft"], "The script is left out: the page would be too large.")
 
-    private func writeScripts(to bytes: inout [UInt8]) {
-        let shared = scripts.indices.filter { scripts[$0].users > 1 && scripts[$0].bytes != nil }
+    private func sharedScript(_ index: Int) -> HTMLText {
+        guard let markup = scripts[index].markup else { return Self.noScript }
+        guard scripts[index].users > 1 else { return .element("h4", [:], "Script") + markup }
+        return .element("p", ["class": "soft"], .element("a", ["href": "#-script-\(index)"], "The script"))
+    }
+
+    private func appendScripts(to main: inout HTMLText) {
+        let shared = scripts.indices.filter { scripts[$0].users > 1 && scripts[$0].markup != nil }
         if shared.isEmpty { return }
-        bytes.append(text: "<section class=\"cases\" id=\"-scripts\"><h2>Scripts of several cases</h2>\n")
-        for index in shared {
-            bytes.append(text: "<details class=\"case\" id=\"-script-\(index)\"><summary><h3>")
-            bytes.append(text: HTMLText.text(scripts[index].path).markup)
-            bytes.append(text: "</h3></summary><div>")
-            bytes += scripts[index].bytes ?? []
-            bytes.append(text: "</div></details>\n")
+        main.append("section", ["class": "cases", "id": "-scripts"]) { html in
+            html += .element("h2", [:], "Scripts of several cases") + .newline
+            for index in shared {
+                html += .element(
+                    "details", ["class": "case", "id": "-script-\(index)"],
+                    .element("summary", [:], .element("h3", [:], scripts[index].path)),
+                    .element("div", [:], scripts[index].markup ?? .empty))
+                html += .newline
+            }
         }
-        bytes.append(text: "</section>\n")
+        main += .newline
     }
 }

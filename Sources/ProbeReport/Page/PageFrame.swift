@@ -1,42 +1,72 @@
-/// The frame of every page of this package: one file without scripts, with a policy that forbids them and everything
-/// from elsewhere. Bytes from the wire therefore remain text even if one of them were not escaped.
+import ProbeBase
+import ProbeEvents
+
+/// The frame of every page: one file without scripts, with a policy that forbids them and everything from elsewhere.
+/// Bytes from the wire therefore remain text even if one of them were not escaped.
 package enum PageFrame {
-    /// Returns a whole document.
+    /// Returns a whole document in UTF-8.
     ///
     /// - Parameters:
     ///   - title: the text of the window's title.
-    ///   - styles: the rules that follow ``PageStyle``.
-    package static func document(title: String, styles: [HTMLText], body: HTMLText) -> String {
-        "\(beginning(title: title, styles: styles).markup)\(body.markup)\(end.markup)"
+    ///   - styles: the parts of the style sheet that follow the shared one.
+    ///   - content: appends the content of the body.
+    package static func document(
+        title: String, styles: [PageStyle], content: (inout HTMLText) -> Void
+    ) -> [UInt8] {
+        var page = HTMLText(markup: "<!DOCTYPE html>\n")
+        page.append("html", ["lang": "en"]) { page in
+            page += .newline
+            page.append("head") { head in
+                head += HTMLText(
+                    markup: """
+
+                        <meta charset="utf-8">
+                        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+                        <meta name="viewport" content="width=device-width, initial-scale=1">
+                        <meta name="color-scheme" content="light dark">
+
+                        """)
+                head += .element("title", [:], title) + .newline
+                head += .element("style", [:], ([.shared] + styles).map(\.rules).joined) + .newline
+            }
+            page += .newline
+            page.append("body") { body in
+                body += .newline
+                content(&body)
+                body += .newline
+            }
+            page += .newline
+        }
+        page += .newline
+        return page.bytes
     }
 
-    /// Returns the markup before the body's content.
-    package static func beginning(title: String, styles: [HTMLText]) -> HTMLText {
-        var page = HTMLText(
-            markup: """
-                <!DOCTYPE html>
-                <html lang="en">
-                <head>
-                <meta charset="utf-8">
-                <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-                <meta name="viewport" content="width=device-width, initial-scale=1">
-                <meta name="color-scheme" content="light dark">
-
-                """)
-        page += .element("title", [:], .text(title))
-        page.append("\n<style>")
-        page += PageStyle.rules
-        for rules in styles { page += rules }
-        page.append("</style>\n</head>\n<body>\n")
-        return page
+    /// Returns the top of a page.
+    ///
+    /// - Parameters:
+    ///   - facts: what the page is about, in one line.
+    ///   - content: what follows the facts, such as ``alarm(_:)``.
+    package static func header(_ title: String, facts: [String], _ content: HTMLText) -> HTMLText {
+        .element("header", [:], .element("h1", [:], title), Self.facts(facts), content)
     }
 
-    /// The markup after the body's content.
-    package static let end = HTMLText(markup: "\n</body>\n</html>\n")
+    /// Returns short texts in one line.
+    package static func facts(_ facts: [String]) -> HTMLText {
+        .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], $0) }.joined)
+    }
 
-    /// Returns a date such as `2026-11-21 22:10 UTC`.
-    package static func date(_ seconds: Int64) -> String {
-        let text = DateText.iso8601(seconds)
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+    /// Returns a remark that nobody may overlook.
+    package static func alarm(_ text: String) -> HTMLText { .element("p", ["class": "alarm"], text) }
+
+    /// Returns the facts of a run: counts, followed by its date, its duration and the version that ran it.
+    static func facts(of summary: RunSummary, counts: [String], _ options: ReportOptions) -> [String] {
+        var facts = counts
+        if let startedAt = options.startedAt {
+            let date = DateText.iso8601(startedAt)
+            facts.append("\(date.prefix(10)) \(date.dropFirst(11).prefix(5)) UTC")
+        }
+        facts.append(DurationText.rounded(nanoseconds: summary.duration))
+        if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
+        return facts
     }
 }

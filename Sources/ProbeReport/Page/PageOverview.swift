@@ -32,34 +32,26 @@ struct PageOverview {
     // MARK: Header
 
     private var header: HTMLText {
-        var facts = [ByteText.count(summary.results.total, "result")]
-        if let startedAt = options.startedAt { facts.append(PageFrame.date(startedAt)) }
-        facts.append(DurationText.rounded(nanoseconds: summary.duration))
-        if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
-        var header: HTMLText =
-            .element("h1", [:], .text(verdicts))
-            + .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], .text($0)) }.joined)
-        header += counts
+        var content = counts
         if let signal = summary.interruptionText {
-            let text = "The run was interrupted by \(signal): \(ByteText.count(summary.notRun, "case")) not run."
-            header += .element("p", ["class": "alarm"], .text(text))
+            let notRun = ByteText.count(summary.notRun, "case")
+            content += PageFrame.alarm("The run was interrupted by \(signal): \(notRun) not run.")
         }
-        for error in summary.runErrors { header += .element("p", ["class": "alarm"], .text("Error: \(error)")) }
+        for error in summary.runErrors { content += PageFrame.alarm("Error: \(error)") }
         if summary.packetsDropped > 0 {
-            let text = "The capture dropped \(ByteText.count(summary.packetsDropped, "packet"))."
-            header += .element("p", ["class": "alarm"], .text(text))
+            content += PageFrame.alarm("The capture dropped \(ByteText.count(summary.packetsDropped, "packet")).")
         }
         let notes = overview.messages + summary.notes + omissions
         if !notes.isEmpty {
-            header += .element(
-                "ul", ["class": "notes", "aria-label": "Notes"],
-                notes.map { HTMLText.element("li", [:], .text($0)) }.joined)
+            content += .element(
+                "ul", ["class": "notes", "aria-label": "Notes"], notes.map { HTMLText.element("li", [:], $0) }.joined)
         }
         for subject in overview.subjects where summary.results.total > 1 {
-            let score = "\(subject): \(overview.score(of: subject).text)"
-            header += .element("p", ["class": "soft"], .text(score))
+            content += .element("p", ["class": "soft"], "\(subject): \(overview.score(of: subject).text)")
         }
-        return .element("header", [:], header)
+        let facts = PageFrame.facts(
+            of: summary, counts: [ByteText.count(summary.results.total, "result")], options)
+        return PageFrame.header(verdicts, facts: facts, content)
     }
 
     private var counts: HTMLText {
@@ -75,7 +67,7 @@ struct PageOverview {
                 "li", [:],
                 .element(
                     "a", ["class": "count \(CellLook(cell).kind)", "href": "#-\(section)"],
-                    .element("b", [:], .text("\(count)")), .element("span", [:], .text(" \(verdict.rawValue)"))))
+                    .element("b", [:], "\(count)"), .element("span", [:], " \(verdict.rawValue)")))
         }
         for (count, text) in [
             (summary.results.expectedFailures, "did not pass, as expected"),
@@ -84,8 +76,8 @@ struct PageOverview {
             (summary.notRun, "not run"),
         ] where count > 0 {
             html += .element(
-                "li", ["class": "count"], .element("b", [:], .text("\(count)")),
-                .element("span", [:], .text(" \(text)")))
+                "li", ["class": "count"], .element("b", [:], "\(count)"),
+                .element("span", [:], " \(text)"))
         }
         return .element("ul", ["class": "counts", "aria-label": "Results"], html)
     }
@@ -116,18 +108,18 @@ struct PageOverview {
         for named in overview.bad {
             items += .element(
                 "li", [:], CaseMarkup.verdict(named.look), .text(" "), link(named.name, named.anchor),
-                .element("span", ["class": "title"], .text(named.summary)))
+                .element("span", ["class": "title"], named.summary))
         }
         let rest = overview.badCount - overview.bad.count
-        if rest > 0 { items += .element("li", [:], .text("… and \(rest) more")) }
+        if rest > 0 { items += .element("li", [:], "… and \(rest) more") }
         return .element(
             "nav", ["aria-labelledby": "-h-bad"],
-            .element("h2", ["id": "-h-bad"], .text("What did not pass")), .element("ul", ["class": "list"], items))
+            .element("h2", ["id": "-h-bad"], "What did not pass"), .element("ul", ["class": "list"], items))
     }
 
     private func link(_ name: String, _ anchor: String?) -> HTMLText {
         guard let anchor else { return .text(name) }
-        return .element("a", ["href": "#\(anchor)"], .text(name))
+        return .element("a", ["href": "#\(anchor)"], name)
     }
 
     private var flaky: HTMLText {
@@ -141,12 +133,12 @@ struct PageOverview {
             }
             .joined(separator: ", ")
             rows += .element(
-                "tr", [:], .element("th", ["scope": "row"], .text(rounds.name)),
-                .element("td", [:], .text("\(text) of \(ByteText.count(total, "round"))")))
+                "tr", [:], .element("th", ["scope": "row"], rounds.name),
+                .element("td", [:], "\(text) of \(ByteText.count(total, "round"))"))
         }
         return section(
             "flaky", "Flaky: not the same in each round",
-            table("Cases with different verdicts between rounds", ["Case", "Verdicts"], rows))
+            .table("Cases with different verdicts between rounds", ["Case", "Verdicts"], rows))
     }
 
     private var slowest: HTMLText {
@@ -155,20 +147,20 @@ struct PageOverview {
         for named in overview.slowest {
             rows += .element(
                 "tr", [:], .element("th", ["scope": "row"], link(named.name, named.anchor)),
-                .element("td", [:], .text(DurationText.rounded(nanoseconds: named.duration))))
+                .element("td", [:], DurationText.rounded(nanoseconds: named.duration)))
         }
         return section(
-            "slowest", "Slowest", table("The cases that took longest", ["Case", "Duration"], rows), isFolded: true)
+            "slowest", "Slowest", .table("The cases that took longest", ["Case", "Duration"], rows), isFolded: true)
     }
 
     private var notRun: HTMLText {
         if summary.notRunCases.isEmpty { return .empty }
         var items = HTMLText.empty
         for item in summary.notRunCases.prefix(Self.mostNotRun) {
-            items += .element("li", [:], .text(options.name(id: item.id, subject: item.subject)))
+            items += .element("li", [:], options.name(id: item.id, subject: item.subject))
         }
         let rest = summary.notRunCases.count - Self.mostNotRun
-        if rest > 0 { items += .element("li", [:], .text("… and \(rest) more")) }
+        if rest > 0 { items += .element("li", [:], "… and \(rest) more") }
         return section("notrun", "Not run", .element("ul", ["class": "list"], items))
     }
 
@@ -179,7 +171,7 @@ struct PageOverview {
             html += CrowdMarkup(crowd: named.crowd, heading: link(named.name, named.anchor)).html
         }
         let rest = overview.crowdCount - overview.crowds.count
-        if rest > 0 { html += .element("p", ["class": "soft"], .text("… and \(rest) more crowds.")) }
+        if rest > 0 { html += .element("p", ["class": "soft"], "… and \(rest) more crowds.") }
         return section("crowds", "Crowds", html)
     }
 
@@ -188,17 +180,10 @@ struct PageOverview {
     private func section(
         _ id: StaticString, _ title: String, _ content: HTMLText, isFolded: Bool = false
     ) -> HTMLText {
-        let heading: HTMLText = .element("h2", ["id": "-h-\(id)"], .text(title))
+        let heading: HTMLText = .element("h2", ["id": "-h-\(id)"], title)
         let attributes: HTMLAttributes = ["class": "top", "aria-labelledby": "-h-\(id)"]
-        guard isFolded else { return .element("section", attributes, heading, content) + HTMLText(markup: "\n") }
+        guard isFolded else { return .element("section", attributes, heading, content) + .newline }
         return .element("section", attributes, .element("details", [:], .element("summary", [:], heading), content))
-            + HTMLText(markup: "\n")
-    }
-
-    private func table(_ caption: String, _ columns: [String], _ rows: HTMLText) -> HTMLText {
-        let head = columns.map { HTMLText.element("th", ["scope": "col"], .text($0)) }.joined
-        return .element(
-            "table", [:], .element("caption", [:], .text(caption)),
-            .element("thead", [:], .element("tr", [:], head)), .element("tbody", [:], rows))
+            + .newline
     }
 }

@@ -31,65 +31,53 @@ package struct Plot: Sendable {
     package mutating func addBars(_ shares: [Double]) {
         guard !shares.isEmpty else { return }
         let width = Double(Self.area.right - Self.area.left) / Double(shares.count)
-        content.append("<g class=\"p0\">")
+        var bars = HTMLText.empty
         for (index, share) in shares.enumerated() where share > 0 {
             // One of a million must still be visible.
             let height = max(1.5, share * Double(Self.area.bottom - Self.area.top))
-            content.append("<rect x=\"")
-            number(Double(Self.area.left) + Double(index) * width + 0.3)
-            content.append("\" y=\"")
-            number(Double(Self.area.bottom) - height)
-            content.append("\" width=\"")
-            number(max(0.8, width - 0.6))
-            content.append("\" height=\"")
-            number(height)
-            content.append("\"/>")
+            bars += .shape(
+                "rect",
+                [
+                    "x": Self.text(Double(Self.area.left) + Double(index) * width + 0.3),
+                    "y": Self.text(Double(Self.area.bottom) - height), "width": Self.text(max(0.8, width - 0.6)),
+                    "height": Self.text(height),
+                ])
         }
-        content.append("</g>")
+        content += .element("g", ["class": "p0"], bars)
     }
 
     /// Adds a line through points from 0 to 1 in both directions.
     package mutating func addLine(_ points: [(x: Double, y: Double)], index: Int) {
         guard !points.isEmpty else { return }
-        content.append("<polyline fill=\"none\" stroke=\"currentColor\" class=\"p")
-        content.append(number: index % 3)
-        content.append("\" points=\"")
-        for (position, point) in points.enumerated() {
-            if position > 0 { content.append(" ") }
-            number(Double(Self.area.left) + point.x * Double(Self.area.right - Self.area.left))
-            content.append(",")
-            number(Double(Self.area.bottom) - point.y * Double(Self.area.bottom - Self.area.top))
+        let places = points.map { point in
+            let x = Double(Self.area.left) + point.x * Double(Self.area.right - Self.area.left)
+            let y = Double(Self.area.bottom) - point.y * Double(Self.area.bottom - Self.area.top)
+            return "\(Self.text(x)),\(Self.text(y))"
         }
-        content.append("\"/>")
+        content += .shape(
+            "polyline",
+            [
+                "fill": "none", "stroke": "currentColor", "class": "p\(index % 3)",
+                "points": places.joined(separator: " "),
+            ])
     }
 
     /// The diagram as markup.
     package var html: HTMLText {
-        var html = HTMLText(
-            markup:
-                "<svg class=\"plot\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 340 150\"><title>")
-        html.append(text: title)
-        html.append("</title><path class=\"axis\" fill=\"none\" stroke=\"currentColor\" d=\"M8 20H332M8 126.5H332\"/>")
-        html += content
-        html.append("<text x=\"8\" y=\"13\">")
-        html.append(text: largest)
-        html.append("</text>")
-        for tick in ticks {
+        let labels = ticks.map { tick in
             let place = min(1, max(0, tick.place))
-            let anchor: StaticString = place < 0.1 ? "start" : place > 0.9 ? "end" : "middle"
-            html.append("<text y=\"143\" text-anchor=\"")
-            html.append(anchor)
-            html.append("\" x=\"")
-            html.append(number: Self.area.left + Int(place * Double(Self.area.right - Self.area.left)))
-            html.append("\">")
-            html.append(text: tick.text)
-            html.append("</text>")
+            let x = Self.area.left + Int(place * Double(Self.area.right - Self.area.left))
+            let anchor = place < 0.1 ? "start" : place > 0.9 ? "end" : "middle"
+            return HTMLText.element("text", ["y": "143", "text-anchor": anchor, "x": "\(x)"], tick.text)
         }
-        html.append("</svg>")
-        return html
+        return .element(
+            "svg",
+            ["class": "plot", "role": "img", "xmlns": "http://www.w3.org/2000/svg", "viewBox": "0 0 340 150"],
+            .element("title", [:], title), .path("axis", "M8 20H332M8 126.5H332"), content,
+            .element("text", ["x": "8", "y": "13"], largest), labels.joined)
     }
 
-    private mutating func number(_ value: Double) { content.append(text: DurationText.fixed(value, digits: 1)) }
+    private static func text(_ coordinate: Double) -> String { DurationText.fixed(coordinate, digits: 1) }
 }
 
 extension Plot {

@@ -16,30 +16,17 @@ struct ScriptMarkup {
     var html: HTMLText {
         let marked = Dictionary(spans.map { (file.lineAndColumn(at: $0.start).line, $0) }) { first, _ in first }
         let shown = window(around: marked.keys.min())
-        var numbers = HTMLText.empty
-        var lines = HTMLText.empty
-        for number in shown {
-            numbers.append(number: number)
-            numbers.append("\n")
-            if let span = marked[number] {
-                lines.append("<mark>")
-                append(line: number, span: span, to: &lines)
-                lines.append("</mark>")
-            } else {
-                lines.append(text: text(file.range(ofLine: number)))
-                lines.append("\n")
-            }
+        let lines = shown.map { number in
+            guard let span = marked[number] else { return .text(text(file.range(ofLine: number))) + .newline }
+            return .element("mark", [:], line(number, span))
         }
-        var html = HTMLText(markup: "<div class=\"script\" tabindex=\"0\" role=\"group\" aria-label=\"")
-        html.append(text: "script \(file.path)")
-        html.append("\"><pre class=\"no\" aria-hidden=\"true\">")
-        html += numbers
-        html.append("</pre><pre>")
-        html += lines
-        html.append("</pre></div>")
+        var html: HTMLText = .element(
+            "div", ["class": "script", "tabindex": "0", "role": "group", "aria-label": "script \(file.path)"],
+            .element("pre", ["class": "no", "aria-hidden": "true"], .lines(shown.map { "\($0)\n" }.joined())),
+            .element("pre", [:], lines.joined))
         if shown.count < file.lineCount {
             let text = "Lines \(shown.lowerBound) to \(shown.upperBound - 1) of \(file.lineCount)."
-            html += .element("p", ["class": "soft"], .text(text))
+            html += .element("p", ["class": "soft"], text)
         }
         return html
     }
@@ -51,16 +38,13 @@ struct ScriptMarkup {
         return start..<(start + Self.mostLines)
     }
 
-    /// Appends a line, with a mark at the part that the finding is about.
-    private func append(line: Int, span: SourceSpan, to html: inout HTMLText) {
-        let range = file.range(ofLine: line)
+    /// Returns a line, with a mark at the part that the finding is about.
+    private func line(_ number: Int, _ span: SourceSpan) -> HTMLText {
+        let range = file.range(ofLine: number)
         let start = min(max(span.start, range.lowerBound), range.upperBound)
         let end = min(max(span.end, start), range.upperBound)
-        html.append(text: text(range.lowerBound..<start))
-        html.append("<u>")
-        html.append(text: text(start..<end))
-        html.append("</u>")
-        html.append(text: text(end..<range.upperBound))
+        return .text(text(range.lowerBound..<start)) + .element("u", [:], text(start..<end))
+            + .text(text(end..<range.upperBound))
     }
 
     private func text(_ range: Range<Int>) -> String {

@@ -4,52 +4,35 @@ import ProbeBase
 ///
 /// The picture has its natural size, so that its text is as large as the page's: a picture that is wider than the page
 /// scrolls within its frame. If there is room, the steps have a separate column at the left; otherwise they run over
-/// the lifelines, each in its own row. That is decided by the style (``SequenceStyle``), so that the picture is written
-/// once. It is also complete without style.
+/// the lifelines, each in its own row. That is decided by the style (``PageStyle/diagram``), so that the picture is
+/// written once. It is also complete without style.
 package struct SequenceDrawing {
     private let layout: SequenceLayout
-    private var markup = HTMLText.empty
 
     package init(_ diagram: SequenceDiagram) { layout = SequenceLayout(diagram) }
 
-    /// The picture in its frame.
-    package var html: HTMLText {
-        var drawing = self
-        drawing.draw()
-        return drawing.markup
-    }
-
     private var diagram: SequenceDiagram { layout.diagram }
 
-    private mutating func draw() {
-        let name = "\(diagram.title): \(diagram.summary)"
-        markup.append("<div class=\"sq")
-        markup.append(widthClass)
-        markup.append("\" tabindex=\"0\" role=\"group\" aria-label=\"")
-        markup.append(text: diagram.title)
-        markup.append("\"><svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"")
-        markup.append(number: layout.width)
-        markup.append("\" height=\"")
-        markup.append(number: layout.height)
-        markup.append("\" style=\"--w:")
-        markup.append(number: layout.width)
-        markup.append("px;--s:")
-        markup.append(number: layout.stepWidth)
-        markup.append("px\"><title>")
-        markup.append(text: name)
-        markup.append("</title><g class=\"z\">")
-        drawLifelines()
-        drawArrows()
-        markup.append("</g>")
-        drawTimes()
-        drawSteps()
-        markup.append("<g class=\"z\">")
-        drawLabels()
-        markup.append("</g></svg></div>")
+    private var rows: Zip2Sequence<[SequenceDiagram.Row], [SequenceLayout.Place]> { zip(diagram.rows, layout.places) }
+
+    /// The picture in its frame.
+    package var html: HTMLText {
+        let picture: HTMLText = .element(
+            "svg",
+            [
+                "role": "img", "xmlns": "http://www.w3.org/2000/svg", "width": "\(layout.width)",
+                "height": "\(layout.height)", "style": "--w:\(layout.width)px;--s:\(layout.stepWidth)px",
+            ],
+            .element("title", [:], "\(diagram.title): \(diagram.summary)"),
+            .element("g", ["class": "z"], lifelines, arrows), times, steps,
+            .element("g", ["class": "z"], labels, events))
+        return .element(
+            "div",
+            ["class": "sq\(widthClass)", "tabindex": "0", "role": "group", "aria-label": diagram.title], picture)
     }
 
     /// The class that specifies how wide a frame must be for the steps to have a separate column.
-    private var widthClass: StaticString {
+    private var widthClass: String {
         switch layout.width + layout.stepWidth {
         case ...840: ""
         case ...1160: " m"
@@ -59,233 +42,129 @@ package struct SequenceDrawing {
 
     // MARK: Lines
 
-    private mutating func drawLifelines() {
-        guard !layout.xs.isEmpty else { return }
+    private var lifelines: HTMLText {
+        guard !layout.xs.isEmpty else { return .empty }
         let folds = layout.places.filter { $0.fold != nil }.map(\.top)
-        markup.append("<path class=\"l\" fill=\"none\" stroke=\"currentColor\" d=\"")
+        var (lines, folded) = ("", "")
         for x in layout.xs {
-            markup.append("M")
-            point(x, SequenceLayout.nameHeight)
+            lines += "M\(x) \(SequenceLayout.nameHeight)"
             for fold in folds {
-                markup.append("V")
-                markup.append(number: fold - 23)
-                markup.append("M")
-                point(x, fold - 3)
+                lines += "V\(fold - 23)M\(x) \(fold - 3)"
+                folded += "M\(x) \(fold - 23)v20"
             }
-            markup.append("V")
-            markup.append(number: layout.height)
+            lines += "V\(layout.height)"
         }
-        markup.append("\"/>")
-        if !folds.isEmpty {
-            markup.append("<path class=\"l o\" fill=\"none\" stroke=\"currentColor\" stroke-dasharray=\"2 4\" d=\"")
-            for x in layout.xs {
-                for fold in folds {
-                    markup.append("M")
-                    point(x, fold - 23)
-                    markup.append("v20")
-                }
-            }
-            markup.append("\"/>")
-        }
-        markup.append("<g class=\"h\" text-anchor=\"middle\">")
-        for (x, name) in zip(layout.xs, layout.names) {
+        let names = zip(layout.xs, layout.names).map { x, name in
             let half = SequenceLayout.pixels(name) / 2 + 7
-            markup.append("<rect x=\"")
-            markup.append(number: x - half)
-            markup.append("\" y=\"1\" rx=\"4\" fill=\"none\" width=\"")
-            markup.append(number: 2 * half)
-            markup.append("\" height=\"21\"/>")
-            text(name, x: x, y: 16)
+            let frame: HTMLText = .shape(
+                "rect",
+                ["x": "\(x - half)", "y": "1", "rx": "4", "fill": "none", "width": "\(2 * half)", "height": "21"])
+            return frame + text(name, x: x, y: 16)
         }
-        markup.append("</g>")
+        return .path("l", lines) + (folds.isEmpty ? .empty : .path("l o", folded, dashes: "2 4"))
+            + .element("g", ["class": "h", "text-anchor": "middle"], names.joined)
     }
 
-    private mutating func drawArrows() {
-        markup.append("<g class=\"a\" fill=\"none\" stroke=\"currentColor\">")
-        for (row, place) in zip(diagram.rows, layout.places) {
+    private var arrows: HTMLText {
+        let shapes = rows.map { row, place -> HTMLText in
             switch row.content {
-            case .arrow(let arrow): draw(arrow, row.tone, place)
+            case .arrow(let arrow): .shape("path", ["class": row.tone.style, "d": path(of: arrow, place)])
             case .event(let lifeline, _):
-                open("<circle r=\"3\"", row.tone, isDot: true)
-                coordinates("cx", layout.xs[lifeline], "cy", place.top + 10)
-                markup.append("/>")
-            case .step, .note: break
+                .shape(
+                    "circle",
+                    [
+                        "r": "3", "class": row.tone.style.map { "d \($0)" } ?? "d", "cx": "\(layout.xs[lifeline])",
+                        "cy": "\(place.top + 10)",
+                    ])
+            case .step, .note: .empty
             }
         }
-        markup.append("</g>")
+        return .element("g", ["class": "a", "fill": "none", "stroke": "currentColor"], shapes.joined)
     }
 
-    private mutating func draw(
-        _ arrow: SequenceDiagram.Arrow, _ tone: SequenceDiagram.Tone, _ place: SequenceLayout.Place
-    ) {
+    private func path(of arrow: SequenceDiagram.Arrow, _ place: SequenceLayout.Place) -> String {
         let y = place.top + 21
         let (from, to) = (layout.xs[arrow.from], layout.xs[arrow.to])
-        open("<path", tone)
-        markup.append(" d=\"M")
         if from == to {
             // A message to itself leaves and comes back.
-            let isRight = place.side == .right
-            point(from, y - 8)
-            markup.append(isRight ? "h14v10h-12m5-4l-6 4 6 4" : "h-14v10h12m-5-4l6 4-6 4")
-        } else {
-            let isRight = to > from
-            let end = arrow.isLost ? from + (to - from) * 4 / 5 : to + (isRight ? -2 : 2)
-            point(from, y)
-            markup.append("H")
-            markup.append(number: end)
-            if arrow.isLost {
-                markup.append("m-5-5l10 10m0-10l-10 10")
-            } else {
-                markup.append(isRight ? "m-7-4l7 4-7 4" : "m7-4l-7 4 7 4")
-            }
+            return "M\(from) \(y - 8)"
+                + (place.side == .right ? "h14v10h-12m5-4l-6 4 6 4" : "h-14v10h12m-5-4l6 4-6 4")
         }
-        markup.append("\"/>")
+        if arrow.isLost { return "M\(from) \(y)H\(from + (to - from) * 4 / 5)m-5-5l10 10m0-10l-10 10" }
+        return "M\(from) \(y)" + (to > from ? "H\(to - 2)m-7-4l7 4-7 4" : "H\(to + 2)m7-4l-7 4 7 4")
     }
 
     // MARK: Texts
 
-    private mutating func drawTimes() {
-        markup.append("<g class=\"t\" text-anchor=\"end\">")
-        text("ms", x: layout.timeEdge, y: 16)
-        for (row, place) in zip(diagram.rows, layout.places) {
+    private var times: HTMLText {
+        var times = text("ms", x: layout.timeEdge, y: 16)
+        for (row, place) in rows {
             if let fold = place.fold {
-                markup.append("<g class=\"g\">")
-                text(DurationText.text(nanoseconds: fold), x: layout.timeEdge, y: place.top - 9)
-                markup.append("</g>")
+                let length = text(DurationText.text(nanoseconds: fold), x: layout.timeEdge, y: place.top - 9)
+                times += .element("g", ["class": "g"], length)
             }
-            text(SequenceLayout.time(row.time), x: layout.timeEdge, y: baseline(row, place))
+            let offset = if case .arrow = row.content { 25 } else { 14 }
+            times += text(SequenceLayout.time(row.time), x: layout.timeEdge, y: place.top + offset)
         }
-        markup.append("</g>")
+        return .element("g", ["class": "t", "text-anchor": "end"], times)
     }
 
-    private func baseline(_ row: SequenceDiagram.Row, _ place: SequenceLayout.Place) -> Int {
-        if case .arrow = row.content { place.top + 25 } else { place.top + 14 }
-    }
-
-    private mutating func drawSteps() {
-        markup.append("<g class=\"s\">")
-        for (row, place) in zip(diagram.rows, layout.places) {
+    private var steps: HTMLText {
+        let texts = rows.map { row, place -> HTMLText in
             switch row.content {
             case .step: text(place.text, x: layout.left, y: place.top + 14, row.tone)
             case .note:
-                markup.append("<g class=\"n\">")
-                text(place.text, x: layout.noteLeft, y: place.top + 14, row.tone)
-                markup.append("</g>")
-            case .arrow, .event: break
+                .element("g", ["class": "n"], text(place.text, x: layout.noteLeft, y: place.top + 14, row.tone))
+            case .arrow, .event: .empty
             }
         }
-        markup.append("</g>")
+        return .element("g", ["class": "s"], texts.joined)
     }
 
-    private mutating func drawLabels() {
-        markup.append("<g class=\"b\" text-anchor=\"middle\">")
-        var besides: [Int] = []
-        for (index, (row, place)) in zip(diagram.rows, layout.places).enumerated() {
-            guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else {
-                besides.append(index)
-                continue
-            }
+    /// The texts of messages between two lifelines.
+    private var labels: HTMLText {
+        let texts = rows.map { row, place -> HTMLText in
+            guard case .arrow(let arrow) = row.content, arrow.from != arrow.to else { return .empty }
             let middle = layout.middle(of: arrow, place)
-            text(place.text, x: middle, y: place.top + 15, row.tone)
-            for (line, remark) in place.remarks.enumerated() {
-                text(remark, x: middle, y: place.top + 35 + 15 * line, .fault)
-            }
+            return text(place.text, x: middle, y: place.top + 15, row.tone) + remarks(place, x: middle)
         }
-        markup.append("</g>")
-        drawBeside(besides)
+        return .element("g", ["class": "b", "text-anchor": "middle"], texts.joined)
     }
 
-    private mutating func drawBeside(_ indices: [Int]) {
-        if indices.isEmpty { return }
-        markup.append("<g class=\"e\">")
-        for index in indices {
-            let (row, place) = (diagram.rows[index], layout.places[index])
+    /// The texts of events, and of messages to their own lifeline.
+    private var events: HTMLText {
+        let texts = rows.map { row, place -> HTMLText in
             let (lifeline, offset): (Int, Int)
             switch row.content {
             case .event(let at, _): (lifeline, offset) = (at, 10)
-            case .arrow(let arrow): (lifeline, offset) = (arrow.from, 18)
-            case .step, .note: continue
+            case .arrow(let arrow) where arrow.from == arrow.to: (lifeline, offset) = (arrow.from, 18)
+            case .arrow, .step, .note: return .empty
             }
-            let isRight = place.side == .right
-            if !isRight { markup.append("<g text-anchor=\"end\">") }
-            let x = layout.xs[lifeline] + (isRight ? offset : -offset)
-            text(place.text, x: x, y: place.top + 14, row.tone)
-            for (line, remark) in place.remarks.enumerated() {
-                text(remark, x: x, y: place.top + 35 + 15 * line, .fault)
-            }
-            if !isRight { markup.append("</g>") }
+            let x = layout.xs[lifeline] + (place.side == .right ? offset : -offset)
+            let lines = text(place.text, x: x, y: place.top + 14, row.tone) + remarks(place, x: x)
+            return place.side == .right ? lines : .element("g", ["text-anchor": "end"], lines)
         }
-        markup.append("</g>")
+        return .element("g", ["class": "e"], texts.joined)
     }
 
-    // MARK: Pieces of markup
-
-    private mutating func point(_ x: Int, _ y: Int) {
-        markup.append(number: x)
-        markup.append(" ")
-        markup.append(number: y)
+    private func remarks(_ place: SequenceLayout.Place, x: Int) -> HTMLText {
+        place.remarks.enumerated().map { text($1, x: x, y: place.top + 35 + 15 * $0, .fault) }.joined
     }
 
-    private mutating func coordinates(_ first: StaticString, _ x: Int, _ second: StaticString, _ y: Int) {
-        markup.append(" ")
-        markup.append(first)
-        markup.append("=\"")
-        markup.append(number: x)
-        markup.append("\" ")
-        markup.append(second)
-        markup.append("=\"")
-        markup.append(number: y)
-        markup.append("\"")
-    }
-
-    private mutating func open(_ tag: StaticString, _ tone: SequenceDiagram.Tone, isDot: Bool = false) {
-        markup.append(tag)
-        let letter: StaticString? =
-            switch tone {
-            case .plain: isDot ? "d" : nil
-            case .faint: isDot ? "d w" : "w"
-            case .turn: isDot ? "d c" : "c"
-            case .unusual: isDot ? "d u" : "u"
-            case .fault: isDot ? "d f" : "f"
-            }
-        guard let letter else { return }
-        markup.append(" class=\"")
-        markup.append(letter)
-        markup.append("\"")
-    }
-
-    private mutating func text(_ text: String, x: Int, y: Int, _ tone: SequenceDiagram.Tone = .plain) {
-        open("<text", tone)
-        coordinates("x", x, "y", y)
-        markup.append(">")
-        markup.append(text: text)
-        markup.append("</text>")
+    private func text(_ text: String, x: Int, y: Int, _ tone: SequenceDiagram.Tone = .plain) -> HTMLText {
+        .element("text", ["class": tone.style, "x": "\(x)", "y": "\(y)"], text)
     }
 }
 
-/// The style of pictures of ``SequenceDrawing``; it uses the colours of ``PageStyle``.
-package enum SequenceStyle {
-    package static let rules = HTMLText(
-        markup: """
-
-            .sq { container-type: inline-size; overflow-x: auto; margin: .6rem 0; padding: .5rem .6rem; background: var(--back);
-              border: 1px solid var(--line); border-radius: 7px; }
-            .sq:focus-visible { outline: 2px solid var(--link); }
-            .sq svg { display: block; width: var(--w); color: var(--ink); font: 12px var(--mono); overflow: hidden; }
-            .sq text { fill: currentColor; white-space: pre; paint-order: stroke; stroke: var(--back); stroke-width: 3px;
-              stroke-linejoin: round; unicode-bidi: isolate; }
-            .sq .l { stroke: var(--none); } .sq .h rect { fill: var(--head); stroke: var(--none); }
-            .sq .h text { font-weight: 600; stroke: none; }
-            .sq .t, .sq .g { color: var(--soft); } .sq .n { font-style: italic; } .sq .g { font-style: italic; }
-            .sq .a { stroke-width: 1.3px; } .sq .d { fill: currentColor; } .sq .w { color: var(--soft); } .sq .a .w { stroke-dasharray: 5 3; }
-            .sq .c { color: var(--new); } .sq .u { color: var(--odd); } .sq .f { color: var(--bad); font-weight: 600; }
-            .sq .a .f { stroke-width: 2px; }
-            @container (min-width: 54rem) {
-              .sq:not(.m, .n) svg { width: calc(var(--w) + var(--s)); } .sq:not(.m, .n) .z { transform: translateX(var(--s)); }
-            }
-            @container (min-width: 74rem) {
-              .sq.m svg { width: calc(var(--w) + var(--s)); } .sq.m .z { transform: translateX(var(--s)); }
-            }
-
-            """)
+extension SequenceDiagram.Tone {
+    /// The class in the style sheet.
+    fileprivate var style: String? {
+        switch self {
+        case .plain: nil
+        case .faint: "w"
+        case .turn: "c"
+        case .unusual: "u"
+        case .fault: "f"
+        }
+    }
 }
