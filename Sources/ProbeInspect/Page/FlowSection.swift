@@ -28,8 +28,7 @@ struct FlowSection {
         if let remark { parts += PageFrame.alarm(remark) }
         parts += said + graphs + ladder
         parts += .element("p", ["class": "back"], .element("a", ["href": "#flows"], "All flows"))
-        return .element("section", ["class": "flow", "id": id, "aria-labelledby": "\(id)-h"], parts)
-            + .newline
+        return .element("section", ["class": "flow", "id": id, "aria-labelledby": "\(id)-h"], parts) + .newline
     }
 
     // MARK: Facts
@@ -50,8 +49,7 @@ struct FlowSection {
             if let window = window(side) { items.append(("Window of the \(side.word)", window)) }
         }
         var list = items.map { item in
-            HTMLText.element(
-                "div", [:], .element("dt", [:], item.0), .element("dd", [:], item.1))
+            HTMLText.element("div", [:], .element("dt", [:], item.0), .element("dd", [:], item.1))
         }.joined
         let findings =
             report.anomalies.isEmpty
@@ -105,14 +103,12 @@ struct FlowSection {
             (record.fromClient, "client to server", "c"), (record.fromServer, "server to client", "s"),
         ].map { trace, direction, suffix in
             let graph = TimeSequenceGraph(trace, direction: direction, id: "\(id)-\(suffix)", pauses: record.pauses)
-            var caption: HTMLText =
-                .element("strong", [:], direction) + .text(": \(trace.summary).")
+            var caption: HTMLText = .element("strong", [:], direction) + .text(": \(trace.summary).")
             for note in graph.notes { caption += .text(" " + note) }
             return HTMLText.element(
                 "figure", ["class": "graph"], graph.svg, .element("figcaption", [:], caption), graph.legend)
         }.joined
-        return .element("h3", [:], "Time and sequence numbers")
-            + .element("div", ["class": "graphs"], drawn)
+        return .element("h3", [:], "Time and sequence numbers") + .element("div", ["class": "graphs"], drawn)
     }
 
     // MARK: The ladder
@@ -144,8 +140,7 @@ struct FlowSection {
             .element("tbody", ["role": "rowgroup"], rows))
         var attributes: HTMLAttributes = ["class": "rungs"]
         if rungs.count <= 60 { attributes.append("open", "") }
-        return .element("h3", [:], "Ladder")
-            + .element("details", attributes, .element("summary", [:], shown), table)
+        return .element("h3", [:], "Ladder") + .element("details", attributes, .element("summary", [:], shown), table)
     }
 
     private static func heading(_ text: String) -> HTMLText {

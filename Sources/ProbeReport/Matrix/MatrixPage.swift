@@ -100,8 +100,7 @@ struct MatrixPage {
             "main", [:], filters,
             .element(
                 "table", [:],
-                .element("caption", [:], "Cases down, transports across. A cell leads to what is known of it."),
-                head,
+                .element("caption", [:], "Cases down, transports across. A cell leads to what is known of it."), head,
                 matrix.groups.map(group).joined))
     }
 
@@ -154,12 +153,10 @@ struct MatrixPage {
                 "class": "cell \(look.kind)", "href": "#\(PageAnchor.of(row.id, matrix.subjects[subject]))",
             ]
             if !cell.summary.isEmpty { link.append("title", cell.summary) }
-            return .element(
-                "td", [:], .element("a", link, mark(look), .element("span", [:], look.word)))
+            return .element("td", [:], .element("a", link, mark(look), .element("span", [:], look.word)))
         }
         let kinds = "case \(row.level.rawValue)\(MatrixPage.isOpen(row) ? " open" : "")"
-        return .element("tr", ["class": kinds], .element("th", ["scope": "row"], name), cells.joined)
-            + .newline
+        return .element("tr", ["class": kinds], .element("th", ["scope": "row"], name), cells.joined) + .newline
     }
 
     private func mark(_ look: CellLook) -> HTMLText {
@@ -178,8 +175,7 @@ struct MatrixPage {
 
     private func caseSection(_ row: ResultMatrix.Row) -> HTMLText {
         var section: HTMLText = .element(
-            "header", [:],
-            .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], row.level.rawValue)),
+            "header", [:], .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], row.level.rawValue)),
             .element("a", ["class": "close", "href": "#-", "aria-label": "Close"], "✕"))
         section += .element("p", ["class": "headline"], row.title)
         if let about = row.about { section += .element("p", ["class": "about"], about) }
@@ -223,8 +219,7 @@ struct MatrixPage {
         }
         var links: HTMLText = .empty
         if let path = cell.capturePath {
-            links += .element(
-                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], "Capture")
+            links += .element("a", ["href": RelativePath.link(from: folder, to: path), "download": ""], "Capture")
         }
         if !cell.rerun.isEmpty { links += .element("code", [:], cell.rerun) }
         if cell.capturePath != nil || !cell.rerun.isEmpty { parts += .element("p", ["class": "links"], links) }

@@ -126,8 +126,7 @@ struct CrowdMarkup {
 
     private func figure(_ title: String, _ series: [Plot.Series], unit: (Double) -> String) -> HTMLText {
         guard let plot = Plot.overTime(title: "\(title): \(crowd.name)", series, unit: unit) else { return .empty }
-        let swatch: HTMLText = .element(
-            "svg", ["aria-hidden": "true", "viewBox": "0 0 24 8"], .path(nil, "M0 4H24"))
+        let swatch: HTMLText = .element("svg", ["aria-hidden": "true", "viewBox": "0 0 24 8"], .path(nil, "M0 4H24"))
         let legend = series.enumerated().map { index, line in
             HTMLText.element("span", ["class": "key p\(index % 3)"], swatch, .text(line.name)) + .text(" ")
         }
