@@ -8,10 +8,8 @@ enum ExampleScript {
     static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
 
     /// The entries whose examples need a connection with TLS.
-    private static let ofTLS = [
-        "close without notify", "send record", "send alert", "send notify", "send key-update", "send ticket",
-        "send hello-request", "corrupt next record", "notify", "truncated", "alert",
-    ]
+    private static let ofTLS =
+        TLSAction.phrases.map(\.entry.spelling).filter { $0 != "start tls" } + ["notify", "truncated", "alert"]
 
     /// Returns the lines that precede an example, by the kind of its actor.
     private static func frame(_ listed: ListedEntry) -> String {

@@ -1,6 +1,7 @@
 import ProbeBase
-import ProbeScenario
 import Testing
+
+@testable import ProbeScenario
 
 /// The syntax tree of statements about TLS, and the statements that are rejected.
 @Suite struct TLSConstructTests {
@@ -63,10 +64,8 @@ import Testing
         "server S tls\nclient C -> S tls\nserver R\nclient D -> R\nC connect\nS accept\nD connect\nR accept\n"
 
     @Test(arguments: [
-        ("D send notify", DiagnosticID.noTLS),
-        ("D expect truncated", .noTLS),
+        ("D expect truncated", DiagnosticID.noTLS),
         ("D expect alert 40", .noTLS),
-        ("D corrupt next record", .noTLS),
         ("D send \"a\" in records of 1B", .noTLS),
         ("D send plaintext \"a\"", .noTLS),
         ("C start tls", .noTLS),
@@ -84,6 +83,18 @@ import Testing
     ])
     func stepsThatCannotBeDoneAreErrors(text: String, id: DiagnosticID) {
         #expect(ids(Self.up + text).contains(id), "\(ids(Self.up + text))")
+    }
+
+    @Test(arguments: TLSAction.phrases.map(\.entry).filter { $0.spelling != "start tls" }.map(\.example))
+    func stepNeedsTLS(example: String) {
+        #expect(ids(Self.up + "D \(example)").contains(.noTLS), "\(ids(Self.up + "D \(example)"))")
+        #expect(!ids(Self.up + "S \(example)").contains(.noTLS), "\(ids(Self.up + "S \(example)"))")
+    }
+
+    @Test(arguments: TLSRecordFault.allCases)
+    func faultCannotFollowAForgedRecord(fault: TLSRecordFault) {
+        #expect(ids(Self.up + "C \(fault.rawValue)\nC send \"a\"") == [])
+        #expect(ids(Self.up + "C send record 23 \"\"\nC \(fault.rawValue)") == [.afterForged])
     }
 
     @Test(arguments: [

@@ -56,10 +56,10 @@ struct TLSCaseEnd {
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 
-    /// Returns a finding for each bit that a step asked to flip if no record followed in which to flip it.
+    /// Returns a finding for each fault of a record that no record followed.
     func unprovenFaults() -> [Finding] {
         context.tls.layers.compactMap { layer in
-            layer.corruption.map { span in
+            layer.fault.map { _, span in
                 Finding(
                     .inconclusive, at: span, "no record was sent behind this step: nothing was corrupted",
                     hints: [

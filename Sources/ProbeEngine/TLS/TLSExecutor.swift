@@ -17,17 +17,15 @@ struct TLSExecutor {
             return
         }
         let layer = try layer(of: actor, connection)
-        switch action {
-        case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
+        if case .sendMessage = action {
             try await waitForLaterHandshake(layer, actor, connection, to: "send that")
-        default: break
         }
         let bytes: [UInt8]
         do throws(TLSError) {
             switch action {
             case .start, .closeWithoutNotify: return
-            case .corruptNextRecord:
-                layer.corruptNextRecord(at: step.span)
+            case .fault(let fault):
+                layer.apply(fault, at: step.span)
                 return
             case .sendRecord(let type, let value):
                 let (type, value) = try contents(type, value)
@@ -35,12 +33,7 @@ struct TLSExecutor {
             case .sendAlert(let level, let alert):
                 bytes = try layer.forge(type: 21, try values(level, alert))
             case .sendNotify: bytes = try layer.notify()
-            case .sendKeyUpdate(let isRequested):
-                bytes = try layer.message(needs: .tls13) { $0.updateKey(isRequested: isRequested) }
-            case .sendTicket:
-                bytes = try layer.message(needs: .tls13, ofServer: true) { $0.sendTicket() }
-            case .sendHelloRequest:
-                bytes = try layer.message(needs: .tls12, ofServer: true) { $0.requestHello() }
+            case .sendMessage(let message): bytes = try layer.make(message)
             }
         } catch {
             throw Finding(.error, "\(actor.name) can't do that: \(error.reason)")
@@ -233,20 +226,5 @@ struct TLSExecutor {
             }
             return SendOperation(pieces: pieces, pace: start.pace, isUrgent: false, now: .now)
         }
-    }
-}
-
-extension TLSLayer {
-    /// Makes a post-handshake message, and returns the bytes to send.
-    fileprivate func message(
-        needs version: TLSVersion, ofServer: Bool = false, _ make: (TLSSession) -> TLSSession.Progress
-    ) throws(TLSError) -> [UInt8] {
-        if session.version != version {
-            throw TLSError(
-                "it is a message of TLS \(version.rawValue), and the connection speaks TLS \(session.version?.rawValue ?? "?")"
-            )
-        }
-        if ofServer, !isServer { throw TLSError("it is a message of a server") }
-        return try message(make)
     }
 }

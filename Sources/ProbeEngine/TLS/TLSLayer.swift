@@ -61,8 +61,8 @@ final class TLSLayer: ConnectionLayer {
     private(set) var hasNotified = false
     /// The first bytes received, for the message if they are not TLS.
     private(set) var firstBytes: [UInt8] = []
-    /// The step that asked to flip one bit of the next record, until that is done.
-    private(set) var corruption: SourceSpan?
+    /// The fault of the next record, and the step that asked for it, until the record is sent.
+    private(set) var fault: (kind: TLSRecordFault, span: SourceSpan)?
     private var firstFlight: FirstFlight?
     /// The first flight, if the script specifies how it is sent.
     private(set) var sentFlight: SendOperation?
@@ -285,21 +285,36 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    /// Makes a post-handshake message, and returns the bytes to send.
-    func message(_ make: (TLSSession) -> TLSSession.Progress) throws(TLSError) -> [UInt8] {
-        if case .failed(let error) = make(session) { throw error }
+    /// Makes a message after the handshake, and returns the bytes to send.
+    func make(_ message: TLSMessage) throws(TLSError) -> [UInt8] {
+        if session.version != message.version {
+            throw TLSError(
+                "it is a message of TLS \(message.version.rawValue), and the connection speaks TLS \(session.version?.rawValue ?? "?")"
+            )
+        }
+        if message.isOfServer, !isServer { throw TLSError("it is a message of a server") }
+        let progress =
+            switch message {
+            case .keyUpdate(let isRequested): session.updateKey(isRequested: isRequested)
+            case .ticket: session.sendTicket()
+            case .helloRequest: session.requestHello()
+            }
+        if case .failed(let error) = progress { throw error }
         return output(session.takeOutput())
     }
 
-    func corruptNextRecord(at span: SourceSpan) { corruption = span }
+    /// Applies a fault to the next record that is sent.
+    func apply(_ fault: TLSRecordFault, at span: SourceSpan) { self.fault = (fault, span) }
 
-    /// Flips a bit of the first record's ciphertext, if a step asked for it.
+    /// Returns records as they are sent: with the fault that a step asked for in the first one.
     private func output(_ bytes: [UInt8]) -> [UInt8] {
-        guard corruption != nil, bytes.count > 5 else { return bytes }
-        corruption = nil
+        guard let kind = fault?.kind, bytes.count > 5 else { return bytes }
+        fault = nil
         var bytes = bytes
         let length = min(Int(bytes[3]) << 8 | Int(bytes[4]), bytes.count - 5)
-        bytes[5 + length / 2] ^= 1
+        switch kind {
+        case .corruptNextRecord: bytes[5 + length / 2] ^= 1
+        }
         return bytes
     }
 

@@ -70,13 +70,13 @@ struct TLSChecker {
         case .sendNotify:
             if case .forged = known.security { break }
             set(name, .notified)
-        case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
+        case .sendMessage(let message):
             switch known.security {
             case .forged, .notified:
                 names.reportOrder(.afterForged(action.spelling, actor: name.value), at: step.focus)
-            case .plain, .tls, .unknown: requireMessage(action, name, known, step)
+            case .plain, .tls, .unknown: require(message, action.spelling, name, known, step)
             }
-        case .corruptNextRecord:
+        case .fault:
             if case .forged = known.security {
                 names.reportOrder(.afterForged(action.spelling, actor: name.value), at: step.focus)
             }
@@ -146,17 +146,19 @@ struct TLSChecker {
     }
 
     /// Checks a message that only one TLS version, or only a server, has.
-    private func requireMessage(_ action: TLSAction, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
-        let version = action.version
-        if let version, let declared = known.tls?.version, declared != version {
+    private func require(
+        _ message: TLSMessage, _ spelling: String, _ name: Name, _ known: ScriptState.Actor, _ step: Step
+    ) {
+        let version = message.version
+        if let declared = known.tls?.version, declared != version {
             names.reportOrder(
                 .noTLS,
-                "`\(action.spelling)` is a message of TLS \(version.rawValue), and `\(name.value)` says `version \(declared.rawValue)`",
+                "`\(spelling)` is a message of TLS \(version.rawValue), and `\(name.value)` says `version \(declared.rawValue)`",
                 hint: "declare it with `version \(version.rawValue)`", at: step.focus)
         }
-        if action.isOfServer, known.kind == .client {
+        if message.isOfServer, known.kind == .client {
             names.reportOrder(
-                .noTLS, "`\(action.spelling)` is a message of a server, and `\(name.value)` is a client",
+                .noTLS, "`\(spelling)` is a message of a server, and `\(name.value)` is a client",
                 hint: "the server that it connects to sends it", at: step.focus)
         }
     }

@@ -4,42 +4,50 @@ package import ProbeBase
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify
-    /// A record of any content type.
+    /// A record of any content type. The harness writes it itself, because OpenSSL refuses to.
     case sendRecord(type: Expression, Expression)
+    /// An alert, which the harness writes itself, too.
     case sendAlert(level: Expression, Expression)
     case sendNotify
-    case sendKeyUpdate(isRequested: Bool)
-    case sendTicket
-    case sendHelloRequest
-    case corruptNextRecord
+    case sendMessage(TLSMessage)
+    case fault(TLSRecordFault)
+}
 
-    /// Whether the harness writes the record itself, because OpenSSL refuses to.
-    var isForged: Bool {
-        switch self {
-        case .sendRecord, .sendAlert: true
-        case .start, .closeWithoutNotify, .sendNotify, .sendKeyUpdate, .sendTicket, .sendHelloRequest,
-            .corruptNextRecord:
-            false
-        }
-    }
+/// A message after the handshake, which OpenSSL writes.
+package enum TLSMessage: Sendable {
+    case keyUpdate(isRequested: Bool)
+    case ticket
+    case helloRequest
 
-    /// The only TLS version that has the message; `nil` if both have it or the action does not depend on the version.
-    var version: TLSVersion? {
+    /// The only TLS version that has the message.
+    package var version: TLSVersion {
         switch self {
-        case .sendKeyUpdate, .sendTicket: .tls13
-        case .sendHelloRequest: .tls12
-        case .start, .closeWithoutNotify, .sendRecord, .sendAlert, .sendNotify, .corruptNextRecord: nil
+        case .keyUpdate, .ticket: .tls13
+        case .helloRequest: .tls12
         }
     }
 
     /// Whether only a server sends the message.
-    var isOfServer: Bool {
+    package var isOfServer: Bool {
         switch self {
-        case .sendTicket, .sendHelloRequest: true
-        case .start, .closeWithoutNotify, .sendRecord, .sendAlert, .sendNotify, .sendKeyUpdate, .corruptNextRecord:
-            false
+        case .keyUpdate: false
+        case .ticket, .helloRequest: true
         }
     }
+
+    fileprivate var spelling: String {
+        switch self {
+        case .keyUpdate: "send key-update"
+        case .ticket: "send ticket"
+        case .helloRequest: "send hello-request"
+        }
+    }
+}
+
+/// A fault of the next record that a connection sends. Its raw value is the step that asks for it, which can't follow a
+/// record that the harness wrote itself.
+package enum TLSRecordFault: String, Sendable, CaseIterable {
+    case corruptNextRecord = "corrupt next record"
 }
 
 /// `start tls …`
@@ -113,25 +121,28 @@ extension TLSAction {
                 "send key-update", ["send key-update", "send key-update requested"],
                 "TLS 1.3: the next record is encrypted with the next key; `requested`: the peer is asked to do so too",
                 example: "send key-update"), when: { $0.isAlone || $0.isWord("requested", ahead: 1) }
-        ) { parser throws(Abandoned) in .sendKeyUpdate(isRequested: parser.cursor.take(word: "requested")) },
+        ) { parser throws(Abandoned) in .sendMessage(.keyUpdate(isRequested: parser.cursor.take(word: "requested"))) },
         Phrase(
             LanguageEntry("send ticket", "TLS 1.3, a server: a ticket for a later connection", example: "send ticket")
                 .ofServer(),
             when: { $0.isAlone }
-        ) { _ throws(Abandoned) in .sendTicket },
+        ) { _ throws(Abandoned) in .sendMessage(.ticket) },
         Phrase(
             LanguageEntry(
                 "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request"
             )
             .ofServer(),
             when: { $0.isAlone }
-        ) { _ throws(Abandoned) in .sendHelloRequest },
-        Phrase(
-            LanguageEntry(
-                "corrupt next record", "one bit of the ciphertext of the next record that is sent",
-                example: "corrupt next record"), needsAllWords: true
-        ) { _ throws(Abandoned) in .corruptNextRecord },
+        ) { _ throws(Abandoned) in .sendMessage(.helloRequest) },
+        phrase(.corruptNextRecord, "one bit of the ciphertext of the next record that is sent"),
     ]
+
+    private static func phrase(_ fault: TLSRecordFault, _ meaning: String) -> Phrase<ActionParser, TLSAction> {
+        let step = fault.rawValue
+        return Phrase(LanguageEntry(step, meaning, example: step), needsAllWords: true) { _ throws(Abandoned) in
+            .fault(fault)
+        }
+    }
 
     var spelling: String {
         switch self {
@@ -140,10 +151,8 @@ extension TLSAction {
         case .sendRecord: "send record"
         case .sendAlert: "send alert"
         case .sendNotify: "send notify"
-        case .sendKeyUpdate: "send key-update"
-        case .sendTicket: "send ticket"
-        case .sendHelloRequest: "send hello-request"
-        case .corruptNextRecord: "corrupt next record"
+        case .sendMessage(let message): message.spelling
+        case .fault(let fault): fault.rawValue
         }
     }
 
@@ -155,7 +164,7 @@ extension TLSAction {
         case .sendRecord(let type, let value): [.integer(type, "a content type", 0...255), .bytes(value)]
         case .sendAlert(let level, let alert):
             [.integer(level, "a level", 0...255), .integer(alert, "an alert", 0...255)]
-        case .closeWithoutNotify, .sendNotify, .sendKeyUpdate, .sendTicket, .sendHelloRequest, .corruptNextRecord: []
+        case .closeWithoutNotify, .sendNotify, .sendMessage, .fault: []
         }
     }
 
@@ -165,7 +174,7 @@ extension TLSAction {
         case .closeWithoutNotify: .ends(verb: spelling)
         case .sendNotify: .sendsNotify
         case .sendRecord, .sendAlert: .forges
-        case .sendKeyUpdate, .sendTicket, .sendHelloRequest, .corruptNextRecord: .usesTLS
+        case .sendMessage, .fault: .usesTLS
         }
     }
 }
