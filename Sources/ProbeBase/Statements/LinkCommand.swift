@@ -56,6 +56,9 @@ package enum PacketFault: Sendable, Equatable {
     case alter
     /// The packet is held until ``LinkCommand/release``.
     case hold
+
+    /// The words of the commands of a link by which a packet does not reach its receiver's TCP.
+    package static let lossWords = ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"]
 }
 
 /// The position of a link's RST in the stream of the receiver.

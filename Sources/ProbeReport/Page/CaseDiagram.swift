@@ -135,7 +135,7 @@ struct CaseDiagram {
     /// `crlf.scn:11 link S -> T drop data 3`.
     private static func isLoss(_ fault: String) -> Bool {
         let words = fault.split(separator: " ")
-        return ["drop", "loss", "down", "break-checksum", "truncate", "unreachable"].contains { words.contains($0) }
+        return PacketFault.lossWords.contains { words.contains($0[...]) }
     }
 }
 

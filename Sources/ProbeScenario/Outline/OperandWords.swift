@@ -29,11 +29,20 @@ package enum OperandWords {
         case "failed" where words.suffix(2) == ["send", "failed"]: return ConnectionExpectation.sendFailures
         case "prefer": return ["ipv4", "ipv6"]
         case "strip": return StrippedOption.allCases.map(\.rawValue)
-        case _ where PacketFault.words.contains(last) && words.first == "link":
+        case _ where beforePackets.contains(last) && words.first == "link":
             return PacketKind.allCases.map(\.rawValue)
         default: return words.contains("tls") && words.first != "require" ? ofTLS(behind: last, kind) : []
         }
     }
+
+    /// The words of the commands of a link that a kind of packets can follow.
+    private static let beforePackets: Set<String> = {
+        let kinds = PacketKind.allCases.map(\.rawValue)
+        let forms = LinkPhrases.all.flatMap(\.entry.rows).flatMap(\.forms).map {
+            $0.split(separator: " ").map(String.init)
+        }
+        return Set(forms.flatMap { form in zip(form, form.dropFirst()).filter { kinds.contains($1) }.map(\.0) })
+    }()
 
     private static func ofTLS(behind word: String, _ kind: ActorKind?) -> [String] {
         switch word {
@@ -72,12 +81,5 @@ package enum OperandWords {
     /// The units of numbers, as they are written after the digits.
     package static let units = [
         "us", "ms", "s", "min", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "B/s", "kB/s", "KiB/s", "MiB/s",
-    ]
-}
-
-extension PacketFault {
-    /// The words of packet faults in the language.
-    fileprivate static let words = [
-        "drop", "duplicate", "swap", "break-checksum", "alter", "hold", "delay", "truncate", "unreachable", "behind",
     ]
 }
