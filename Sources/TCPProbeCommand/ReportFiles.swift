@@ -38,15 +38,21 @@ struct ReportFiles: ParsableArguments {
         completion: .file(extensions: ["html", "md", "json"]))
     var matrix: [String] = []
 
-    /// The options that write to standard output.
-    var ownOutput: [String] {
-        [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].filter { $0.1 == "-" }.map(\.0)
+    /// The reports that have one file, by their options, with the files; `nil` without the option.
+    private var reports: [(option: String, path: String?, recorder: (String, ReportOptions) -> any Recorder)] {
+        [
+            ("--junit", junit, { JUnitRecorder(options: $1) }), ("--tap", tap, { TAPRecorder(options: $1) }),
+            ("--json", json, { JSONRecorder(options: $1) }),
+            ("--html", html, { HTMLRecorder(path: $0, options: $1) }),
+        ]
     }
+
+    /// The options that write to standard output.
+    var ownOutput: [String] { reports.filter { $0.path == "-" }.map(\.option) }
 
     /// The requested files.
     var targets: [ReportTarget] {
-        [("--junit", junit), ("--tap", tap), ("--json", json), ("--html", html)].compactMap(ReportTarget.init)
-            + matrix.compactMap { ReportTarget("--matrix", $0) }
+        reports.compactMap { ReportTarget($0.option, $0.path) } + matrix.compactMap { ReportTarget("--matrix", $0) }
     }
 
     /// The console for the human-readable report: standard error if another report is written to standard output.
@@ -90,10 +96,10 @@ struct ReportFiles: ParsableArguments {
             }
         }
         do throws(ReportFileError) {
-            if let junit { try Self.attach(JUnitRecorder(options: options), to: junit, in: &set) }
-            if let tap { try Self.attach(TAPRecorder(options: options), to: tap, in: &set) }
-            if let json { try Self.attach(JSONRecorder(options: options), to: json, in: &set) }
-            if let html { try Self.attach(HTMLRecorder(path: html, options: options), to: html, in: &set) }
+            for report in reports {
+                guard let path = report.path else { continue }
+                try Self.attach(report.recorder(path, options), to: path, in: &set)
+            }
             for path in matrix {
                 guard let format = MatrixRecorder.Format(path: path) else { continue }
                 try Self.attach(

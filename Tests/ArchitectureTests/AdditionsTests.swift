@@ -26,6 +26,7 @@ struct AdditionsTests {
         Addition(section: "A wire statement", limit: 6), Addition(section: "A fault of TLS", limit: 4),
         Addition(section: "A fault of a link", limit: 5), Addition(section: "A column of `inspect`", limit: 3),
         Addition(section: "An option of `run`", limit: 3), Addition(section: "A framing", limit: 8),
+        Addition(section: "A report", limit: 4),
     ])
     func listsAreTrue(_ addition: Addition) throws {
         let page = try #require(Repository.text("CONTRIBUTING.md"))
@@ -47,6 +48,19 @@ struct AdditionsTests {
             let spellings = [spelling, spelling.replacing(" ", with: "-")]
             let mentions = text.firstMatch(of: identifier) != nil || spellings.contains { text.contains($0) }
             #expect(mentions, "\(path) does not mention \(spelling)")
+        }
+    }
+
+    /// The tests of each report verify `RecorderContract`. The console's own control sequences, and the results, which
+    /// `merge` reads, have tests of their own.
+    @Test func everyReportKeepsTheContract() {
+        let tests = Repository.files(below: "Tests/ProbeReportTests", ending: ".swift").compactMap(Repository.text)
+            .filter { $0.contains("RecorderContract.verify") }
+        let names = Repository.files(below: "Sources/ProbeReport", ending: ".swift").compactMap(Repository.text)
+            .flatMap { $0.matches(of: /struct (\w+): Recorder\b/).map { String($0.1) } }
+        #expect(names.count > 7)
+        for name in names where !["ConsoleRecorder", "ResultsRecorder"].contains(name) {
+            #expect(tests.contains { $0.firstMatch(of: /verify \{ (\w+)\(/)?.1 == name[...] }, "\(name)")
         }
     }
 }

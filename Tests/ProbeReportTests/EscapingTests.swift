@@ -63,33 +63,6 @@ import Testing
         #expect(unsafe.map { String($0.value, radix: 16) } == [])
     }
 
-    /// No report contains invisible characters or characters that change the text direction, in any field.
-    @Test(arguments: hostile.indices) func noReportHasInvisibleCharacters(index: Int) {
-        let bytes = Self.hostile[index]
-        let text = String(decoding: bytes, as: UTF8.self)
-        let options = ReportOptions.sample(severalSubjects: true)
-        let planned = [PlannedCase(id: text, path: text, subject: text, title: text, because: [text], tags: [text])]
-        var reports: [(String, any Recorder)] = [
-            ("TAP", TAPRecorder(options: options)), ("JUnit", JUnitRecorder(options: options)),
-            ("page", HTMLRecorder(path: "x/r.html", options: options)), ("JSON", JSONRecorder(options: options)),
-            ("GitHub", GitHubRecorder(options: options, workspace: nil)),
-            ("expectations", ExpectationsRecorder(planned: planned, options: options, old: nil, filteredAway: [])),
-        ]
-        for format in MatrixRecorder.Format.allCases {
-            let recorder = MatrixRecorder(format, path: "m/x", planned: planned, options: options)
-            reports.append(("matrix \(format)", recorder))
-        }
-        for (name, recorder) in reports {
-            var recorder = recorder
-            var written = ""
-            for event in Self.events(bytes) {
-                written += String(decoding: recorder.record(event, at: 0), as: UTF8.self)
-            }
-            let unsafe = written.unicodeScalars.filter { $0 != "\n" && !Self.isVisible($0) }
-            #expect(unsafe.map { String($0.value, radix: 16) } == [], "\(name)")
-        }
-    }
-
     @Test(arguments: hostile.indices) func tapKeepsItsStructure(index: Int) throws {
         let document = try TAPDocument(TAPRecorder(options: .sample()).written(Self.events(Self.hostile[index])))
         #expect(document.points.map(\.isOK) == Verdict.allCases.map { $0 >= .unsupported } + [true])
@@ -172,7 +145,7 @@ import Testing
         }
     }
 
-    private static func isVisible(_ scalar: UnicodeScalar) -> Bool {
+    static func isVisible(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
         default: true

@@ -7,6 +7,10 @@ import Testing
         GitHubRecorder(options: .sample(strict: strict), workspace: workspace)
     }
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { GitHubRecorder(options: $1, workspace: nil) }
+    }
+
     @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(recorder().written(Samples.events), "run.github.txt")
     }

@@ -19,6 +19,10 @@ import Testing
 
     static let schema = GoldenText.repositoryFile("docs/events.schema.json")
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { JSONRecorder(options: $1) }
+    }
+
     @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(JSONRecorder(options: .sample()).written(Samples.events), "run.json")
     }

@@ -54,6 +54,10 @@ import Testing
             .split(separator: "\n").map(String.init)
     }
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { JUnitRecorder(options: $1) }
+    }
+
     @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(JUnitRecorder(options: .sample()).written(Samples.events), "run.junit.xml")
     }

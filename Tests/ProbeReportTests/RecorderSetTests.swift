@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct RecorderSetTests {
-    private final class Sink: Sendable {
+    final class Sink: Sendable {
         private let bytes = Mutex<[UInt8]>([])
         func write(_ more: [UInt8]) { bytes.withLock { $0 += more } }
         var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }

@@ -11,6 +11,10 @@ import Testing
         try GoldenText.check(TAPRecorder(options: .sample()).written(Samples.events), "run.tap")
     }
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { TAPRecorder(options: $1) }
+    }
+
     @Test func directivesSayWhatCounts() throws {
         let points = try document(Samples.events).points
         let byName = zip(Samples.all.map(\.name), points).reduce(into: [:]) { $0[$1.0] = $1.1 }

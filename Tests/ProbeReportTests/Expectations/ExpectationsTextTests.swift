@@ -30,6 +30,10 @@ import Testing
 
         """
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { ExpectationsRecorder(planned: $0, options: $1, old: nil, filteredAway: []) }
+    }
+
     @Test func aNewFileHasAHeader() {
         // Quotes inside a word need no quoting.
         let text = Self.fresh.split(separator: "'").joined()

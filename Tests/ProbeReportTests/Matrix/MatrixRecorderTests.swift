@@ -27,6 +27,10 @@ import Testing
         #expect(MatrixRecorder.Format(path: path) == format)
     }
 
+    @Test(arguments: MatrixRecorder.Format.allCases) func keepsTheContract(format: MatrixRecorder.Format) {
+        RecorderContract.verify { MatrixRecorder(format, path: "m/x", planned: $0, options: $1) }
+    }
+
     @Test func jsonIsTheGoldenOne() throws {
         try GoldenText.check(Self.document(.json, MatrixSamples.rules()), "matrix.json")
     }

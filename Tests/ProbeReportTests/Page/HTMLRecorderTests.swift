@@ -81,6 +81,10 @@ import Testing
         try GoldenText.check(Self.page(events), "run.html")
     }
 
+    @Test func keepsTheContract() {
+        RecorderContract.verify { HTMLRecorder(path: "x/r.html", options: $1) }
+    }
+
     @Test func hasEachCaseOfARun() {
         let page = Self.page(Samples.events)
         for (_, result) in Samples.all where result.verdict != .passed {

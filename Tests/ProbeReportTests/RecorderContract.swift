@@ -1,0 +1,32 @@
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+import Testing
+
+/// What every report promises, whatever its format. The tests of each recorder verify it, which `AdditionsTests` checks.
+enum RecorderContract {
+    /// Verifies that no text from outside makes a report contain invisible characters or characters that change the
+    /// text direction, and that the report is the same when its recorder is one of a set.
+    ///
+    /// - Parameter recorder: makes the recorder of a run with these cases.
+    static func verify(_ recorder: ([PlannedCase], ReportOptions) -> any Recorder) {
+        let options = ReportOptions.sample(severalSubjects: true)
+        for bytes in EscapingTests.hostile {
+            let text = String(decoding: bytes, as: UTF8.self)
+            let planned = [PlannedCase(id: text, path: text, subject: text, title: text, because: [text], tags: [text])]
+            let written = document(EscapingTests.events(bytes), recorder(planned, options))
+            let unsafe = written.unicodeScalars.filter { $0 != "\n" && !EscapingTests.isVisible($0) }
+            #expect(unsafe.map { String($0.value, radix: 16) } == [], "\(text.debugDescription)")
+        }
+        let sink = RecorderSetTests.Sink()
+        var set = RecorderSet(planned: Samples.planned, rules: options.rules)
+        set.attach(recorder(Samples.planned, options)) { sink.write($0) }
+        for event in Samples.events { set.record(event, at: 0) }
+        #expect(sink.text == document(Samples.events, recorder(Samples.planned, options)))
+    }
+
+    private static func document(_ events: [RunEvent], _ recorder: any Recorder) -> String {
+        var recorder = recorder
+        return String(decoding: events.flatMap { recorder.record($0, at: 0) }, as: UTF8.self)
+    }
+}
