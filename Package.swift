@@ -40,7 +40,7 @@ let package = Package(
             dependencies: [
                 "ProbeInspect", "ProbeDesk", "ProbeEditor", "ProbeExplore", "ProbeReport", "ProbeEngine",
                 "ProbeScenario", "ProbeEvents",
-                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase",
+                "ProbeCapture", "ProbeTransport", "ProbeProxy", "ProbeSystem", "ProbeWire", "ProbeBase",
                 "ProbeOrigin",
                 "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -57,7 +57,8 @@ let package = Package(
         .executableTarget(
             name: "tcpprobe-crowd",
             dependencies: [
-                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase",
+                "ProbeCrowd", "ProbeLink", "ProbeScenario", "ProbeRegex", "ProbeTransport", "ProbeTLS", "ProbeSystem",
+                "ProbeBase",
                 "ProbeOrigin",
                 "CShims",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
@@ -110,7 +111,7 @@ let package = Package(
         .target(name: "ProbeEditor", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
         .target(
             name: "ProbeExplore",
-            dependencies: ["ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
+            dependencies: ["ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeRegex", "ProbeSystem", "ProbeBase"],
             swiftSettings: settings),
         .target(
             name: "ProbeReport",
@@ -119,19 +120,24 @@ let package = Package(
         .target(
             name: "ProbeEngine",
             dependencies: [
-                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeCapture",
+                "ProbeScenario", "ProbeRegex", "ProbeEvents", "ProbeTransport", "ProbeCrowd", "ProbeLink", "ProbeNames",
+                "ProbeProxy", "ProbeSystem", "ProbeCapture",
                 "ProbeTLS", "ProbeWire",
                 "ProbeBase", "CShims",
             ],
             swiftSettings: settings
         ),
+        .target(name: "ProbeProxy", dependencies: ["ProbeSystem", "ProbeBase"], swiftSettings: settings),
         .target(
-            name: "ProbeNetwork",
-            dependencies: [
-                "ProbeSystem", "ProbeBase", "CShims", .product(name: "HeapModule", package: "swift-collections"),
-            ],
+            name: "ProbeLink",
+            dependencies: ["ProbeSystem", "ProbeBase", "CShims"],
             swiftSettings: settings
         ),
+        .target(name: "ProbeNames", dependencies: ["ProbeSystem", "ProbeBase"], swiftSettings: settings),
+        .target(
+            name: "ProbeCrowd",
+            dependencies: ["ProbeSystem", "ProbeBase", .product(name: "HeapModule", package: "swift-collections")],
+            swiftSettings: settings),
         .target(
             name: "ProbeTransport",
             dependencies: [
@@ -149,7 +155,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire", "ProbeBase"], swiftSettings: settings),
-        .target(name: "ProbeScenario", dependencies: ["ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeScenario", dependencies: ["ProbeRegex", "ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeRegex", dependencies: ["ProbeBase"], swiftSettings: settings),
         .target(name: "ProbeTLS", dependencies: ["ProbeBase", "COpenSSL"], swiftSettings: settings),
         .target(name: "ProbeWire", dependencies: ["ProbeBase", "CBytes"], swiftSettings: settings),
         .target(name: "ProbeBase", dependencies: ["CBytes"], swiftSettings: settings),
@@ -165,9 +172,12 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeBaseTests", dependencies: ["ProbeBase"], swiftSettings: settings),
-        .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
         .testTarget(
-            name: "ProbeNetworkTests", dependencies: ["ProbeNetwork", "ProbeSystem", "ProbeBase"],
+            name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeRegex", "ProbeBase"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProbeNetworkTests",
+            dependencies: ["ProbeCrowd", "ProbeLink", "ProbeNames", "ProbeProxy", "ProbeSystem", "ProbeBase"],
             swiftSettings: settings),
         .testTarget(name: "ProbeTLSTests", dependencies: ["ProbeTLS", "ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
@@ -211,8 +221,9 @@ let package = Package(
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
-                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
-                "ProbeSystem", "ProbeBase", "ProbeCapture", "CShims",
+                "ProbeEngine", "ProbeScenario", "ProbeRegex", "ProbeEvents", "ProbeReport", "ProbeWire",
+                "ProbeTransport",
+                "ProbeCrowd", "ProbeSystem", "ProbeBase", "ProbeCapture", "CShims",
             ],
             swiftSettings: settings
         ),

@@ -1,8 +1,8 @@
 import ProbeBase
 
-@testable import ProbeNetwork
+@testable import ProbeNames
 
-/// Fuzzes queries to a resolver over both transports. Compiled with ProbeBase and the files of ProbeNetwork about
+/// Fuzzes queries to a resolver over both transports. Compiled with ProbeBase and the files of ProbeNames about
 /// messages.
 ///
 /// The first byte selects the transport. Over UDP the rest is one message; over TCP it is a stream of messages, each

@@ -1,5 +1,4 @@
 import ProbeBase
-import ProbeNetwork
 import ProbeScenario
 
 /// The values of `--to-client` and `--to-server`, which are written like the step `forward`.

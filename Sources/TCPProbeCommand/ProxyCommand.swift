@@ -3,7 +3,7 @@ import CShims
 import Glibc
 import ProbeBase
 import ProbeCapture
-import ProbeNetwork
+import ProbeProxy
 import ProbeReport
 import ProbeSystem
 

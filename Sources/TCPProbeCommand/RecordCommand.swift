@@ -4,7 +4,7 @@ import Glibc
 import ProbeBase
 import ProbeExplore
 import ProbeInspect
-import ProbeNetwork
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 import ProbeWire

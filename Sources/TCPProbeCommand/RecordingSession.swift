@@ -3,7 +3,7 @@ import CShims
 import Glibc
 import ProbeBase
 import ProbeExplore
-import ProbeNetwork
+import ProbeProxy
 import ProbeSystem
 import Synchronization
 

@@ -2,7 +2,8 @@ import CShims
 import Glibc
 import Histogram
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
+import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 

@@ -1,5 +1,6 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
+import ProbeLink
 import ProbeSystem
 import ProbeTLS
 

@@ -1,7 +1,7 @@
 import CShims
 import Glibc
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 
 /// The sockets of a worker's members.

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeOrigin
 import ProbeSystem
 import ProbeTransport

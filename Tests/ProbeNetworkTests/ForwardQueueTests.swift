@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeProxy
 
 /// Which bytes a proxy forwards, and when. The time is an argument.
 @Suite struct ForwardQueueTests {

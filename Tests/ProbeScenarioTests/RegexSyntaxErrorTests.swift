@@ -1,3 +1,4 @@
+import ProbeRegex
 import ProbeScenario
 import Testing
 

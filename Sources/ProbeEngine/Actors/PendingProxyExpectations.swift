@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeProxy
 import ProbeSystem
 
 /// An `accept` of a proxy that is being waited for.

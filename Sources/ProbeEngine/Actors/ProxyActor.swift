@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 

@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeProxy
 import ProbeScenario
 
 /// The check whether a step of a proxy has had its effect on a connection. Pure.

@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeProxy
+import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 

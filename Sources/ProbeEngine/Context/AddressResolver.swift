@@ -1,7 +1,8 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 

@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 

@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
 import ProbeScenario
 import ProbeSystem
 import ProbeWire

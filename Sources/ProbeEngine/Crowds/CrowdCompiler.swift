@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
+import ProbeRegex
 import ProbeScenario
 
 /// The script of a crowd's members, with all values computed.

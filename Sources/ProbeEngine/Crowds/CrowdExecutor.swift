@@ -2,7 +2,7 @@ import Glibc
 import ProbeBase
 import ProbeCapture
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import ProbeScenario
 import ProbeSystem
 

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 
 /// The limits that the machine sets for a crowd: how many processes must share its members, or which limit prevents it.

@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 
 /// The progress of a crowd at moments since its start: the first and the last one, and at most a few hundred in

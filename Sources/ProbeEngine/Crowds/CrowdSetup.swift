@@ -1,7 +1,8 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
+import ProbeLink
 import ProbeScenario
 import ProbeSystem
 

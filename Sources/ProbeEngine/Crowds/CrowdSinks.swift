@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 
 /// The processes that accept the connections of crowds to a server of the script, in place of the server. These

@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 
 /// A worker of a crowd: a process of `tcpprobe-crowd`. It reads commands from its stdin and answers on its stdout, one

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeScenario
 
 /// The latencies of a crowd in human-readable form.

@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 import ProbeScenario
 
 /// An `expect` of a program, with all its values computed.

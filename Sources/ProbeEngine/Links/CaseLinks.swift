@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
 import ProbeScenario
 import ProbeSystem
 

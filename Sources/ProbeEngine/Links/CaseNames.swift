@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeNames
 import ProbeScenario
 import ProbeSystem
 

@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeCapture
-import ProbeNetwork
+import ProbeLink
 import ProbeWire
 
 /// The packets that arrived over the links of a case, and the faults that affected them, in addition to the packets

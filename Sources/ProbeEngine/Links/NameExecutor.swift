@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
+import ProbeNames
 import ProbeScenario
 import ProbeSystem
 

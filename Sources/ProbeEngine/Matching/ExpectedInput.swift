@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 import ProbeScenario
 
 /// The input that an `expect` of a connection awaits, with all its values computed.

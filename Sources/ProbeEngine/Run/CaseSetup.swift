@@ -1,7 +1,8 @@
 import ProbeBase
 import Glibc
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport

@@ -1,7 +1,7 @@
 package import ProbeBase
 package import ProbeCapture
 package import ProbeEvents
-import ProbeNetwork
+import ProbeLink
 package import ProbeSystem
 package import ProbeTransport
 

@@ -1,7 +1,9 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
+import ProbeNames
+import ProbeProxy
 import ProbeSystem
 
 /// Ends everything that a case started. Nothing of it is judged.

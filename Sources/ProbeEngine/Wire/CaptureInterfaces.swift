@@ -1,4 +1,4 @@
-import ProbeNetwork
+import ProbeLink
 import ProbeScenario
 import ProbeWire
 

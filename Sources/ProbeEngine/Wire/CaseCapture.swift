@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeCapture
 import ProbeEvents
-import ProbeNetwork
+import ProbeLink
 import ProbeScenario
 import ProbeSystem
 import ProbeWire

@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 import ProbeWire

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 import ProbeScenario
 
 /// A part of a line: a date or time, a UUID, a word, or a single byte between words. Two recordings of a line are

@@ -1,4 +1,5 @@
 package import ProbeBase
+package import ProbeRegex
 
 /// Evaluates expressions. Every value has at most ``largestValue`` bytes, arithmetic is checked, and only the scope is
 /// read: evaluation never traps, and the same scope always results in the same value.

@@ -1,3 +1,5 @@
+package import ProbeRegex
+
 /// The value of a variable or an expression at run time.
 package enum Value: Sendable, Equatable {
     case bytes([UInt8])

@@ -1,3 +1,5 @@
+package import ProbeRegex
+
 /// An expression for bytes or an integer. Its operands determine which of the two it is; the checker has verified that
 /// it has the type that its context requires.
 package struct Expression: Sendable, Equatable {

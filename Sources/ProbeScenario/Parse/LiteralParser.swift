@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 
 /// Parses the contents of strings, regexes and command words.
 struct LiteralParser: GrammarPart {

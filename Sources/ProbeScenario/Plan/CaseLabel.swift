@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 
 /// The text of a value in a case's label: short, and without raw bytes.
 enum CaseLabel {

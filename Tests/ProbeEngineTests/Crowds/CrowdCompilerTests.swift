@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeNetwork
+import ProbeCrowd
 import ProbeScenario
 import Testing
 

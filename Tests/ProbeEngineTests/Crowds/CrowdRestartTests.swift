@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import Testing
 
 /// Crowds that are started more than once: questions and verdicts belong to one start.

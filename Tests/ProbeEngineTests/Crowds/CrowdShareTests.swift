@@ -1,6 +1,6 @@
 import ProbeBase
+import ProbeCrowd
 import ProbeEvents
-import ProbeNetwork
 import ProbeScenario
 import Testing
 

@@ -1,7 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import ProbeScenario
 import Testing
 

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeRegex
 import ProbeScenario
 import ProbeSystem
 import Testing

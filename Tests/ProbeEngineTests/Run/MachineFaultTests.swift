@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeNetwork
+import ProbeCrowd
 import ProbeSystem
 import ProbeTransport
 import Testing

@@ -1,7 +1,6 @@
 import ProbeBase
+@testable import ProbeCrowd
 import Testing
-
-@testable import ProbeNetwork
 
 /// The actions of members, and their states.
 struct CrowdCoreTests {

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeCrowd
 
 /// The moment from which members' waits are measured.
 struct CrowdLatencyTests {

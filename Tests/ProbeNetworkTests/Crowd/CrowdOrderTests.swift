@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeSystem
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeCrowd
 
 /// The messages between workers and the engine, encoded as JSON and decoded.
 struct CrowdOrderTests {

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeCrowd
 
 /// Bytes that members received and no statement consumed.
 struct CrowdRestTests {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-@testable import ProbeNetwork
+@testable import ProbeCrowd
 
 /// Simulated connections of members: the test specifies what they read, and how much of what they write is accepted.
 final class FakeConnections: CrowdConnections {

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeLink
 
 /// Whether a command of a link took effect, and what is reported if it did not.
 @Suite struct LinkConditionTests {

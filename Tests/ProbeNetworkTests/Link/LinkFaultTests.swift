@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeLink
 
 /// What happens to packets under each fault in the language's table.
 @Suite struct LinkFaultTests {

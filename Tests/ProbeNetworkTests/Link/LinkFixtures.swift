@@ -1,6 +1,6 @@
 import ProbeBase
 
-@testable import ProbeNetwork
+@testable import ProbeLink
 
 /// Frames of one connection over a link, and a link that is commanded and queried in the order of the test, which
 /// controls the time.

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeLink
 
 /// The packets that a fault selects: by kind, by number, and copies.
 @Suite struct LinkSelectionTests {

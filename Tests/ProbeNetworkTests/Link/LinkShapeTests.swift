@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeLink
 
 /// States of a whole link: delay, rate, loss, silence.
 @Suite struct LinkShapeTests {

@@ -1,6 +1,5 @@
 import ProbeBase
-
-@testable import ProbeNetwork
+@testable import ProbeNames
 
 /// DNS queries as programs send them, built byte by byte.
 enum NameMessages {

@@ -1,7 +1,7 @@
 import ProbeBase
 import Testing
 
-@testable import ProbeNetwork
+@testable import ProbeNames
 
 /// The answers of a link's resolver, and their times.
 struct NameZoneTests {
