@@ -48,11 +48,12 @@ func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
 
 func judge(_ conversation: Conversation) {
     for side in ConversationSide.allCases {
-        let flows: [HalfConnectionAssertion] = [
+        let flows: [HalfConnectionStatement<Resolved>] = [
             .bytes([0, 1, 2, 3]), .segmentCount(.less, 4), .segments([[0, 1], [2, 3]]),
-            .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
+            .gap(index: nil, .less, .nanoseconds(5)), .largestSegment(.equal, 9), .longestLine(.less, 80),
+            .lines(.crlf),
             .lines(.lf), .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
-            .firstByte(withinNanoseconds: 5), .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
+            .firstByte(within: .nanoseconds(5)), .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
             .records(.less, 3), .tls(fromStart: false), .tls(fromStart: true), .lacks([0, 1, 0, 2]),
         ]
         for flow in flows { _ = conversation.judge(.halfConnection(flow, from: side)) }

@@ -101,13 +101,13 @@ private func assertions(_ side: ConversationSide) -> [WireAssertion] {
         .fin(from: side), .rst(from: side), .noReset, .closedFirst(by: side), .handshakeComplete, .noRetransmission,
         .packets(.greater, 3),
     ]
-    let flows: [HalfConnectionAssertion] = [
+    let flows: [HalfConnectionStatement<Resolved>] = [
         .bytes([0, 1, 2, 3]), .segmentCount(.less, 4), .segments([[0, 1], [2, 3]]),
-        .gap(index: 1, .greater, nanoseconds: 5),
-        .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
+        .gap(index: 1, .greater, .nanoseconds(5)),
+        .gap(index: nil, .less, .nanoseconds(5)), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
         .lines(.lf),
         .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
-        .firstByte(withinNanoseconds: 5),
+        .firstByte(within: .nanoseconds(5)),
         .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0), .records(.greater, 2),
         .tls(fromStart: false),
         .tls(fromStart: true), .lacks([0, 1, 0, 2]),

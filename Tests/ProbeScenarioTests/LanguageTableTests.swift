@@ -30,17 +30,17 @@ import Testing
     @Test(
         arguments: LanguageTable.all.filter {
             // A proxy's expectation is parsed as the entry of a connection's expectation.
-            [.verb, .expectation].contains($0.category) && !["expect", "expect … from"].contains($0.name)
+            [.verb, .expectation, .wire].contains($0.category) && !["expect", "expect … from"].contains($0.name)
         })
     func exampleIsReadAsItsEntry(_ listed: ListedEntry) throws {
         let script = ExampleScript.text(of: listed)
-        let parsed = Self.parsed(script)
-        guard case .act(_, let action, _) = parsed.last?.kind else {
-            Issue.record("\(script) has no act")
-            return
+        switch Self.parsed(script).last?.kind {
+        case .act(_, let action, _)?:
+            #expect(action.entry.spelling == listed.entry.spelling)
+            #expect(action.isOf(listed.kind ?? .connection))
+        case .wire(let statement, _)?: #expect(statement.spelling == listed.entry.spelling)
+        default: Issue.record("\(script) ends with neither an act nor a statement about the wire")
         }
-        #expect(action.entry.spelling == listed.entry.spelling)
-        #expect(action.isOf(listed.kind ?? .connection))
     }
 
     /// Each clause is judged by the run, or rejected by the check with the table's reason.
@@ -144,7 +144,7 @@ import Testing
         (LanguageTable.expectationChoices(of: .process), "listening, output, no output, exit"),
         (LanguageTable.verbChoices(of: .crowd), "start, expect, stop"),
         (LanguageTable.expectationChoices(of: .crowd), "connected, alive, failed, done, latency"),
-        (WireStatement.choices, "fin from, rst from, no rst, closed by"),
+        (WirePhrases.choices, "fin from, rst from, no rst, closed by"),
     ])
     func listOfChoicesHasTheOrderOfTheTable(_ choices: [String], _ first: String) {
         #expect(choices.joined(separator: ", ").hasPrefix(first))

@@ -74,7 +74,7 @@ struct WrongScript: Sendable {
     }
 
     private static let lists: [(name: String, text: String)] = {
-        var lists: [(name: String, words: [String])] = [("wire statements", WireStatement.choices)]
+        var lists: [(name: String, words: [String])] = [("wire statements", WirePhrases.choices)]
         for kind in [ActorKind.server, .client, .connection, .subject, .process] {
             lists.append(("verbs of a \(kind.rawValue)", LanguageTable.verbChoices(of: kind)))
             lists.append(("expectations of a \(kind.rawValue)", LanguageTable.expectationChoices(of: kind)))

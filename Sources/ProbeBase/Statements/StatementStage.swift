@@ -9,6 +9,8 @@ package protocol StatementStage {
     associatedtype Seed: Sendable
     /// The selection of packets by their numbers.
     associatedtype Ordinals: Sendable
+    /// The framing that the header sets. It is not known until the whole header has been read.
+    associatedtype HeaderFraming: Sendable
 }
 
 /// The stage of statements whose values are computed.
@@ -18,4 +20,5 @@ package enum Resolved: StatementStage {
     package typealias Seed = UInt64
     /// The numbers of first transmissions; `nil` for every packet, and each of its copies.
     package typealias Ordinals = ClosedRange<Int>?
+    package typealias HeaderFraming = Framing
 }

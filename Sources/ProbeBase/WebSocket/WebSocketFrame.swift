@@ -45,6 +45,30 @@ package struct WebSocketFrame: Sendable, Equatable {
     /// The form of the length, if it is not the shortest that fits.
     package var lengthForm: LengthForm?
 
+    /// Returns the kind of a frame with this opcode, with its article.
+    package static func name(of opcode: UInt8) -> String {
+        switch opcode {
+        case Opcode.continuation: "a continuation"
+        case Opcode.text: "a text frame"
+        case Opcode.binary: "a binary frame"
+        case Opcode.close: "a close"
+        case Opcode.ping: "a ping"
+        case Opcode.pong: "a pong"
+        default: "a frame of the opcode \(opcode)"
+        }
+    }
+
+    /// The frame in words, for example `a text frame (no FIN, RSV 4)`.
+    package var description: String {
+        var notes: [String] = []
+        if !isFinal { notes.append("no FIN") }
+        if reserved != 0 { notes.append("RSV \(reserved)") }
+        if key != nil { notes.append("masked") }
+        if let form = lengthForm { notes.append("its length in \(form.rawValue) bytes") }
+        if let code = closeCode { notes.append("code \(code)") }
+        return Self.name(of: opcode) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+    }
+
     /// The name of the opcode in RFC 6455; `nil` for the reserved ones.
     package var opcodeName: String? {
         switch opcode {

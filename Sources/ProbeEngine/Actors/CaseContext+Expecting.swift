@@ -54,14 +54,7 @@ extension CaseContext {
 
     /// Returns the text that a line or a message must match.
     func text(of pattern: Pattern) throws(Finding) -> ExpectedText {
-        switch pattern {
-        case .any: return .any
-        case .regex(let literal): return .regex(try regex(literal))
-        case .value(let expression):
-            let value = try value(of: expression)
-            if case .regex(let regex) = value { return .regex(regex) }
-            return .value(try bytes(of: expression))
-        }
+        do throws(EvaluationError) { return try evaluator().text(of: pattern) } catch { throw Finding(error) }
     }
 
     /// Computes the values of an expectation about a program's resource usage.
@@ -83,6 +76,6 @@ extension CaseContext {
         let needsStandstills = now >= deadline || measuresProgress
         return TimeWindow(
             start: start, deadline: deadline, now: now,
-            standstills: needsStandstills ? reactor.currentStandstills() : Standstills())
+            standstills: needsStandstills ? reactor.currentStandstills() : Standstills(), patience: time.patience)
     }
 }

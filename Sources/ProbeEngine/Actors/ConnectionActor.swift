@@ -77,15 +77,15 @@ final class ConnectionActor {
     ///
     /// - Parameter alone: whether the step waits for nothing else of the connection, such as another branch of an
     ///   `either`.
-    func begin(_ wanted: ResolvedConnectionExpectation, alone: Bool = true) {
+    func begin(_ wanted: ConnectionExpectation<Resolved>, alone: Bool = true) {
         if wanted.isRaw { rawExpectations += 1 }
-        if wanted.isEnd && alone { endsBehindRest += 1 }
+        if wanted.isAboutEnd && alone { endsBehindRest += 1 }
         dropRest()
     }
 
-    func end(_ wanted: ResolvedConnectionExpectation, alone: Bool = true) {
+    func end(_ wanted: ConnectionExpectation<Resolved>, alone: Bool = true) {
         if wanted.isRaw { rawExpectations -= 1 }
-        if wanted.isEnd && alone { endsBehindRest -= 1 }
+        if wanted.isAboutEnd && alone { endsBehindRest -= 1 }
     }
 
     /// Drops the received bytes if a step waits for the end after `ignore rest`.

@@ -147,9 +147,7 @@ struct ConnectionExecutor {
     func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
-        let wanted = ResolvedConnectionExpectation.sent(
-            count: operation.bytes.count, patience: context.time.patience)
-        var pending = PendingConnectionExpectation(wanted, actor, connection, send: operation)
+        var pending = PendingConnectionExpectation(.sent, actor, connection, send: operation)
         defer { context.actors.waits[actor.name] = nil }
         let conclusion = try await context.conclude(&pending, of: actor.name, from: .now, until: .distantFuture)
         if case .impossible(let why) = conclusion { throw why.finding }
@@ -203,7 +201,8 @@ extension ConnectionExecutor {
     ///
     /// - Returns: the number of bytes of the stream that the expectation consumed.
     func expect(
-        _ expectation: ConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
+        _ expectation: ConnectionExpectation<Parsed>, _ actor: ConnectionActor, _ connection: Connection,
+        _ timing: Timing,
         from time: MonotonicTime
     ) async throws(Finding) -> Int {
         let wanted = try resolve(expectation, actor)
@@ -243,91 +242,55 @@ extension ConnectionExecutor {
 
     /// Computes the values of an expectation.
     func resolve(
-        _ expectation: ConnectionExpectation, _ actor: ConnectionActor
-    ) throws(Finding) -> ResolvedConnectionExpectation {
-        switch expectation {
-        case .bytes(let expression): return .input(.bytes(try context.bytes(of: expression)))
-        case .line(let pattern, let name): return .input(.line(try context.text(of: pattern), name: name?.value))
-        case .message(let pattern, let name):
-            if actor.framing == .websocket, let frame = try frame(of: pattern) { return .input(frame) }
-            return .input(.message(try context.text(of: pattern), name: name?.value))
-        case .messageOfKind(let kind, let pattern, let name):
-            try requireWebSocket(actor, "text and binary messages")
-            let text = try context.text(of: pattern)
-            return .input(
-                .webSocket(
-                    .message(text, name: name?.value, kind: kind), text.described(as: "\(kind.rawValue) message")))
-        case .ping(let payload): return .input(try control(WebSocketFrame.Opcode.ping, payload, actor))
-        case .pong(let payload): return .input(try control(WebSocketFrame.Opcode.pong, payload, actor))
-        case .closeFrame(let code, let reason):
-            return .input(try control(WebSocketFrame.Opcode.close, reason, code: code, actor))
-        case .untilLine(let pattern, let name):
-            try refuseLines(actor, "expect until line")
-            return .input(.untilLine(try context.text(of: pattern), name: name?.value))
-        case .linesInAnyOrder(let patterns):
-            try refuseLines(actor, "expect lines in any order")
-            var texts: [(isOptional: Bool, text: ExpectedText)] = []
-            for pattern in patterns { texts.append((pattern.isOptional, try context.text(of: pattern.pattern))) }
-            return .input(.linesInAnyOrder(texts))
-        case .count(let expression, let name):
-            return .input(.count(try context.integer(of: expression), name: name?.value))
-        case .until(let delimiter, let name):
-            let bytes = try context.bytes(of: delimiter)
-            if bytes.isEmpty { throw Finding(.error, at: delimiter.span, "an empty delimiter is found everywhere") }
-            return .input(.until(bytes, name: name?.value))
-        case .anyBytes(let name): return .input(.anyBytes(name: name?.value))
-        case .integer(let format, let name): return .input(.integer(format, name: name?.value))
-        case .eof: return .input(.eof)
-        case .reset: return .input(.reset)
-        case .closed: return .input(.closed)
-        case .notify: return .input(.notify)
-        case .truncated: return .input(.truncated)
-        case .alert(let code): return .input(.alert(try context.integer(of: code, as: UInt8.self)))
-        case .urgent(let expression): return .urgent(try context.bytes(of: expression))
-        case .nothing(let duration): return .nothing(for: duration)
-        case .stalled(let duration): return .stalled(for: duration)
-        case .sent: return .sent(count: actor.background?.bytes.count ?? 0, patience: context.time.patience)
-        case .sendFailed(let reason): return .sendFailed(reason: reason)
+        _ expectation: ConnectionExpectation<Parsed>, _ actor: ConnectionActor
+    ) throws(Finding) -> ConnectionExpectation<Resolved> {
+        if let needed = expectation.neededOfWebSocket { try requireWebSocket(actor, needed) }
+        if expectation.needsLines { try refuseLines(actor, "expect \(expectation.spelling)") }
+        if case .message(let pattern, _) = expectation, actor.framing == .websocket, let frame = try frame(of: pattern)
+        {
+            return .frame(frame)
+        }
+        do throws(EvaluationError) { return try expectation.resolved(by: context.evaluator()) } catch {
+            throw Finding(error)
         }
     }
 
     /// Returns the deadline of an expectation. It is the end of the period for a silence, and unlimited for `sent`
     /// without a `within`, as only time without progress counts.
     func deadline(
-        of wanted: ResolvedConnectionExpectation, _ timing: Timing, from time: MonotonicTime
+        of wanted: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
         switch wanted {
         case .nothing(let duration): time + duration
         case .stalled(let duration): time + context.time.patience + duration
         case .sent: timing.within.map { time + context.scaled($0) } ?? .distantFuture
-        case .input, .urgent, .sendFailed: context.deadline(timing, from: time)
+        default: context.deadline(timing, from: time)
         }
     }
 
     /// Returns whether the event can't have happened earlier than it was noticed. If the peer is the harness itself,
     /// its steps were stalled, too.
     private func isExact(
-        _ wanted: ResolvedConnectionExpectation, _ timing: Timing, _ connection: Connection
+        _ wanted: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {
         switch wanted {
-        case .input: timing.after != nil && context.connections.hasOwnPeer(connection)
         case .sent: true
-        case .urgent, .nothing, .stalled, .sendFailed: false
+        default: wanted.isInput && timing.after != nil && context.connections.hasOwnPeer(connection)
         }
     }
 
     /// Notes that a step has expected a failed send, even if it expected a different reason.
-    private func noteHeard(_ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor) {
+    private func noteHeard(_ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor) {
         if case .sendFailed = wanted, case .failed? = actor.background?.state { actor.sendFailureIsTaken = true }
     }
 
     // MARK: Findings
 
     private func explain(
-        _ why: Impossibility, _ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor,
+        _ why: Impossibility, _ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor,
         _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) -> Finding {
-        guard case .input(let input) = wanted else { return why.finding }
+        guard wanted.isInput else { return why.finding }
         var again = PendingConnectionExpectation(wanted, actor, connection)
         if why.isPartial {
             // Wait a moment, to show all of a unit that has not arrived completely.
@@ -347,7 +310,7 @@ extension ConnectionExecutor {
         // If the machine was late, received bytes may still be in the kernel.
         if connection.reading == .atOnce { connection.receive() }
         let window = context.window(from: time, until: deadline)
-        var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(input)
+        var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(wanted)
         if let hint = try await context.hintOfLateness(&again, of: actor.name, after: deadline) {
             finding.hints.append(hint)
         }
@@ -398,29 +361,27 @@ extension ConnectionExecutor {
 extension ConnectionExecutor {
     /// Returns the frame that `expect message ws.text("x")` accepts, with any key unless the script states one; `nil`
     /// if the pattern is no frame.
-    func frame(of pattern: Pattern) throws(Finding) -> ExpectedInput? {
+    func frame(of pattern: Pattern) throws(Finding) -> ExpectedFrame? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {
             try context.refuseFrame(expression)
             return nil
         }
         let bytes = try context.bytes(of: expression)
-        guard case .frame(var frame, bytes.count) = WebSocketFrame.scan(bytes.span, limit: WebSocketMatcher.limit)
+        guard case .frame(let frame, bytes.count) = WebSocketFrame.scan(bytes.span, limit: WebSocketMatcher.limit)
         else {
             throw Finding(
                 .error, at: expression.span, "this frame can't be expected: its length is not that of its payload",
                 hints: ["`expect` and its bytes take it as it is"])
         }
-        let mask: WebSocketMatcher.WantedMask =
+        let mask: ExpectedFrame.Mask =
             switch value.mask {
             case nil: .asMust
             case .none?: .unmasked
             case .chosen?: .masked
             case .key?: .key(frame.key ?? [])
             }
-        let description = WebSocketMatcher.described(frame)
-        frame.key = nil
-        return .webSocket(.frame(frame, mask), description)
+        return ExpectedFrame(frame, mask)
     }
 
     /// Throws for an expectation of lines if the framing is `websocket`: there are no lines in frames.
@@ -429,20 +390,6 @@ extension ConnectionExecutor {
         throw Finding(
             .error, "\(actor.name)'s framing is websocket: there are no lines for `\(what)`",
             hints: ["`expect message` takes a message, with a regex or without"])
-    }
-
-    func control(
-        _ opcode: UInt8, _ payload: Expression?, code: Expression? = nil, _ actor: ConnectionActor
-    ) throws(Finding) -> ExpectedInput {
-        try requireWebSocket(actor, "control frames")
-        let code = try code.map { (code) throws(Finding) in try context.integer(of: code) }
-        let content = try payload.map { (payload) throws(Finding) in
-            ExpectedText.value(try context.bytes(of: payload))
-        }
-        var description = WebSocketMatcher.name(of: opcode)
-        if let code { description += " with the code \(code)" }
-        if let value = content?.value { description += " \(Escaped.phrase(value))" }
-        return .webSocket(.control(opcode: opcode, content: content, code: code), description)
     }
 
     func requireWebSocket(_ actor: ConnectionActor, _ what: String) throws(Finding) {

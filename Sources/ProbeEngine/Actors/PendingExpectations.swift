@@ -7,13 +7,13 @@ import ProbeSystem
 struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
-    let wanted: ResolvedConnectionExpectation
+    let wanted: ConnectionExpectation<Resolved>
     /// The send that the expectation is about: the one in the background, unless a step waits for its own.
     let send: SendOperation?
     private var progress = InputProgress()
 
     init(
-        _ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection,
+        _ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor, _ connection: Connection,
         send: SendOperation? = nil
     ) {
         self.wanted = wanted
@@ -22,12 +22,14 @@ struct PendingConnectionExpectation: PendingExpectation {
         self.send = send ?? actor.background
     }
 
-    var description: String { wanted.description }
+    var description: String {
+        if case .sent = wanted { "the kernel to take \(send?.bytes.count ?? 0) bytes" } else { wanted.description }
+    }
 
     var measuresProgress: Bool {
         switch wanted {
         case .sent, .stalled: true
-        case .input, .urgent, .nothing, .sendFailed: false
+        default: false
         }
     }
 
@@ -60,7 +62,7 @@ struct PendingConnectionExpectation: PendingExpectation {
                 view.inKernel = ConnectionView.InKernel(
                     unread: connection.unreadInKernel, endIsPending: connection.endIsPending)
             }
-        case .input, .urgent: break
+        default: break
         }
         return view
     }

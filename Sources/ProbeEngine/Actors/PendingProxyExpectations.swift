@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeEvents
 import ProbeProxy
+import ProbeScenario
 import ProbeSystem
 
 /// An `accept` of a proxy that is being waited for.
@@ -41,14 +42,14 @@ struct PendingProxyAccept: PendingExpectation {
 
 /// An `expect … from client` or `expect … from server` that is being waited for.
 struct PendingWatch: PendingExpectation {
-    let wanted: ResolvedConnectionExpectation
+    let wanted: ConnectionExpectation<Resolved>
     let actor: ProxiedActor
     let side: ConversationSide
     private let owner: ConnectionActor
     private var progress = InputProgress()
 
     init(
-        _ wanted: ResolvedConnectionExpectation, _ actor: ProxiedActor, _ side: ConversationSide,
+        _ wanted: ConnectionExpectation<Resolved>, _ actor: ProxiedActor, _ side: ConversationSide,
         _ owner: ConnectionActor
     ) {
         (self.wanted, self.actor, self.side, self.owner) = (wanted, actor, side, owner)
@@ -63,7 +64,7 @@ struct PendingWatch: PendingExpectation {
             name: "\(actor.name), from its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,
             endIsNews: !actor.takenEnds.contains(side), framing: owner.framing, isOfClient: side == .client,
-            ignoresRest: wanted.isEnd, reading: .atOnce, hasOverflowed: actor.connection.overflowed.contains(side))
+            ignoresRest: wanted.isAboutEnd, reading: .atOnce, hasOverflowed: actor.connection.overflowed.contains(side))
         return ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
     }
 }

@@ -182,7 +182,7 @@ struct ProxyExecutor {
     // MARK: expect
 
     private func expect(
-        _ expectation: ConnectionExpectation, from side: ConversationSide, of actor: ProxiedActor,
+        _ expectation: ConnectionExpectation<Parsed>, from side: ConversationSide, of actor: ProxiedActor,
         _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try watch(expectation, from: side, of: actor)
@@ -205,7 +205,7 @@ struct ProxyExecutor {
     }
 
     func watch(
-        _ expectation: ConnectionExpectation, from side: ConversationSide, of actor: ProxiedActor
+        _ expectation: ConnectionExpectation<Parsed>, from side: ConversationSide, of actor: ProxiedActor
     ) throws(Finding) -> PendingWatch {
         guard let owner = actor.owners[side] else { throw Finding(.error, "\(actor.name) has no such connection") }
         return PendingWatch(try ConnectionExecutor(context: context).resolve(expectation, owner), actor, side, owner)

@@ -528,9 +528,8 @@ extension BlockInterpreter {
             let wanted = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
             // Without a `within`, a send has no deadline, but the branch does.
-            start.deadline = min(
-                connections.deadline(of: wanted, timing, from: time),
-                wanted.isSent ? context.deadline(timing, from: time) : .distantFuture)
+            start.deadline = connections.deadline(of: wanted, timing, from: time)
+            if case .sent = wanted { start.deadline = min(start.deadline, context.deadline(timing, from: time)) }
             actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
             let wanted = try subjects.resolve(expectation, subject)

@@ -25,32 +25,32 @@ struct ConnectionEvaluation {
 
     typealias Result = Outcome<ConnectionMatch>
 
-    func evaluate(_ wanted: ResolvedConnectionExpectation, _ progress: inout InputProgress) -> Result {
+    func evaluate(_ wanted: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         switch wanted {
-        case .input(let input):
-            if let tls = view.tls { return self.input(input, tls, &progress) }
-            return self.input(input, &progress)
         case .urgent(let bytes): return urgent(bytes)
         case .nothing: return nothing()
         case .stalled(let duration): return stalled(duration)
-        case .sent(_, let patience): return sent(patience)
+        case .sent: return sent()
         case .sendFailed(let reason): return sendFailed(reason)
+        default:
+            if let tls = view.tls { return input(wanted, tls, &progress) }
+            return input(wanted, &progress)
         }
     }
 
     // MARK: Bytes, lines, ends
 
-    func input(_ input: ExpectedInput, _ progress: inout InputProgress) -> Result {
+    func input(_ input: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         if view.hasOverflowed { return .mismatch(Self.overflow(of: view.name), "64 MiB are unread") }
         // After `ignore rest`, unexpected bytes are not an error: the end is looked for after them.
-        let skipped = view.ignoresRest && input.isEnd ? view.receiveBuffer.count : 0
+        let skipped = view.ignoresRest && input.isAboutEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
             buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing,
             isOfClient: view.isOfClient)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
             return .satisfied(
-                ConnectionMatch(bytes: skipped + take, takesEnd: input.isEnd, bindings: bindings), at: completed)
+                ConnectionMatch(bytes: skipped + take, takesEnd: input.isAboutEnd, bindings: bindings), at: completed)
         case .taken(let parts, let completed, let bindings):
             return .satisfied(ConnectionMatch(parts: parts, bindings: bindings), at: completed)
         case .mismatch(let mismatch):
@@ -72,20 +72,21 @@ struct ConnectionEvaluation {
             hints: ["`\(name) stop reading` leaves them to the kernel; an `expect` takes them"])
     }
 
-    private func finding(_ mismatch: InputMatcher.Mismatch, _ input: ExpectedInput) -> Finding {
+    private func finding(_ mismatch: InputMatcher.Mismatch, _ input: ConnectionExpectation<Resolved>) -> Finding {
         var finding = Finding(
             mismatch.isLimit ? .error : .failed, "\(view.name): \(mismatch.summary)", expected: mismatch.expected,
             actual: mismatch.actual,
             hints: mismatch.hints)
-        if case .reset? = view.end, finding.hints.isEmpty, !mismatch.isLimit, !input.isEnd {
+        if case .reset? = view.end, finding.hints.isEmpty, !mismatch.isLimit, !input.isAboutEnd {
             finding.hints.append(NearMiss.resetInsteadOfFin)
         }
         return finding
     }
 
     /// Returns the finding for input that did not arrive in time, with the bytes that did arrive.
-    func missed(_ input: ExpectedInput) -> Finding {
-        let unread = Array(view.receiveBuffer.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
+    func missed(_ input: ConnectionExpectation<Resolved>) -> Finding {
+        let unread = Array(
+            view.receiveBuffer.unread.prefix(max(InputMatcher.shownLimit, InputMatcher.shownLength(of: input))))
         var finding = Finding(
             .failed, "\(view.name): \(input.description) did not come within \(window.allowed)",
             hints: NearMiss.atDeadline(input, actual: unread, framing: view.framing))
@@ -190,7 +191,7 @@ extension ConnectionEvaluation {
 
     /// Waits until the kernel has taken all bytes. Without a `within`, only time without progress counts towards the
     /// deadline.
-    func sent(_ patience: Duration) -> Result {
+    func sent() -> Result {
         guard let send = view.send else { return notSending }
         switch send.state {
         case .done(let moment): return .satisfied(ConnectionMatch(), at: moment)
@@ -207,6 +208,7 @@ extension ConnectionEvaluation {
                     "\(view.name)'s send was not done in time: \(send.taken) of \(send.count) bytes had been taken by the "
                         + "kernel"), .missed)
         }
+        let patience = window.patience
         // The send stood still while the harness did.
         let last = send.lastProgressOfAny ?? window.now
         if window.isOver(last + patience, from: last) {
@@ -287,7 +289,7 @@ extension ConnectionEvaluation {
 /// whether a step waits for it or finds it already there.
 extension ConnectionEvaluation {
     func input(
-        _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
+        _ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
     ) -> Result {
         if view.hasOverflowed { return self.input(input, &progress) }
         let sequence = sequence(tls, for: input)
@@ -308,10 +310,10 @@ extension ConnectionEvaluation {
         var unread: Int
     }
 
-    private func sequence(_ tls: ConnectionView.TLS, for input: ExpectedInput) -> Sequence {
-        let wantsWarning = if case .alert(TLSAlert.userCanceled) = input { true } else { false }
+    private func sequence(_ tls: ConnectionView.TLS, for input: ConnectionExpectation<Resolved>) -> Sequence {
+        let wantsWarning = if case .alert(Int(TLSAlert.userCanceled)) = input { true } else { false }
         // After `ignore rest`, unreadable input doesn't matter either.
-        let ignores = view.ignoresRest && input.isEnd
+        let ignores = view.ignoresRest && input.isAboutEnd
         let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning || $0.isFailure && ignores }
         let next = tls.news.dropFirst(passed.count).first
         let count = view.receiveBuffer.count
@@ -324,7 +326,8 @@ extension ConnectionEvaluation {
 
     /// Evaluates bytes and RST. Bytes after the next TLS event are not examined.
     private func bytes(
-        _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence, _ progress: inout InputProgress
+        _ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence,
+        _ progress: inout InputProgress
     ) -> Result {
         var first = self
         if sequence.next != nil {
@@ -358,7 +361,7 @@ extension ConnectionEvaluation {
 
     /// Returns what arrived in place of the expected input and rules it out; `nil` if the input can still arrive.
     private func came(
-        _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ExpectedInput
+        _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ConnectionExpectation<Resolved>
     ) -> (Finding, String)? {
         let what: String
         if let next = sequence.next {
@@ -376,7 +379,7 @@ extension ConnectionEvaluation {
         case .line(let text, _), .message(let text, _): finding.expected = text.value
         default: break
         }
-        if sequence.unread > 0, !input.isEnd {
+        if sequence.unread > 0, !input.isAboutEnd {
             finding.actual = Array(view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit)))
             finding.summary += ", after \(ByteText.count(sequence.unread, "byte")) of one that is not whole"
         }
@@ -386,7 +389,7 @@ extension ConnectionEvaluation {
     // MARK: Ends
 
     /// Bytes before an end are an error, except after `ignore rest`.
-    private func bytesBefore(_ input: ExpectedInput, _ sequence: Sequence) -> Result? {
+    private func bytesBefore(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result? {
         if sequence.unread == 0 || view.ignoresRest { return nil }
         let what = "bytes came where \(input.description) was expected"
         let unread = view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit))
@@ -394,12 +397,14 @@ extension ConnectionEvaluation {
             Finding(.failed, "\(view.name): \(what)", expected: [], actual: Array(unread)), .partialMismatch(what))
     }
 
-    private func end(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
+    private func end(_ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence)
+        -> Result
+    {
         switch (input, sequence.next?.what) {
         case (.notify, .notify): return satisfied(sequence, at: sequence.next?.time)
         case (.closed, .notify), (.closed, .alert):
             return satisfied(sequence, at: sequence.next?.time, takesEnd: true)
-        case (.alert(let code), .alert(let alert, _)) where alert.code == code:
+        case (.alert(let code), .alert(let alert, _)) where Int(alert.code) == code:
             return satisfied(sequence, at: sequence.next?.time)
         case (.eof, .notify): return finBehindNotify(input, sequence)
         case (.truncated, .notify): return mismatch(input, "close_notify came")
@@ -423,7 +428,7 @@ extension ConnectionEvaluation {
     }
 
     /// Returns the outcome for an end that has not arrived: pending if it still can, a mismatch otherwise.
-    private func awaited(_ input: ExpectedInput) -> Result {
+    private func awaited(_ input: ConnectionExpectation<Resolved>) -> Result {
         switch view.end {
         case nil: window.wait(orMissed: missed(input))
         case .eof: mismatch(input, "the peer closed (FIN)")
@@ -432,12 +437,12 @@ extension ConnectionEvaluation {
         }
     }
 
-    private func mismatch(_ input: ExpectedInput, _ what: String) -> Result {
+    private func mismatch(_ input: ConnectionExpectation<Resolved>, _ what: String) -> Result {
         .mismatch(
             Finding(.failed, "\(view.name): \(what) where \(input.description) was expected"), what)
     }
 
-    private func finBehindNotify(_ input: ExpectedInput, _ sequence: Sequence) -> Result {
+    private func finBehindNotify(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result {
         switch view.end {
         case .eof(let time): satisfied(sequence, at: time, takesEnd: true)
         case .reset: mismatch(input, "the connection was reset (RST) behind close_notify")
@@ -446,7 +451,9 @@ extension ConnectionEvaluation {
     }
 
     /// Evaluates a FIN when there is no close_notify that a step has yet to consume.
-    private func fin(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
+    private func fin(_ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence)
+        -> Result
+    {
         guard case .eof(let time)? = view.end else { return awaited(input) }
         if tls.endIsTaken || !tls.isUp || sequence.passed.contains(where: \.isFailure) {
             return satisfied(sequence, at: time, takesEnd: true)

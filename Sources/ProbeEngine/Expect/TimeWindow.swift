@@ -13,6 +13,8 @@ struct TimeWindow {
     /// The standstills of the reactor's thread. They matter only from the deadline on, and for expectations with
     /// ``PendingExpectation/measuresProgress``.
     var standstills = Standstills()
+    /// The time without progress after which a send has failed.
+    var patience = Duration.zero
 
     /// The time that the step allows, as findings show it.
     var allowed: String { DurationText.script(deadline - start) }

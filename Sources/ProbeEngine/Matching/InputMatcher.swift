@@ -46,24 +46,27 @@ struct InputMatcher {
     /// Compares the received bytes with the expected input.
     ///
     /// - Parameter progress: the progress of this wait, which makes each look begin where the last one ended.
-    func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
+    func match(_ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         progress.begin(buffer, framing)
         let outcome = evaluate(expected, &progress)
         guard case .pending = outcome, let end, !progress.isBusy else { return outcome }
         return .mismatch(ended(end, before: expected))
     }
 
-    private func evaluate(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
+    private func evaluate(_ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
         switch expected {
         case .bytes(let bytes): return exact(bytes, &progress)
-        case .webSocket(let wanted, _):
-            return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(wanted, &progress)
         case .line(let text, let name) where framing == .websocket,
             .message(let text, let name) where framing == .websocket:
             // The message is compared as text, unless any message will do.
             let kind: WebSocketMessageKind? = if case .any = text { nil } else { .text }
-            return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(
-                .message(text, name: name, kind: kind), &progress)
+            return webSocket.message(text, name, kind, &progress)
+        case .messageOfKind(let kind, let text, let name): return webSocket.message(text, name, kind, &progress)
+        case .frame(let frame): return webSocket.whole(frame)
+        case .ping(let payload): return webSocket.control(WebSocketFrame.Opcode.ping, payload, &progress)
+        case .pong(let payload): return webSocket.control(WebSocketFrame.Opcode.pong, payload, &progress)
+        case .closeFrame(let code, let reason):
+            return webSocket.control(WebSocketFrame.Opcode.close, code: code, reason, &progress)
         case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
         case .message(let text, let name): return unit(text, name, noun: "message", expected, &progress)
         case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)
@@ -84,8 +87,12 @@ struct InputMatcher {
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
+        // Received bytes don't decide these: `ConnectionEvaluation` does.
+        case .urgent, .nothing, .stalled, .sent, .sendFailed: return .pending
         }
     }
+
+    private var webSocket: WebSocketMatcher { WebSocketMatcher(buffer: buffer, isOfClient: isOfClient) }
 
     // MARK: Bytes
 
@@ -109,7 +116,7 @@ struct InputMatcher {
         return outcome
     }
 
-    private func integer(_ format: IntegerFormat, _ name: String?) -> Result {
+    private func integer(_ format: IntegerFormat, _ name: Name?) -> Result {
         switch format.read(buffer.unread) {
         case .value(let value, let width): taking(width, bind(name, Value(value)))
         case .incomplete: .pending
@@ -120,7 +127,8 @@ struct InputMatcher {
     // MARK: Lines and messages
 
     private func unit(
-        _ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
+        _ text: ExpectedText, _ name: Name?, noun: String, _ expected: ConnectionExpectation<Resolved>,
+        _ progress: inout InputProgress
     ) -> Result {
         switch nextUnit(&progress) {
         case .invalid(let what):
@@ -144,7 +152,7 @@ struct InputMatcher {
 
     /// Evaluates a line that has not ended yet but may already differ from the expected one.
     private func prematurely(
-        _ text: ExpectedText, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
+        _ text: ExpectedText, noun: String, _ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress
     ) -> Result {
         guard let terminator = framing.terminator, let value = text.value, !buffer.isEmpty else {
             return .pending
@@ -161,7 +169,7 @@ struct InputMatcher {
         return .pending
     }
 
-    private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Result {
+    private func untilLine(_ text: ExpectedText, _ name: Name?, _ progress: inout InputProgress) -> Result {
         while true {
             let scan = nextUnit(&progress)
             if case .tooLong(let what) = scan { return .mismatch(.beyond(what, actual: shown())) }
@@ -177,7 +185,7 @@ struct InputMatcher {
     /// Matches each line with its own pattern. The assignment may change as more lines arrive, so that the order of the
     /// patterns doesn't matter.
     private func anyOrder(
-        _ texts: [(isOptional: Bool, text: ExpectedText)], _ progress: inout InputProgress
+        _ texts: [(isOptional: Bool, pattern: ExpectedText)], _ progress: inout InputProgress
     ) -> Result {
         // Moved out while it changes: two owners would force a copy.
         var matching = progress.matching ?? LineMatching(texts)
@@ -216,7 +224,7 @@ struct InputMatcher {
 
     // MARK: Ends
 
-    private func ending(_ expected: ExpectedInput) -> Result {
+    private func ending(_ expected: ConnectionExpectation<Resolved>) -> Result {
         if !buffer.isEmpty {
             return .mismatch(
                 Mismatch(
@@ -231,7 +239,7 @@ struct InputMatcher {
         }
     }
 
-    private func ended(_ end: Connection.ReadEnd, before expected: ExpectedInput) -> Mismatch {
+    private func ended(_ end: Connection.ReadEnd, before expected: ConnectionExpectation<Resolved>) -> Mismatch {
         let what =
             switch end {
             case .eof: "the peer closed (FIN)"
@@ -240,7 +248,7 @@ struct InputMatcher {
             }
         var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
         if !buffer.isEmpty {
-            mismatch.actual = shown(atLeast: expected.shownLength)
+            mismatch.actual = shown(atLeast: Self.shownLength(of: expected))
             mismatch.summary += ", after \(ByteText.count(buffer.count, "byte")) of one that is not whole"
         } else if case .bytes = expected {
             mismatch.actual = []
@@ -251,7 +259,7 @@ struct InputMatcher {
             mismatch.expected = text.value
             if let terminator = framing.terminator {
                 mismatch.hints = NearMiss.atEnd(
-                    expected: text, actual: shown(atLeast: expected.shownLength), terminator: terminator,
+                    expected: text, actual: shown(atLeast: Self.shownLength(of: expected)), terminator: terminator,
                     framing: framing)
             }
         case .eof:
@@ -267,11 +275,22 @@ struct InputMatcher {
         .matched(take: count, completed: count > 0 ? buffer.arrival(of: count - 1) : nil, bindings: bindings)
     }
 
-    private func bind(_ name: String?, _ value: Value) -> [(String, Value)] {
-        name.map { [($0, value)] } ?? []
+    private func bind(_ name: Name?, _ value: Value) -> [(String, Value)] {
+        name.map { [($0.value, value)] } ?? []
     }
 
     private func shown(atLeast count: Int = 0) -> [UInt8] {
         buffer.bytes(0..<min(buffer.count, max(count, InputMatcher.shownLimit)))
+    }
+
+    /// Returns the least number of received bytes to show next to the expectation. Showing fewer would suggest that the
+    /// rest did not arrive.
+    static func shownLength(of expected: ConnectionExpectation<Resolved>) -> Int {
+        switch expected {
+        case .bytes(let bytes): bytes.count
+        // Includes a terminator.
+        case .line(let text, _), .message(let text, _), .untilLine(let text, _): (text.value?.count ?? 0) + 2
+        default: 0
+        }
     }
 }

@@ -6,7 +6,7 @@ import ProbeScenario
 /// Each pattern is compared with each line once. The results are kept as bits, so that a path through P patterns costs
 /// at most P × P / 64 steps.
 struct LineMatching {
-    private let patterns: [(isOptional: Bool, text: ExpectedText)]
+    private let patterns: [(isOptional: Bool, pattern: ExpectedText)]
     /// The patterns that are literal text, by their bytes.
     private var texts: [[UInt8]: [Int]] = [:]
     /// The patterns that must be compared one by one.
@@ -20,7 +20,7 @@ struct LineMatching {
     private let required: PatternSet
     private var missing: Int
 
-    init(_ patterns: [(isOptional: Bool, text: ExpectedText)]) {
+    init(_ patterns: [(isOptional: Bool, pattern: ExpectedText)]) {
         self.patterns = patterns
         lineOf = patterns.map { _ in nil }
         var free = PatternSet(count: patterns.count)
@@ -28,7 +28,11 @@ struct LineMatching {
         for (index, pattern) in patterns.enumerated() {
             free.insert(index)
             if !pattern.isOptional { required.insert(index) }
-            if let value = pattern.text.value { texts[value, default: []].append(index) } else { others.append(index) }
+            if let value = pattern.pattern.value {
+                texts[value, default: []].append(index)
+            } else {
+                others.append(index)
+            }
         }
         (self.free, self.required) = (free, required)
         missing = patterns.count { !$0.isOptional }
@@ -38,11 +42,11 @@ struct LineMatching {
     var isComplete: Bool { missing == 0 }
 
     /// The patterns without a line.
-    var open: [ExpectedText] { patterns.indices.filter { lineOf[$0] == nil }.map { patterns[$0].text } }
+    var open: [ExpectedText] { patterns.indices.filter { lineOf[$0] == nil }.map { patterns[$0].pattern } }
 
     /// The groups of all regexes.
     var bindings: [(String, Value)] {
-        patterns.indices.flatMap { index in lineOf[index].flatMap { patterns[index].text.match(lines[$0]) } ?? [] }
+        patterns.indices.flatMap { index in lineOf[index].flatMap { patterns[index].pattern.match(lines[$0]) } ?? [] }
     }
 
     /// The number of patterns that a line is compared with.
@@ -54,7 +58,7 @@ struct LineMatching {
     mutating func add(_ line: [UInt8]) -> Bool {
         var fitting = PatternSet(count: patterns.count)
         for index in texts[line] ?? [] { fitting.insert(index) }
-        for index in others where patterns[index].text.fits(line) { fitting.insert(index) }
+        for index in others where patterns[index].pattern.fits(line) { fitting.insert(index) }
         lines.append(line)
         fits.append(fitting)
         // Required patterns get their lines before optional ones.

@@ -76,7 +76,7 @@ enum NearMiss {
     }
 
     /// Returns hints for input that did not arrive in time.
-    static func atDeadline(_ expected: ExpectedInput, actual: [UInt8], framing: Framing) -> [String] {
+    static func atDeadline(_ expected: ConnectionExpectation<Resolved>, actual: [UInt8], framing: Framing) -> [String] {
         switch expected {
         case .line(let text, _), .untilLine(let text, _), .message(let text, _):
             if actual.isEmpty { return [] }

@@ -9,27 +9,6 @@ import ProbeSystem
 ///
 /// A frame that RFC 6455 forbids satisfies only an expectation of exactly this frame.
 struct WebSocketMatcher {
-    /// What is expected.
-    enum Wanted {
-        /// The next data message: its content and its kind (RFC 6455, 5.6); `nil` for either kind.
-        case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
-        /// The next control frame with this opcode, with this content if given. For a close with a code, the content is
-        /// the reason.
-        case control(opcode: UInt8, content: ExpectedText?, code: Int?)
-        /// The next frame of any kind.
-        case frame(WebSocketFrame, WantedMask)
-    }
-
-    /// The expected masking of a frame.
-    enum WantedMask {
-        /// As required of the side that sent the frame.
-        case asMust
-        case unmasked
-        /// With any key.
-        case masked
-        case key([UInt8])
-    }
-
     /// How far a wait has looked: the fragments of a message, and the offset after what has been examined.
     struct Progress {
         fileprivate var fragments: [Placed] = []
@@ -53,14 +32,6 @@ struct WebSocketMatcher {
         case result(InputMatcher.Result)
     }
 
-    func match(_ wanted: Wanted, _ progress: inout InputProgress) -> InputMatcher.Result {
-        switch wanted {
-        case .message(let text, let name, let kind): message(text, name, kind, &progress)
-        case .control(let opcode, let content, let code): control(opcode, content, code, &progress)
-        case .frame(let frame, let mask): whole(frame, mask)
-        }
-    }
-
     private func next(from offset: Int) -> Next {
         let unread = buffer.unread
         guard offset < unread.count else { return .incomplete }
@@ -80,7 +51,7 @@ struct WebSocketMatcher {
         if let what = placed.frame.violation(isOfClient: isOfClient) {
             return .result(
                 mismatch(
-                    "\(Self.name(of: placed.frame.opcode)) \(what)", placed.frame,
+                    "\(WebSocketFrame.name(of: placed.frame.opcode)) \(what)", placed.frame,
                     hints: ["`expect message ws.frame(…)` takes a frame as it is"]))
         }
         // A frame that has been examined is not examined again.
@@ -104,14 +75,15 @@ struct WebSocketMatcher {
 
     // MARK: Messages
 
-    private func message(
-        _ text: ExpectedText, _ name: String?, _ kind: WebSocketMessageKind?, _ progress: inout InputProgress
+    /// Evaluates the next data message: its content and its kind (RFC 6455, 5.6); `nil` for either kind.
+    func message(
+        _ text: ExpectedText, _ name: Name?, _ kind: WebSocketMessageKind?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
         search(&progress) { placed, progress in
             let frame = placed.frame
             if frame.opcode == WebSocketFrame.Opcode.close {
                 return mismatch(
-                    "\(Self.described(frame)) came where \(text.described(as: "message")) was expected", frame,
+                    "\(frame.description) came where \(text.described(as: "message")) was expected", frame,
                     hints: ["no message comes behind a close (RFC 6455, 5.5.1); `expect close` takes it"])
             }
             if frame.opcode > 8 { return nil }
@@ -128,7 +100,7 @@ struct WebSocketMatcher {
     }
 
     private func compare(
-        _ fragments: [Placed], _ text: ExpectedText, _ name: String?, _ kind: WebSocketMessageKind?
+        _ fragments: [Placed], _ text: ExpectedText, _ name: Name?, _ kind: WebSocketMessageKind?
     ) -> InputMatcher.Result {
         let content = fragments.flatMap(\.frame.payload)
         let came: WebSocketMessageKind = fragments[0].frame.opcode == WebSocketFrame.Opcode.text ? .text : .binary
@@ -155,27 +127,30 @@ struct WebSocketMatcher {
                     actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
                     hints: NearMiss.line(expected: text, actual: content, framing: .websocket)))
         }
-        return taken(fragments, groups + (name.map { [($0, .bytes(content))] } ?? []))
+        return taken(fragments, groups + (name.map { [($0.value, .bytes(content))] } ?? []))
     }
 
     // MARK: Control frames
 
     /// Evaluates the next control frame. A complete data message before it must be expected first; fragments of an
     /// unfinished message stay.
-    private func control(
-        _ opcode: UInt8, _ content: ExpectedText?, _ code: Int?, _ progress: inout InputProgress
+    ///
+    /// - Parameter content: the payload, or the reason of a close with a code; `nil` for any.
+    func control(
+        _ opcode: UInt8, code: Int? = nil, _ content: [UInt8]?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
         search(&progress) { placed, _ in
             let frame = placed.frame
             if frame.opcode < 8, !frame.isFinal { return nil }
             guard frame.opcode == opcode else {
-                return mismatch("\(Self.described(frame)) came where \(Self.name(of: opcode)) was expected", frame)
+                return mismatch(
+                    "\(frame.description) came where \(WebSocketFrame.name(of: opcode)) was expected", frame)
             }
             return compare(placed, content, code)
         }
     }
 
-    private func compare(_ placed: Placed, _ content: ExpectedText?, _ code: Int?) -> InputMatcher.Result {
+    private func compare(_ placed: Placed, _ content: [UInt8]?, _ code: Int?) -> InputMatcher.Result {
         var payload = placed.frame.payload
         if let code {
             let came = placed.frame.closeCode.map(Int.init)
@@ -185,26 +160,26 @@ struct WebSocketMatcher {
             }
             payload.removeFirst(2)
         }
-        guard let content else { return taken([placed], []) }
-        guard let groups = content.match(payload) else {
-            return .mismatch(
-                InputMatcher.Mismatch(
-                    summary: "\(Self.described(placed.frame)) has another payload than was expected",
-                    expected: content.value, actual: payload))
-        }
-        return taken([placed], groups)
+        if content == nil || content == payload { return taken([placed], []) }
+        return .mismatch(
+            InputMatcher.Mismatch(
+                summary: "\(placed.frame.description) has another payload than was expected", expected: content,
+                actual: payload))
     }
 
     // MARK: Frames
 
-    private func whole(_ expected: WebSocketFrame, _ mask: WantedMask) -> InputMatcher.Result {
+    /// Evaluates the next frame of any kind.
+    func whole(_ wanted: ExpectedFrame) -> InputMatcher.Result {
+        var expected = wanted.frame
+        expected.key = nil
         switch next(from: 0) {
         case .incomplete: return .pending
         case .result(let result): return result
         case .frame(let placed):
             var frame = placed.frame
             let isMasked =
-                switch mask {
+                switch wanted.mask {
                 case .asMust: (frame.key != nil) == isOfClient
                 case .unmasked: frame.key == nil
                 case .masked: frame.key != nil
@@ -219,7 +194,7 @@ struct WebSocketMatcher {
             }
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "\(Self.described(placed.frame)) came where \(Self.described(expected)) was expected",
+                    summary: "\(placed.frame.description) came where \(expected.description) was expected",
                     expected: expected.payload, actual: placed.frame.payload, hints: hints))
         }
     }
@@ -248,30 +223,5 @@ struct WebSocketMatcher {
         return .mismatch(
             .beyond(
                 "a frame of \(length) bytes came, which is more than the harness keeps (64 MiB)", actual: actual))
-    }
-
-    // MARK: Words
-
-    static func name(of opcode: UInt8) -> String {
-        switch opcode {
-        case WebSocketFrame.Opcode.continuation: "a continuation"
-        case WebSocketFrame.Opcode.text: "a text frame"
-        case WebSocketFrame.Opcode.binary: "a binary frame"
-        case WebSocketFrame.Opcode.close: "a close"
-        case WebSocketFrame.Opcode.ping: "a ping"
-        case WebSocketFrame.Opcode.pong: "a pong"
-        default: "a frame of the opcode \(opcode)"
-        }
-    }
-
-    /// Describes a frame, for example `a text frame (no FIN, RSV 4)`.
-    static func described(_ frame: WebSocketFrame) -> String {
-        var notes: [String] = []
-        if !frame.isFinal { notes.append("no FIN") }
-        if frame.reserved != 0 { notes.append("RSV \(frame.reserved)") }
-        if frame.key != nil { notes.append("masked") }
-        if let form = frame.lengthForm { notes.append("its length in \(form.rawValue) bytes") }
-        if let code = frame.closeCode { notes.append("code \(code)") }
-        return name(of: frame.opcode) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
 }

@@ -110,7 +110,7 @@ struct StandstillLimit: Equatable {
 
     /// Returns the limits for what packets show, which is late if the harness is. The kernel retransmits if a link is
     /// late with acknowledgments.
-    private static func all(of statement: WireStatement, hasLinks: Bool) -> [Self] {
+    private static func all(of statement: WireStatement<Parsed>, hasLinks: Bool) -> [Self] {
         let probe = Self(probe, "TCP's tail-loss probe", harmless: probe, of: [.link])
         switch statement {
         case .halfConnection(_, _, .gap(_, _, let time)): return [Self(time, "an expected gap")]

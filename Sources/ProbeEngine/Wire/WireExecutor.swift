@@ -10,7 +10,7 @@ struct WireExecutor {
     let context: CaseContext
 
     func judge(
-        _ statement: WireStatement, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ statement: WireStatement<Parsed>, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         let named = statement.names.map(\.value)
         // A statement without names is about all actors.
@@ -63,11 +63,9 @@ struct WireExecutor {
         }
     }
 
-    private func resolve(_ statement: WireStatement) throws(Finding) -> ResolvedStatement {
+    private func resolve(_ statement: WireStatement<Parsed>) throws(Finding) -> WireStatement<Resolved> {
         do throws(EvaluationError) {
-            return try ResolvedStatement(
-                statement, evaluator: context.evaluator(), framing: context.scenario.framing,
-                deadline: { context.scaled($0) })
+            return try statement.resolved(by: context.evaluator(), deadline: { context.scaled($0) })
         } catch {
             throw Finding(error)
         }
@@ -84,7 +82,7 @@ extension Finding {
 extension CaseContext {
     /// Returns the first actor on a Unix socket that a statement is about. A statement without names is about all
     /// actors.
-    fileprivate func unixSocket(in statement: WireStatement) -> String? {
+    fileprivate func unixSocket(in statement: WireStatement<Parsed>) -> String? {
         let named = statement.names.map(\.value)
         return (named.isEmpty ? actors.order : named).first { isOnUnixSocket($0) }
     }

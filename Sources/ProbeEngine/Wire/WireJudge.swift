@@ -13,32 +13,24 @@ struct WireJudge {
     /// Judges a statement.
     ///
     /// - Throws: if the statement does not name one connection.
-    func judge(_ statement: ResolvedStatement) throws(Finding) -> WireVerdict {
-        switch statement {
-        case .arrived(let statement): return try WireJudge(names: names, isAboutArrivals: true).judge(statement)
-        case .everywhere(let assertion): return judgeEverywhere(assertion)
-        case .sent(let assertion, let from, let to):
-            guard let end = try connection(from, to) else { return nothing(from, to) }
-            return judge(.halfConnection(assertion, from: end.side), end, sideNames(from, to, end.side))
-        case .endpoint(let kind, let name, let peer):
-            guard let end = try connection(name, peer) else { return nothing(name, peer) }
-            let assertion: WireAssertion =
-                switch kind {
-                case .fin: .fin(from: end.side)
-                case .rst: .rst(from: end.side)
-                case .closedFirst: .closedFirst(by: end.side)
-                }
-            return judge(assertion, end, peer.map { sideNames(name, $0, end.side) } ?? names.names(end.index))
+    func judge(_ statement: WireStatement<Resolved>) throws(Finding) -> WireVerdict {
+        if case .arrived(let statement) = statement {
+            return try WireJudge(names: names, isAboutArrivals: true).judge(statement)
         }
+        guard case .connection(let from, let to) = statement.subject else {
+            return judgeEverywhere(statement.assertion(from: .client))
+        }
+        guard let end = try connection(from, to) else { return nothing(from, to) }
+        return judge(
+            statement.assertion(from: end.side), end,
+            to.map { sideNames(from, $0, end.side) } ?? names.names(end.index))
     }
 
     /// Returns what a statement is about, for the capture's notes.
-    func target(of statement: ResolvedStatement, _ verdict: WireVerdict) -> CaptureNotes.Target {
-        switch statement {
-        case .arrived(let statement): return target(of: statement, verdict)
-        case .everywhere: return .every(except: names.notJudged)
-        case .sent(_, let from, let to): return target(from, to, verdict)
-        case .endpoint(_, let name, let peer): return target(name, peer, verdict)
+    func target(of statement: WireStatement<Resolved>, _ verdict: WireVerdict) -> CaptureNotes.Target {
+        switch statement.subject {
+        case .connection(let from, let to): target(from, to, verdict)
+        case .every: .every(except: names.notJudged)
         }
     }
 
@@ -145,14 +137,14 @@ struct WireJudge {
     }
 }
 
-extension ResolvedStatement {
+extension WireStatement<Resolved> {
     var description: String {
         switch self {
-        case .sent(_, let from, let to): "what goes from \(from.value) to \(to.value)"
-        case .endpoint(.fin, let name, _): "a FIN from \(name.value)"
-        case .endpoint(.rst, let name, _): "an RST from \(name.value)"
-        case .endpoint(.closedFirst, let name, _): "\(name.value) to close first"
-        case .everywhere: "the wire"
+        case .halfConnection(let from, let to, _): "what goes from \(from.value) to \(to.value)"
+        case .fin(let name, _): "a FIN from \(name.value)"
+        case .rst(let name, _): "an RST from \(name.value)"
+        case .closedFirst(let name): "\(name.value) to close first"
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: "the wire"
         case .arrived(let statement): "\(statement.description), as it arrived"
         }
     }

@@ -1,5 +1,6 @@
 import ProbeBase
 package import ProbeEvents
+import ProbeScenario
 package import ProbeWire
 
 /// Judges statements on the capture of a run, using the notes that the run left in it.
@@ -25,7 +26,7 @@ package struct RunCheck {
         package var check: WireCheck
         package var scope: Scope
         var target: CaptureNotes.Target
-        var statement: ResolvedStatement
+        var statement: WireStatement<Resolved>
         package var step: String?
 
         /// The assertion that is judged, for the limits of the analysis.
@@ -46,7 +47,7 @@ package struct RunCheck {
 
     /// Returns the judgements that a check requires: one for each step with its text, otherwise a single one.
     package func tasks(_ check: WireCheck) -> [Task] {
-        func scope(_ statement: ResolvedStatement, _ last: Scope.Last?) -> Scope {
+        func scope(_ statement: WireStatement<Resolved>, _ last: Scope.Last?) -> Scope {
             Scope(view: view ?? (statement.isAboutArrivals ? .received : .sent), last: last)
         }
         if !isOnWhole, !check.moments.isEmpty {
@@ -57,7 +58,7 @@ package struct RunCheck {
                     statement: moment.statement, step: moment.step.place)
             }
         }
-        let names = check.statement.names
+        let names = check.statement.names.map(\.value)
         let target: CaptureNotes.Target =
             if names.isEmpty {
                 .every(except: notes.connections.indices.filter { notes.connections[$0].isDiscarded })
@@ -141,7 +142,7 @@ package struct RunCheck {
         let connection = notes.connections[number]
         let conversations = inspection.analysis.table.conversations
         let found = conversations.indices.first { Key(conversations[$0]) == Key(connection) }
-        let names = task.statement.names
+        let names = task.statement.names.map(\.value)
         let own = names.first ?? "\(side)"
         let peer =
             names.count > 1
@@ -171,7 +172,8 @@ package struct RunCheck {
         let leftOut = Set(except.filter(notes.connections.indices.contains).map { Key(notes.connections[$0]) })
         let known = Dictionary(
             notes.connections.map { (Key($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let assertion = task.statement.assertion(from: task.statement.names.first == "server" ? .server : .client)
+        let assertion = task.statement.assertion(
+            from: task.statement.names.first?.value == "server" ? .server : .client)
         var outcomes: [CheckRun.Outcome] = []
         for flow in conversations.indices where filter.includes(flow, of: conversations) {
             let key = Key(conversations[flow])

@@ -8,12 +8,12 @@ package struct WireCheck: Sendable {
     /// A `wire` step of the run with the same text, and the statement with the values that its names had at that step.
     package struct Moment: Sendable {
         package var step: CaptureNotes.Step
-        package var statement: ResolvedStatement
+        package var statement: WireStatement<Resolved>
     }
 
     /// The assertion, about `client` and `server`.
     package let assertion: WireAssertion
-    let statement: ResolvedStatement
+    let statement: WireStatement<Resolved>
     package let place: SourceLocation
     /// The statement as the user wrote it.
     package let text: String
@@ -21,9 +21,9 @@ package struct WireCheck: Sendable {
     let heading: String
     package let moments: [Moment]
 
-    private init(_ statement: ResolvedStatement, at place: SourceLocation, text: String, moments: [Moment]) {
+    private init(_ statement: WireStatement<Resolved>, at place: SourceLocation, text: String, moments: [Moment]) {
         self.statement = statement
-        assertion = statement.assertion(from: statement.names.first == "server" ? .server : .client)
+        assertion = statement.assertion(from: statement.names.first?.value == "server" ? .server : .client)
         self.place = place
         self.text = text
         self.moments = moments
@@ -61,11 +61,12 @@ package struct WireCheck: Sendable {
         for item in parsed.items {
             let text = parsed.sources.text(of: item.span)
             let steps = notes.steps(like: text)
-            func resolved(_ values: [String: CaptureNotes.NamedValue]) throws(EvaluationError) -> ResolvedStatement {
+            func resolved(_ values: [String: CaptureNotes.NamedValue]) throws(EvaluationError) -> WireStatement<
+                Resolved
+            > {
                 let scope = BoundScope(variables: values.mapValues(Value.init), loader: loader)
-                return try ResolvedStatement(
-                    item.statement,
-                    evaluator: Evaluator(scope: scope, sources: parsed.sources, framing: framing), framing: framing)
+                return try item.statement.resolved(
+                    by: Evaluator(scope: scope, sources: parsed.sources, framing: framing))
             }
             do throws(EvaluationError) {
                 var moments: [Moment] = []
@@ -88,31 +89,9 @@ package struct WireCheck: Sendable {
     }
 }
 
-extension ResolvedStatement {
-    /// The actors that the statement names.
-    var names: [String] {
-        switch self {
-        case .sent(_, let from, let to): [from.value, to.value]
-        case .endpoint(_, let name, let peer): [name.value] + (peer.map { [$0.value] } ?? [])
-        case .everywhere: []
-        case .arrived(let statement): statement.names
-        }
-    }
-
+extension WireStatement {
     var isAboutArrivals: Bool {
         if case .arrived = self { true } else { false }
-    }
-
-    /// Returns the same statement about one flow.
-    ///
-    /// - Parameter side: the side of the first actor that the statement names.
-    func assertion(from side: ConversationSide) -> WireAssertion {
-        switch self {
-        case .sent(let assertion, _, _): .halfConnection(assertion, from: side)
-        case .endpoint(let event, _, _): event.assertion(side)
-        case .everywhere(let assertion): assertion
-        case .arrived(let statement): statement.assertion(from: side)
-        }
     }
 }
 

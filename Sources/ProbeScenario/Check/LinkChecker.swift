@@ -191,7 +191,7 @@ struct LinkChecker {
     }
 
     /// Checks `arrived` after a statement about the wire.
-    func checkArrived(_ statement: WireStatement) {
+    func checkArrived(_ statement: WireStatement<Parsed>) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
             return names.report(
                 .linkEnds, "`arrived` is about packets of a link, and `\(name.value)` is on none",

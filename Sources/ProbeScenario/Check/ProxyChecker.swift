@@ -52,7 +52,7 @@ struct ProxyChecker {
     }
 }
 
-extension ConnectionExpectation {
+extension ConnectionExpectation<Parsed> {
     /// Whether the expectation is about an endpoint of the harness: a mere observer can't know it.
     fileprivate var isOfHarness: Bool {
         switch self {

@@ -32,7 +32,8 @@ struct WebSocketChecker {
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =
             switch action {
-            case .connection(.expect(let expectation)) where expectation.isOfWebSocket: "expect \(expectation.spelling)"
+            case .connection(.expect(let expectation)) where expectation.neededOfWebSocket != nil:
+                "expect \(expectation.spelling)"
             case .subject(.expect(.stopped("closed", _))): "expect stopped closed"
             case .subject(.expect(let expectation)) where expectation.isOfWebSocket: "expect \(expectation.spelling)"
             case .subject(let action) where action.isOfWebSocket: action.spelling

@@ -5,7 +5,7 @@ struct WireChecker {
     /// Whether the statements are about a capture of links whose declaring script is not available.
     var hasGivenLinks = false
 
-    func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
+    func check(_ statement: WireStatement<Parsed>, _ timing: Timing, _ step: Step) {
         if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
             names.report(.afterNotHere(reason), at: names.context.sources.clause("after", of: step))
         }
@@ -13,8 +13,8 @@ struct WireChecker {
             LinkChecker(names: names, values: values).checkArrived(statement)
         }
         switch statement.subject {
-        case .connection(let from, let to): checkEnds(from, to)
-        case .connectionOf(let name): checkEnd(name, statement)
+        case .connection(let from, let to?): checkEnds(from, to)
+        case .connection(let name, nil): checkEnd(name, statement)
         case .every: break
         }
         for value in statement.values { values.check(value, step) }
@@ -61,7 +61,7 @@ struct WireChecker {
         }
     }
 
-    private func checkEnd(_ name: Name, _ statement: WireStatement) {
+    private func checkEnd(_ name: Name, _ statement: WireStatement<Parsed>) {
         guard let known = names.actor(name), !names.place.isOrderUnknown, !names.isDoubtful(name.value) else { return }
         switch known.kind {
         case .client, .subject:

@@ -5,7 +5,7 @@ package import ProbeBase
 /// The parser and the checker of whole scenarios process them, so a line has the same meaning as in a scenario.
 package struct WireStatements: Sendable {
     package struct Item: Sendable {
-        package var statement: WireStatement
+        package var statement: WireStatement<Parsed>
         /// The span of the whole statement.
         package var span: SourceSpan
     }

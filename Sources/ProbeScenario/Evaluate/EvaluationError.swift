@@ -29,6 +29,7 @@ package struct EvaluationError: Error, Sendable {
         case noTerminator(Framing)
         case regexSyntax(String)
         case notARegex
+        case emptyDelimiter
         case badCall(String)
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
@@ -88,6 +89,7 @@ extension EvaluationError.Reason {
         case .noTerminator(let framing): "a line has no terminator with framing \(framing.rawValue)"
         case .regexSyntax(let message): "the regex is wrong: \(message)"
         case .notARegex: "this is no regex"
+        case .emptyDelimiter: "an empty delimiter is found everywhere"
         case .badCall(let name): "\(name)(…) is called wrongly"
         case .cutOutOfOrder(let offset): "offset \(offset) is not behind the one before it"
         case .cutPastEnd(let offset, let length):

@@ -64,6 +64,29 @@ package struct Evaluator {
         return value
     }
 
+    package func bytes(ofOptional expression: Expression?) throws(EvaluationError) -> [UInt8]? {
+        guard let expression else { return nil }
+        return try bytes(of: expression)
+    }
+
+    package func integer(ofOptional expression: Expression?) throws(EvaluationError) -> Int? {
+        guard let expression else { return nil }
+        return try integer(of: expression)
+    }
+
+    /// Returns the text that a line or a message must match.
+    package func text(of pattern: Pattern) throws(EvaluationError) -> ExpectedText {
+        switch pattern {
+        case .any: return .any
+        case .regex(let literal): return .regex(try regex(of: literal))
+        case .value(let expression):
+            let value = try evaluate(expression)
+            if case .regex(let regex) = value { return .regex(regex) }
+            guard let bytes = value.bytes else { throw EvaluationError(.notBytes, span: expression.span) }
+            return .value(bytes)
+        }
+    }
+
     /// Returns the pieces of a value from `cuts()` if it is the whole expression; otherwise its bytes as one piece.
     package func pieces(of expression: Expression) throws(EvaluationError) -> [[UInt8]] {
         let value = try evaluate(expression)

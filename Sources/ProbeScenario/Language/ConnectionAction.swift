@@ -3,7 +3,7 @@ package import ProbeBase
 /// An action of a connection of the harness.
 package enum ConnectionAction: LanguageElement {
     case send(SendStatement)
-    case expect(ConnectionExpectation)
+    case expect(ConnectionExpectation<Parsed>)
     case close
     case halfClose
     case reset

@@ -1,23 +1,25 @@
 package import ProbeBase
 
 /// What a connection receives, or what happens to its own sending. `as` names are bound once the expectation is met.
-package enum ConnectionExpectation: LanguageElement {
-    case bytes(Expression)
-    case line(Pattern, as: Name?)
-    case linesInAnyOrder([(isOptional: Bool, pattern: Pattern)])
-    case untilLine(Pattern, as: Name?)
-    case count(Expression, as: Name?)
-    case until(delimiter: Expression, as: Name?)
+package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
+    case bytes(Stage.Bytes)
+    case line(Stage.Text, as: Name?)
+    case linesInAnyOrder([(isOptional: Bool, pattern: Stage.Text)])
+    case untilLine(Stage.Text, as: Name?)
+    case count(Stage.Number, as: Name?)
+    case until(delimiter: Stage.Bytes, as: Name?)
     case anyBytes(as: Name?)
     case integer(IntegerFormat, as: Name?)
-    case urgent(Expression)
-    case message(Pattern, as: Name?)
+    case urgent(Stage.Bytes)
+    case message(Stage.Text, as: Name?)
     /// A WebSocket text or binary message.
-    case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
+    case messageOfKind(WebSocketMessageKind, Stage.Text, as: Name?)
+    /// A WebSocket frame, whatever it contains: `message ws.text("x")`.
+    case frame(Stage.Frame)
     /// WebSocket control frames.
-    case ping(Expression?)
-    case pong(Expression?)
-    case closeFrame(code: Expression?, reason: Expression?)
+    case ping(Stage.Bytes?)
+    case pong(Stage.Bytes?)
+    case closeFrame(code: Stage.Number?, reason: Stage.Bytes?)
     case eof
     case reset
     case closed
@@ -26,7 +28,7 @@ package enum ConnectionExpectation: LanguageElement {
     /// A FIN without close_notify.
     case truncated
     /// An alert, by its number.
-    case alert(Expression)
+    case alert(Stage.Number)
     case nothing(for: Duration)
     case stalled(for: Duration)
     case sent
@@ -34,10 +36,29 @@ package enum ConnectionExpectation: LanguageElement {
     case sendFailed(reason: String?)
 }
 
+/// The stage of an expectation.
+package protocol ExpectationStage: StatementStage {
+    /// What a line or a message must be.
+    associatedtype Text: Sendable
+    /// A WebSocket frame. The parser reads one as the value of a message: only the framing at run time decides.
+    associatedtype Frame: Sendable
+}
+
+extension Parsed: ExpectationStage {
+    package typealias Text = Pattern
+    package typealias Frame = Never
+}
+
+extension Resolved: ExpectationStage {
+    package typealias Text = ExpectedText
+    package typealias Frame = ExpectedFrame
+}
+
 // MARK: The table
 
-extension ConnectionExpectation {
-    static let phrases: [Phrase<ExpectationParser, ConnectionExpectation>] =
+/// The phrases of a connection's expectations.
+enum ConnectionExpectationPhrases {
+    static let all: [Phrase<ExpectationParser, ConnectionExpectation<Parsed>>] =
         [
             Phrase.pattern(
                 LanguageEntry(
@@ -181,7 +202,7 @@ extension ConnectionExpectation {
         ]
 
     /// The entries that begin with a value.
-    static let valueEntries = [
+    static let values = [
         LanguageEntry(
             "bytes", ["expect V"],
             "the next bytes are exactly these. The first byte that differs fails at once", example: "expect \"text\"",
@@ -190,13 +211,9 @@ extension ConnectionExpectation {
             "… bytes", ["expect 10 bytes as x"], "exactly ten; also `(n * 2) bytes` and a variable: `n bytes`",
             example: "expect 10 bytes as x", choice: nil, timing: .both),
     ]
-    static let entries = index(phrases, valueEntries)
-    /// The entries that have no meaning on a connection without TLS.
-    static var entriesOfTLS: [LanguageEntry] {
-        ["notify", "truncated", "alert"].compactMap { entries[$0] }
-    }
+    static let entries = ConnectionExpectation<Parsed>.index(all, values)
 
-    private static func kind(_ kind: WebSocketMessageKind) -> Phrase<ExpectationParser, ConnectionExpectation> {
+    private static func kind(_ kind: WebSocketMessageKind) -> Phrase<ExpectationParser, ConnectionExpectation<Parsed>> {
         let entry = LanguageEntry(
             "message \(kind.rawValue)", ["expect message \(kind.rawValue) V"],
             "with `framing websocket`: the content of a \(kind.rawValue) message",
@@ -208,7 +225,9 @@ extension ConnectionExpectation {
         }
     }
 
-    private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ExpectationParser, ConnectionExpectation> {
+    private static func integerPhrase(_ format: IntegerFormat) -> Phrase<
+        ExpectationParser, ConnectionExpectation<Parsed>
+    > {
         // One row of the reference and one choice represent all integer formats.
         let isShown = format == .u16
         var entry = LanguageEntry(
@@ -223,8 +242,10 @@ extension ConnectionExpectation {
             return .integer(format, as: name)
         }
     }
+}
 
-    var spelling: String {
+extension ConnectionExpectation {
+    package var spelling: String {
         switch self {
         case .bytes: "bytes"
         case .line: "line"
@@ -235,7 +256,7 @@ extension ConnectionExpectation {
         case .anyBytes: "any bytes"
         case .integer(let format, _): format.rawValue
         case .urgent: "urgent"
-        case .message: "message"
+        case .message, .frame: "message"
         case .messageOfKind(let kind, _, _): "message \(kind.rawValue)"
         case .ping: "ping"
         case .pong: "pong"
@@ -257,28 +278,62 @@ extension ConnectionExpectation {
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .truncated: true
-        case .notify, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent,
-            .message, .messageOfKind, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
-            false
-        }
-    }
-
-    /// Whether the expectation is about WebSocket frames.
-    var isOfWebSocket: Bool {
-        switch self {
-        case .ping, .pong, .closeFrame, .messageOfKind: true
         default: false
         }
     }
 
     /// Whether the expectation has no meaning on a connection without TLS.
-    var isOfTLS: Bool {
+    package var isOfTLS: Bool {
         switch self {
         case .notify, .truncated, .alert: true
-        case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
-            .urgent, .message, .messageOfKind, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
-            false
+        default: false
         }
+    }
+
+    /// Whether the expectation is the end of the connection, or what TLS sends before it.
+    package var isAboutEnd: Bool { isEnd || isOfTLS }
+
+    /// Whether received bytes or the end of the connection decide the expectation.
+    package var isInput: Bool {
+        switch self {
+        case .urgent, .nothing, .stalled, .sent, .sendFailed: false
+        default: true
+        }
+    }
+
+    /// Whether the expectation is raw bytes rather than units of the framing.
+    package var isRaw: Bool {
+        switch self {
+        case .bytes, .count, .until, .anyBytes, .integer: true
+        default: false
+        }
+    }
+
+    /// What the expectation needs that only the framing `websocket` has, in words; `nil` if it needs no frames.
+    package var neededOfWebSocket: String? {
+        switch self {
+        case .ping, .pong, .closeFrame: "control frames"
+        case .messageOfKind: "text and binary messages"
+        default: nil
+        }
+    }
+
+    /// Whether the expectation is several lines, which the framing `websocket` doesn't have.
+    package var needsLines: Bool {
+        switch self {
+        case .untilLine, .linesInAnyOrder: true
+        default: false
+        }
+    }
+}
+
+extension ConnectionExpectation<Parsed>: LanguageElement {
+    static var phrases: [Phrase<ExpectationParser, Self>] { ConnectionExpectationPhrases.all }
+    static var valueEntries: [LanguageEntry] { ConnectionExpectationPhrases.values }
+    static var entries: [String: LanguageEntry] { ConnectionExpectationPhrases.entries }
+    /// The entries that have no meaning on a connection without TLS.
+    static var entriesOfTLS: [LanguageEntry] {
+        ["notify", "truncated", "alert"].compactMap { entries[$0] }
     }
 
     var values: [ValueCheck] {
@@ -302,7 +357,7 @@ extension ConnectionExpectation {
         }
     }
 
-    static let sendFailures = ["reset", "broken-pipe", "timeout"]
+    static var sendFailures: [String] { ["reset", "broken-pipe", "timeout"] }
 
     var bindings: Bindings {
         switch self {
@@ -316,5 +371,86 @@ extension ConnectionExpectation {
             .stalled, .sent, .sendFailed:
             Bindings()
         }
+    }
+
+    /// Computes the values.
+    package func resolved(by evaluator: Evaluator) throws(EvaluationError) -> ConnectionExpectation<Resolved> {
+        switch self {
+        case .bytes(let value): return .bytes(try evaluator.bytes(of: value))
+        case .line(let pattern, let name): return .line(try evaluator.text(of: pattern), as: name)
+        case .linesInAnyOrder(let lines):
+            var texts: [(isOptional: Bool, pattern: ExpectedText)] = []
+            for line in lines { texts.append((line.isOptional, try evaluator.text(of: line.pattern))) }
+            return .linesInAnyOrder(texts)
+        case .untilLine(let pattern, let name): return .untilLine(try evaluator.text(of: pattern), as: name)
+        case .count(let count, let name): return .count(try evaluator.integer(of: count), as: name)
+        case .until(let delimiter, let name):
+            let bytes = try evaluator.bytes(of: delimiter)
+            if bytes.isEmpty { throw EvaluationError(.emptyDelimiter, span: delimiter.span) }
+            return .until(delimiter: bytes, as: name)
+        case .anyBytes(let name): return .anyBytes(as: name)
+        case .integer(let format, let name): return .integer(format, as: name)
+        case .urgent(let value): return .urgent(try evaluator.bytes(of: value))
+        case .message(let pattern, let name): return .message(try evaluator.text(of: pattern), as: name)
+        case .messageOfKind(let kind, let pattern, let name):
+            return .messageOfKind(kind, try evaluator.text(of: pattern), as: name)
+        case .ping(let payload): return .ping(try evaluator.bytes(ofOptional: payload))
+        case .pong(let payload): return .pong(try evaluator.bytes(ofOptional: payload))
+        case .closeFrame(let code, let reason):
+            return .closeFrame(
+                code: try evaluator.integer(ofOptional: code), reason: try evaluator.bytes(ofOptional: reason))
+        case .eof: return .eof
+        case .reset: return .reset
+        case .closed: return .closed
+        case .notify: return .notify
+        case .truncated: return .truncated
+        case .alert(let code): return .alert(try evaluator.integer(of: code))
+        case .nothing(let duration): return .nothing(for: duration)
+        case .stalled(let duration): return .stalled(for: duration)
+        case .sent: return .sent
+        case .sendFailed(let reason): return .sendFailed(reason: reason)
+        }
+    }
+}
+
+extension ConnectionExpectation<Resolved> {
+    /// What is awaited, in words, such as `a line "x"`.
+    package var description: String {
+        switch self {
+        case .bytes(let bytes): Escaped.phrase(bytes)
+        case .line(let text, _): text.described(as: "line")
+        case .linesInAnyOrder(let texts): "\(texts.count) lines in any order"
+        case .untilLine(let text, _): text.described(as: "the line")
+        case .count(let count, _): "\(count) bytes"
+        case .until(let delimiter, _): "bytes until \(Escaped.phrase(delimiter))"
+        case .anyBytes: "any bytes"
+        case .integer(let format, _): "a \(format.rawValue)"
+        case .urgent(let bytes): "urgent \(Escaped.phrase(bytes))"
+        case .message(let text, _): text.described(as: "message")
+        case .messageOfKind(let kind, let text, _): text.described(as: "\(kind.rawValue) message")
+        case .frame(let expected): expected.frame.description
+        case .ping(let payload): Self.control(WebSocketFrame.Opcode.ping, payload: payload)
+        case .pong(let payload): Self.control(WebSocketFrame.Opcode.pong, payload: payload)
+        case .closeFrame(let code, let reason):
+            Self.control(WebSocketFrame.Opcode.close, code: code, payload: reason)
+        case .eof: "eof (FIN)"
+        case .reset: "reset (RST)"
+        case .closed: "the end of the connection (FIN or RST)"
+        case .notify: "close_notify"
+        case .truncated: "a FIN without close_notify"
+        case .alert(let code): "the alert \(TLSAlert(level: 2, code: UInt8(clamping: code)))"
+        case .nothing(let duration): "nothing for \(DurationText.script(duration))"
+        case .stalled(let duration): "the send to stall for \(DurationText.script(duration))"
+        case .sent: "the end of the send"
+        case .sendFailed: "the send to fail"
+        }
+    }
+
+    /// The name of the event when its time is judged.
+    package var eventName: String { if case .sendFailed = self { "the failure of the send" } else { description } }
+
+    private static func control(_ opcode: UInt8, code: Int? = nil, payload: [UInt8]?) -> String {
+        WebSocketFrame.name(of: opcode) + (code.map { " with the code \($0)" } ?? "")
+            + (payload.map { " \(Escaped.phrase($0))" } ?? "")
     }
 }

@@ -114,7 +114,7 @@ package enum LanguageReference {
     private static func isOfTLS(_ entry: LanguageEntry) -> Bool { ofTLS.contains(entry.spelling) }
 
     private static let ofTLS = Set(
-        TLSAction.phrases.map(\.entry.spelling) + ConnectionExpectation.entriesOfTLS.map(\.spelling))
+        TLSAction.phrases.map(\.entry.spelling) + ConnectionExpectation<Parsed>.entriesOfTLS.map(\.spelling))
 
     private static func entries(
         _ category: ListedEntry.Category, _ kind: ActorKind? = nil, _ isWanted: (LanguageEntry) -> Bool = { _ in true }

@@ -57,7 +57,7 @@ package enum LanguageTable {
 
     private static let expectations: Candidates<ExpectationParser> = numbered(
         ServerExpectation.phrases.map { (.server, $0.map { .server(.expect($0)) }) }
-            + ConnectionExpectation.phrases.map { (.connection, $0.map { .connection(.expect($0)) }) }
+            + ConnectionExpectationPhrases.all.map { (.connection, $0.map { .connection(.expect($0)) }) }
             + SubjectExpectation.phrases.map { (.subject, $0.map { .subject(.expect($0)) }) }
             + ProcessExpectation.phrases.map { (.process, $0.map { .process(.expect($0)) }) })
 
@@ -103,7 +103,7 @@ package enum LanguageTable {
     }
 
     package static func expectationEntries(of kind: ActorKind, inherited: Bool = true) -> [LanguageEntry] {
-        let connection = ConnectionExpectation.valueEntries + ConnectionExpectation.phrases.map(\.entry)
+        let connection = ConnectionExpectationPhrases.values + ConnectionExpectationPhrases.all.map(\.entry)
         let inheritance = inherited ? connection : []
         return switch kind {
         case .server: ServerExpectation.phrases.map(\.entry) + inheritance
@@ -246,8 +246,8 @@ extension LanguageTable {
                 ListedEntry(category: .expectation, kind: kind, entry: $0)
             }
         }
-        + HalfConnectionStatement.phrases.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
-        + WireStatement.phrases.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
+        + WirePhrases.ofHalfConnections.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
+        + WirePhrases.all.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
         + LinkPhrases.all.map { ListedEntry(category: .link, entry: $0.entry) }
         + CrowdStatement.phrases.map { ListedEntry(category: .member, entry: $0.entry) }
         + Function.allCases.map { ListedEntry(category: .function, entry: $0.entry) }

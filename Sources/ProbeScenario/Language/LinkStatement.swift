@@ -42,6 +42,7 @@ package enum Parsed: StatementStage {
     package typealias Bytes = Expression
     package typealias Seed = Expression?
     package typealias Ordinals = PacketOrdinals
+    package typealias HeaderFraming = Void
 }
 
 /// The numbers of packets, and the place of their selection in the script.

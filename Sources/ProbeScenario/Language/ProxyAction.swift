@@ -17,7 +17,7 @@ package enum ProxyAction: LanguageElement {
     case reset(ConversationSide)
     case vanish(ConversationSide)
     /// Watches the bytes that pass.
-    case expect(ConnectionExpectation, from: ConversationSide)
+    case expect(ConnectionExpectation<Parsed>, from: ConversationSide)
 }
 
 // MARK: The table

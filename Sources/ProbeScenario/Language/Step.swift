@@ -37,7 +37,7 @@ package struct Step: Sendable {
         /// `whenever C gets line /re/ { … }`
         case whenever(connection: Name, RegexLiteral, Block)
         case act(actor: Name, Action, Timing)
-        case wire(WireStatement, Timing)
+        case wire(WireStatement<Parsed>, Timing)
         case link(LinkStep)
         case name(NameStatement)
     }

@@ -1,8 +1,8 @@
 package import ProbeBase
 
 /// `wire …`: what the capture shows.
-package enum WireStatement: LanguageElement {
-    case halfConnection(from: Name, to: Name, HalfConnectionStatement)
+package enum WireStatement<Stage: StatementStage>: Sendable {
+    case halfConnection(from: Name, to: Name, HalfConnectionStatement<Stage>)
     /// `wire fin from S`, `wire fin from P to S`
     case fin(from: Name, to: Name?)
     case rst(from: Name, to: Name?)
@@ -10,11 +10,37 @@ package enum WireStatement: LanguageElement {
     case closedFirst(by: Name)
     case handshakeComplete
     case noRetransmission
-    case packets(Comparison, Expression)
+    case packets(Comparison, Stage.Number)
+    /// A statement about packets as they arrived at their receiver.
     indirect case arrived(WireStatement)
 }
 
 extension WireStatement {
+    /// The connections that a statement is about.
+    package enum Subject {
+        /// The connection of two actors, or the only one of an actor.
+        case connection(Name, Name?)
+        case every
+    }
+
+    package var subject: Subject {
+        switch self {
+        case .halfConnection(let from, let to, _): .connection(from, to)
+        case .fin(let from, let to), .rst(let from, let to): .connection(from, to)
+        case .closedFirst(let name): .connection(name, nil)
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: .every
+        case .arrived(let statement): statement.subject
+        }
+    }
+
+    /// The actors that the statement names.
+    package var names: [Name] {
+        switch subject {
+        case .connection(let from, let to): [from] + (to.map { [$0] } ?? [])
+        case .every: []
+        }
+    }
+
     /// Whether the statement is about how streams were cut, or how fast they were read.
     package var isAboutCuts: Bool {
         switch self {
@@ -24,48 +50,14 @@ extension WireStatement {
         case .fin, .rst, .noReset, .closedFirst, .handshakeComplete: false
         }
     }
-
-    /// The actors that the statement names.
-    package var names: [Name] {
-        switch self {
-        case .halfConnection(let from, let to, _): [from, to]
-        case .fin(let from, let to), .rst(let from, let to): [from] + (to.map { [$0] } ?? [])
-        case .closedFirst(let name): [name]
-        case .arrived(let statement): statement.names
-        case .noReset, .handshakeComplete, .noRetransmission, .packets: []
-        }
-    }
-}
-
-/// What one end of a connection has sent.
-package enum HalfConnectionStatement: LanguageElement {
-    case bytes(Expression)
-    case segmentCount(Comparison, Expression)
-    case segments([Expression])
-    /// `gap >= 25ms` (`index` is `nil`: every gap) or `gap 1 >= 25ms`
-    case gap(index: Int?, Comparison, Duration)
-    case largestSegment(Comparison, Expression)
-    case longestLine(Comparison, Expression)
-    case lines(Framing)
-    case messages(Comparison, Expression)
-    case firstByte(within: Duration)
-    case zeroWindow
-    case window(Comparison, Expression)
-    case urgent
-    case retransmissions(Comparison, Expression)
-    case sacks(Comparison, Expression)
-    case duplicateAcks(Comparison, Expression)
-    case keepAlives(Comparison, Expression)
-    case records(Comparison, Expression)
-    case frames(Comparison, Expression)
-    case tls(fromStart: Bool)
-    case lacks(Expression)
 }
 
 // MARK: The table
 
-extension HalfConnectionStatement {
-    static let phrases: [Phrase<WireParser, HalfConnectionStatement>] = [
+/// The phrases of statements about the wire.
+enum WirePhrases {
+    /// The phrases that follow `S -> T`.
+    static let ofHalfConnections: [Phrase<WireParser, HalfConnectionStatement<Parsed>>] = [
         Phrase(
             LanguageEntry(
                 "bytes", ["bytes V"], "all that S has sent on the connection is V: bytes more or less fail",
@@ -113,7 +105,7 @@ extension HalfConnectionStatement {
         },
         Phrase.comparison(
             LanguageEntry("messages", "whole units of the header's `framing`", example: "messages 5", timing: .wire)
-        ) { .messages($0, $1) },
+        ) { .messages($0, $1, ()) },
         Phrase(
             LanguageEntry(
                 "first byte within",
@@ -186,76 +178,9 @@ extension HalfConnectionStatement {
             .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))
         },
     ]
-    static let entries = index(phrases)
-    static let phraseIndex = PhraseIndex(phrases)
 
-    var spelling: String {
-        switch self {
-        case .bytes: "bytes"
-        case .segmentCount, .segments: "segments"
-        case .gap: "gap"
-        case .largestSegment: "largest segment"
-        case .longestLine: "longest line"
-        case .lines: "lines"
-        case .messages: "messages"
-        case .firstByte: "first byte within"
-        case .zeroWindow: "zero window"
-        case .window: "window"
-        case .urgent: "urgent"
-        case .retransmissions: "retransmissions"
-        case .sacks: "sacks"
-        case .duplicateAcks: "duplicate acks"
-        case .keepAlives: "keepalives"
-        case .records: "records"
-        case .frames: "frames"
-        case .tls: "tls"
-        case .lacks: "lacks"
-        }
-    }
-
-    var values: [ValueCheck] {
-        switch self {
-        case .bytes(let value), .lacks(let value): [.nonEmptyBytes(value)]
-        case .segments(let values): values.map(ValueCheck.nonEmptyBytes)
-        case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
-        case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
-            [.integer(value, "the size", 0...Int.max)]
-        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value), .frames(_, let value),
-            .sacks(_, let value), .duplicateAcks(_, let value), .keepAlives(_, let value):
-            [.integer(value, "the number", 0...Int.max)]
-        case .gap, .lines, .firstByte, .zeroWindow, .urgent, .tls: []
-        }
-    }
-}
-
-extension HalfConnectionStatement {
-    /// Whether the statement is about what was sent, and in which segments: TLS sends other bytes.
-    var isAboutContents: Bool {
-        switch self {
-        case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
-            .frames:
-            true
-        case .zeroWindow, .window, .urgent, .retransmissions, .sacks, .duplicateAcks, .keepAlives, .records, .tls,
-            .lacks:
-            false
-        }
-    }
-
-    /// Whether the statement is about how a stream was cut or how fast it was read, so that sending the same bytes in
-    /// another way makes it wrong.
-    fileprivate var isAboutCuts: Bool {
-        switch self {
-        case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
-            .duplicateAcks, .keepAlives, .zeroWindow, .window:
-            true
-        case .bytes, .longestLine, .lines, .messages, .frames, .tls, .lacks, .urgent: false
-        }
-    }
-}
-
-extension WireStatement {
     /// The phrases that do not begin with `S -> T`.
-    static let phrases: [Phrase<WireParser, WireStatement>] =
+    static let all: [Phrase<WireParser, WireStatement<Parsed>>] =
         [
             Phrase(
                 LanguageEntry(
@@ -299,11 +224,14 @@ extension WireStatement {
                     timing: .wire)
             ) { .packets($0, $1) }
         ]
-    static let entries = index(phrases)
-    static let phraseIndex = PhraseIndex(phrases)
+    static let halfConnectionIndex = PhraseIndex(ofHalfConnections)
+    static let index = PhraseIndex(all)
+    /// The choices that messages list.
+    static let halfConnectionChoices = ofHalfConnections.compactMap(\.entry.choice)
+    static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 
-    private static func noRetransmission(_ words: String) -> Phrase<WireParser, WireStatement> {
-        var phrase = Phrase<WireParser, WireStatement>(
+    private static func noRetransmission(_ words: String) -> Phrase<WireParser, WireStatement<Parsed>> {
+        var phrase = Phrase<WireParser, WireStatement<Parsed>>(
             LanguageEntry(
                 "no retransmission", "no retransmission on any connection so far", example: "wire no retransmission",
                 timing: .wire),
@@ -312,7 +240,58 @@ extension WireStatement {
         phrase.isListed = words == phrase.entry.spelling
         return phrase
     }
+}
 
+extension HalfConnectionStatement {
+    var spelling: String {
+        switch self {
+        case .bytes: "bytes"
+        case .segmentCount, .segments: "segments"
+        case .gap: "gap"
+        case .largestSegment: "largest segment"
+        case .longestLine: "longest line"
+        case .lines: "lines"
+        case .messages: "messages"
+        case .firstByte: "first byte within"
+        case .zeroWindow: "zero window"
+        case .window: "window"
+        case .urgent: "urgent"
+        case .retransmissions: "retransmissions"
+        case .sacks: "sacks"
+        case .duplicateAcks: "duplicate acks"
+        case .keepAlives: "keepalives"
+        case .records: "records"
+        case .frames: "frames"
+        case .tls: "tls"
+        case .lacks: "lacks"
+        }
+    }
+
+    /// Whether the statement is about what was sent, and in which segments: TLS sends other bytes.
+    var isAboutContents: Bool {
+        switch self {
+        case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
+            .frames:
+            true
+        case .zeroWindow, .window, .urgent, .retransmissions, .sacks, .duplicateAcks, .keepAlives, .records, .tls,
+            .lacks:
+            false
+        }
+    }
+
+    /// Whether the statement is about how a stream was cut or how fast it was read, so that sending the same bytes in
+    /// another way makes it wrong.
+    fileprivate var isAboutCuts: Bool {
+        switch self {
+        case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
+            .duplicateAcks, .keepAlives, .zeroWindow, .window:
+            true
+        case .bytes, .longestLine, .lines, .messages, .frames, .tls, .lacks, .urgent: false
+        }
+    }
+}
+
+extension WireStatement {
     var spelling: String {
         switch self {
         case .halfConnection(_, _, let statement): statement.spelling
@@ -326,7 +305,62 @@ extension WireStatement {
         case .arrived(let statement): statement.spelling
         }
     }
+}
 
+// MARK: Values
+
+extension HalfConnectionStatement<Parsed> {
+    var values: [ValueCheck] {
+        switch self {
+        case .bytes(let value), .lacks(let value): [.nonEmptyBytes(value)]
+        case .segments(let values): values.map(ValueCheck.nonEmptyBytes)
+        case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
+        case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
+            [.integer(value, "the size", 0...Int.max)]
+        case .messages(_, let value, _), .retransmissions(_, let value), .records(_, let value), .frames(_, let value),
+            .sacks(_, let value), .duplicateAcks(_, let value), .keepAlives(_, let value):
+            [.integer(value, "the number", 0...Int.max)]
+        case .gap, .lines, .firstByte, .zeroWindow, .urgent, .tls: []
+        }
+    }
+
+    fileprivate func resolved(
+        by evaluator: Evaluator, deadline: (Duration) -> Duration
+    ) throws(EvaluationError) -> HalfConnectionStatement<Resolved> {
+        switch self {
+        case .bytes(let value): return .bytes(try evaluator.bytes(of: value))
+        case .segmentCount(let comparison, let count):
+            return .segmentCount(comparison, try evaluator.integer(of: count))
+        case .segments(let values):
+            var segments: [[UInt8]] = []
+            for value in values { segments.append(try evaluator.bytes(of: value)) }
+            return .segments(segments)
+        case .gap(let index, let comparison, let duration): return .gap(index: index, comparison, duration)
+        case .largestSegment(let comparison, let size):
+            return .largestSegment(comparison, try evaluator.integer(of: size))
+        case .longestLine(let comparison, let size): return .longestLine(comparison, try evaluator.integer(of: size))
+        case .lines(let framing): return .lines(framing)
+        case .messages(let comparison, let count, _):
+            return .messages(comparison, try evaluator.integer(of: count), evaluator.framing)
+        case .firstByte(let duration): return .firstByte(within: deadline(duration))
+        case .zeroWindow: return .zeroWindow
+        case .window(let comparison, let size): return .window(comparison, try evaluator.integer(of: size))
+        case .urgent: return .urgent
+        case .retransmissions(let comparison, let count):
+            return .retransmissions(comparison, try evaluator.integer(of: count))
+        case .sacks(let comparison, let count): return .sacks(comparison, try evaluator.integer(of: count))
+        case .duplicateAcks(let comparison, let count):
+            return .duplicateAcks(comparison, try evaluator.integer(of: count))
+        case .keepAlives(let comparison, let count): return .keepAlives(comparison, try evaluator.integer(of: count))
+        case .records(let comparison, let count): return .records(comparison, try evaluator.integer(of: count))
+        case .frames(let comparison, let count): return .frames(comparison, try evaluator.integer(of: count))
+        case .tls(let fromStart): return .tls(fromStart: fromStart)
+        case .lacks(let value): return .lacks(try evaluator.bytes(of: value))
+        }
+    }
+}
+
+extension WireStatement<Parsed> {
     var values: [ValueCheck] {
         switch self {
         case .halfConnection(_, _, let statement): statement.values
@@ -336,20 +370,25 @@ extension WireStatement {
         }
     }
 
-    /// The connections that a statement is about.
-    enum Subject {
-        case connection(Name, Name)
-        case connectionOf(Name)
-        case every
-    }
-
-    var subject: Subject {
+    /// Computes the values.
+    ///
+    /// - Parameters:
+    ///   - evaluator: has the framing by which `messages` counts.
+    ///   - deadline: multiplies the deadline of `first byte within`; all other values are as in the script.
+    package func resolved(
+        by evaluator: Evaluator, deadline: (Duration) -> Duration = { $0 }
+    ) throws(EvaluationError) -> WireStatement<Resolved> {
         switch self {
-        case .halfConnection(let from, let to, _): .connection(from, to)
-        case .fin(let from, let to?), .rst(let from, let to?): .connection(from, to)
-        case .fin(let name, nil), .rst(let name, nil), .closedFirst(let name): .connectionOf(name)
-        case .noReset, .handshakeComplete, .noRetransmission, .packets: .every
-        case .arrived(let statement): statement.subject
+        case .halfConnection(let from, let to, let statement):
+            return .halfConnection(from: from, to: to, try statement.resolved(by: evaluator, deadline: deadline))
+        case .fin(let from, let to): return .fin(from: from, to: to)
+        case .rst(let from, let to): return .rst(from: from, to: to)
+        case .noReset: return .noReset
+        case .closedFirst(let name): return .closedFirst(by: name)
+        case .handshakeComplete: return .handshakeComplete
+        case .noRetransmission: return .noRetransmission
+        case .packets(let comparison, let count): return .packets(comparison, try evaluator.integer(of: count))
+        case .arrived(let statement): return .arrived(try statement.resolved(by: evaluator, deadline: deadline))
         }
     }
 }

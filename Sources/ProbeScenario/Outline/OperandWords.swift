@@ -26,7 +26,7 @@ package enum OperandWords {
         case "stopped" where kind == .subject: return SubjectExpectation.stopReasons
         case "lost" where kind == .subject: return SubjectExpectation.lossReasons
         case "attempt-failed" where kind == .subject: return SubjectExpectation.attemptReasons
-        case "failed" where words.suffix(2) == ["send", "failed"]: return ConnectionExpectation.sendFailures
+        case "failed" where words.suffix(2) == ["send", "failed"]: return ConnectionExpectation<Parsed>.sendFailures
         case "prefer": return ["ipv4", "ipv6"]
         case "strip": return StrippedOption.allCases.map(\.rawValue)
         case _ where beforePackets.contains(last) && words.first == "link":

@@ -70,7 +70,7 @@ struct ProxyParser: GrammarPart {
     }
 
     /// Parses the side after an expectation: `from client`.
-    func parseSource(of expectation: ConnectionExpectation) throws(Abandoned) -> ProxyAction {
+    func parseSource(of expectation: ConnectionExpectation<Parsed>) throws(Abandoned) -> ProxyAction {
         let example = "expect line /^DATA/ from client"
         guard cursor.take(word: "from") else { throw cursor.expected("`from client` or `from server`", example) }
         return .expect(expectation, from: try parseSide(example))

@@ -7,7 +7,7 @@ struct WireParser: GrammarPart {
     var values: ValueParser { ValueParser(cursor: cursor) }
 
     /// Parses what follows `wire`.
-    func parseWire() throws(Abandoned) -> WireStatement {
+    func parseWire() throws(Abandoned) -> WireStatement<Parsed> {
         let statement = try parseStatement()
         // `arrived` is the last word of a statement.
         guard cursor.isWord("arrived") else { return statement }
@@ -19,20 +19,20 @@ struct WireParser: GrammarPart {
         }
     }
 
-    private func parseStatement() throws(Abandoned) -> WireStatement {
+    private func parseStatement() throws(Abandoned) -> WireStatement<Parsed> {
         guard cursor.kind == .word else {
             throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
         }
         if cursor.token(ahead: 1).kind == .arrow { return try parseHalfConnection() }
         let first = cursor.token
-        guard let candidate = try cursor.take(WireStatement.phraseIndex) else {
+        guard let candidate = try cursor.take(WirePhrases.index) else {
             throw cursor.fail(
-                .unknownWire(cursor.text(first), choices: WireStatement.choices), at: cursor.span(first))
+                .unknownWire(cursor.text(first), choices: WirePhrases.choices), at: cursor.span(first))
         }
         return try candidate.phrase.read(self)
     }
 
-    private func parseHalfConnection() throws(Abandoned) -> WireStatement {
+    private func parseHalfConnection() throws(Abandoned) -> WireStatement<Parsed> {
         let from = try cursor.parseName("a name")
         try cursor.expect(.arrow, "`->`")
         let to = try cursor.parseName("a name", "wire S -> T bytes \"text\"")
@@ -40,9 +40,9 @@ struct WireParser: GrammarPart {
             throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
         }
         let first = cursor.token
-        guard let candidate = try cursor.take(HalfConnectionStatement.phraseIndex) else {
+        guard let candidate = try cursor.take(WirePhrases.halfConnectionIndex) else {
             throw cursor.fail(
-                .unknownWire(cursor.text(first), choices: HalfConnectionStatement.choices),
+                .unknownWire(cursor.text(first), choices: WirePhrases.halfConnectionChoices),
                 at: cursor.span(first))
         }
         return .halfConnection(from: from, to: to, try candidate.phrase.read(self))
@@ -54,7 +54,7 @@ struct WireParser: GrammarPart {
         return (from, try cursor.parseName("a name", "\(example) to T"))
     }
 
-    func parseSegments() throws(Abandoned) -> HalfConnectionStatement {
+    func parseSegments() throws(Abandoned) -> HalfConnectionStatement<Parsed> {
         if let comparison = values.takeComparison() {
             return .segmentCount(comparison, try values.parseExpression("a number", "segments >= 3"))
         }
@@ -66,7 +66,7 @@ struct WireParser: GrammarPart {
         return .segments(segments)
     }
 
-    func parseGap() throws(Abandoned) -> HalfConnectionStatement {
+    func parseGap() throws(Abandoned) -> HalfConnectionStatement<Parsed> {
         var number: Int?
         if cursor.kind == .number, cursor.token(ahead: 1).kind != .newline {
             let place = cursor.place

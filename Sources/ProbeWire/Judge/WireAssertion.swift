@@ -3,7 +3,7 @@ package import ProbeBase
 /// A statement about what was seen on the wire, with all its values computed.
 package enum WireAssertion: Sendable, Equatable {
     /// A statement about the bytes of one side.
-    case halfConnection(HalfConnectionAssertion, from: ConversationSide)
+    case halfConnection(HalfConnectionStatement<Resolved>, from: ConversationSide)
     case fin(from: ConversationSide)
     case rst(from: ConversationSide)
     case noReset

@@ -8,24 +8,17 @@ import Testing
 /// The outcomes of an `expect` of a connection that is about received bytes.
 struct ConnectionEvaluationTests {
     private static func row(
-        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String,
+        _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String,
         _ prepare: @escaping @Sendable (inout ConnectionView) -> Void = { _ in }
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: wanted.spelling, now: now, outcome: outcome,
             evaluate: { window in
                 var view = ConnectionView(name: "C")
                 prepare(&view)
                 var progress = InputProgress()
                 return text(ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress))
             })
-    }
-
-    private static func row(
-        _ input: ExpectedInput, _ now: Int, _ outcome: String,
-        _ prepare: @escaping @Sendable (inout ConnectionView) -> Void = { _ in }
-    ) -> ExpectationRow {
-        row(.input(input), now, outcome, prepare)
     }
 
     private static func text(_ outcome: Outcome<ConnectionMatch>) -> String {
@@ -68,11 +61,11 @@ struct ConnectionEvaluationTests {
     }
 
     private static let beginningsOfAnsweredLines: [ExpectationRow] = [
-        row(.line(value("end"), name: nil), 10, "pending until 100ms", begun("a")),
+        row(.line(value("end"), as: nil), 10, "pending until 100ms", begun("a")),
         row(
-            .line(value("end"), name: nil), 100, "missed, failed: C: another line came than line \"end\"", begun("a")),
+            .line(value("end"), as: nil), 100, "missed, failed: C: another line came than line \"end\"", begun("a")),
         row(
-            .line(value("end"), name: nil), 10, "failed: C: another line came than line \"end\"", begun("a\r\nb")),
+            .line(value("end"), as: nil), 10, "failed: C: another line came than line \"end\"", begun("a\r\nb")),
         row(.eof, 10, "pending until 100ms", begun("pi")),
         row(.eof, 100, "missed, failed: C: bytes came where eof (FIN) was expected", begun("pi")),
         row(.nothing(for: .milliseconds(100)), 10, "pending until 100ms", begun("pi")),
@@ -101,55 +94,55 @@ struct ConnectionEvaluationTests {
         row(.bytes(bytes("abc")), 10, "error: C has 64 MiB of unread bytes: the harness keeps no more") {
             $0.hasOverflowed = true
         },
-        row(.count(3, name: "x"), 10, "pending until 100ms", got(("ab", 5))),
-        row(.count(3, name: "x"), 10, "satisfied at 6ms, takes 3, x=abc", got(("ab", 5), ("cd", 6))),
-        row(.count(0, name: nil), 10, "satisfied"),
-        row(.count(3, name: nil), 100, "missed, failed: C: 3 bytes did not come within 100ms"),
-        row(.count(3, name: nil), 10, "failed: C: the peer closed (FIN) where 3 bytes was expected", ended(fin)),
-        row(.until([0], name: "x"), 10, "pending until 100ms", got(("ab", 5))),
-        row(.until([0], name: "x"), 10, "satisfied at 6ms, takes 3, x=ab", got(("ab", 5), ("\0d", 6))),
+        row(.count(3, as: .of("x")), 10, "pending until 100ms", got(("ab", 5))),
+        row(.count(3, as: .of("x")), 10, "satisfied at 6ms, takes 3, x=abc", got(("ab", 5), ("cd", 6))),
+        row(.count(0, as: nil), 10, "satisfied"),
+        row(.count(3, as: nil), 100, "missed, failed: C: 3 bytes did not come within 100ms"),
+        row(.count(3, as: nil), 10, "failed: C: the peer closed (FIN) where 3 bytes was expected", ended(fin)),
+        row(.until(delimiter: [0], as: .of("x")), 10, "pending until 100ms", got(("ab", 5))),
+        row(.until(delimiter: [0], as: .of("x")), 10, "satisfied at 6ms, takes 3, x=ab", got(("ab", 5), ("\0d", 6))),
         row(
-            .until([0], name: nil), 100, "missed, failed: C: bytes until \"\\0\" did not come within 100ms"),
-        row(.anyBytes(name: "x"), 10, "pending until 100ms"),
-        row(.anyBytes(name: "x"), 10, "satisfied at 5ms, takes 4, x=abcd", got(("ab", 5), ("cd", 6))),
+            .until(delimiter: [0], as: nil), 100, "missed, failed: C: bytes until \"\\0\" did not come within 100ms"),
+        row(.anyBytes(as: .of("x")), 10, "pending until 100ms"),
+        row(.anyBytes(as: .of("x")), 10, "satisfied at 5ms, takes 4, x=abcd", got(("ab", 5), ("cd", 6))),
         row(
-            .anyBytes(name: nil), 10, "failed: C: the connection was reset (RST) where any bytes was expected",
+            .anyBytes(as: nil), 10, "failed: C: the connection was reset (RST) where any bytes was expected",
             ended(rst)),
-        row(.integer(.u16, name: "n"), 10, "pending until 100ms", got(("a", 5))),
-        row(.integer(.u16, name: "n"), 10, "satisfied at 6ms, takes 2, n=24930", got(("a", 5), ("b", 6))),
-        row(.integer(.u16le, name: "n"), 10, "satisfied at 5ms, takes 2, n=25185", got(("ab", 5))),
-        row(.integer(.u16, name: nil), 100, "missed, failed: C: a u16 did not come within 100ms"),
-        row(.integer(.varint, name: nil), 10, "failed: C: a varint of more than 64 bits") {
+        row(.integer(.u16, as: .of("n")), 10, "pending until 100ms", got(("a", 5))),
+        row(.integer(.u16, as: .of("n")), 10, "satisfied at 6ms, takes 2, n=24930", got(("a", 5), ("b", 6))),
+        row(.integer(.u16le, as: .of("n")), 10, "satisfied at 5ms, takes 2, n=25185", got(("ab", 5))),
+        row(.integer(.u16, as: nil), 100, "missed, failed: C: a u16 did not come within 100ms"),
+        row(.integer(.varint, as: nil), 10, "failed: C: a varint of more than 64 bits") {
             $0.receiveBuffer.append([UInt8](repeating: 0xff, count: 10), at: .milliseconds(5))
         },
     ]
 
     private static let lines: [ExpectationRow] = [
-        row(.line(value("a"), name: "x"), 10, "pending until 100ms", got(("a\r", 5))),
-        row(.line(value("a"), name: "x"), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
-        row(.line(value("a"), name: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
-        row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
+        row(.line(value("a"), as: .of("x")), 10, "pending until 100ms", got(("a\r", 5))),
+        row(.line(value("a"), as: .of("x")), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
+        row(.line(value("a"), as: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
+        row(.line(value("a"), as: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
         // The line has not ended, but can no longer become the expected one.
-        row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
+        row(.line(value("a"), as: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
         row(
-            .line(.any, name: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
-        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 2") {
+            .line(.any, as: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
+        row(.message(value("a"), as: nil), 10, "satisfied at 5ms, takes 2") {
             $0.framing = .u8
             $0.receiveBuffer.append([1, 97, 98], at: .milliseconds(5))
         },
-        row(.message(value("a"), name: nil), 10, "pending until 100ms") {
+        row(.message(value("a"), as: nil), 10, "pending until 100ms") {
             $0.framing = .u8
             $0.receiveBuffer.append([1], at: .milliseconds(5))
         },
-        row(.message(value("a"), name: nil), 10, "failed: C: another message came than message \"a\"") {
+        row(.message(value("a"), as: nil), 10, "failed: C: another message came than message \"a\"") {
             $0.framing = .u8
             $0.receiveBuffer.append([2, 97, 98], at: .milliseconds(5))
         },
-        row(.untilLine(value("b"), name: "x"), 10, "pending until 100ms", got(("a\r\n", 5))),
+        row(.untilLine(value("b"), as: .of("x")), 10, "pending until 100ms", got(("a\r\n", 5))),
         row(
-            .untilLine(value("b"), name: "x"), 10, "satisfied at 6ms, takes 6, x=a\\r\\nb\\r\\n",
+            .untilLine(value("b"), as: .of("x")), 10, "satisfied at 6ms, takes 6, x=a\\r\\nb\\r\\n",
             got(("a\r\n", 5), ("b\r\nc", 6))),
-        row(.untilLine(value("b"), name: nil), 100, "missed, failed: C: the line \"b\" did not come within 100ms"),
+        row(.untilLine(value("b"), as: nil), 100, "missed, failed: C: the line \"b\" did not come within 100ms"),
         row(
             .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10, "pending until 100ms",
             got(("b\r\n", 5))),
@@ -201,7 +194,7 @@ struct ConnectionEvaluationTests {
         row(.urgent(bytes("!")), 100, "pending until 130ms").standingStill(),
     ]
 
-    private static let quiet = ResolvedConnectionExpectation.nothing(for: .milliseconds(100))
+    private static let quiet = ConnectionExpectation<Resolved>.nothing(for: .milliseconds(100))
 
     private static let silence: [ExpectationRow] = [
         row(quiet, 99, "pending until 100ms"),
@@ -253,7 +246,7 @@ struct ConnectionEvaluationTests {
         while outcomes.last?.hasPrefix("missed") != true, outcomes.count < 1000 {
             let evaluation = ConnectionEvaluation(view: view, window: window)
             outcomes.append(
-                Self.text(evaluation.evaluate(.input(.untilLine(Self.value("a"), name: nil)), &progress)))
+                Self.text(evaluation.evaluate(.untilLine(Self.value("a"), as: nil), &progress)))
         }
         #expect(outcomes.count > 2)
         #expect(outcomes.dropLast().allSatisfy { $0 == "pending until 100ms" })

@@ -13,7 +13,7 @@ struct ProcessEvaluationTests {
         _ prepare: @escaping @Sendable (inout ProcessView) -> Void = { _ in }
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: ExpectationKind(wanted).rawValue, now: now, outcome: outcome,
             evaluate: { window in
                 var view = ProcessView(name: "P")
                 prepare(&view)

@@ -9,11 +9,11 @@ import Testing
 /// The outcomes of an `expect` of a connection that is about sent bytes.
 struct SendEvaluationTests {
     private static func row(
-        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, _ state: SendOperation.State?,
+        _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, _ state: SendOperation.State?,
         lastProgress: Int = 0
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: wanted.spelling, now: now, outcome: outcome,
             evaluate: { window in
                 var view = ConnectionView(name: "C")
                 view.send = state.map {
@@ -30,8 +30,8 @@ struct SendEvaluationTests {
     private static let done = SendOperation.State.done(.milliseconds(7))
     private static let wasReset = SendOperation.State.failed(SystemError("send", code: ECONNRESET), .milliseconds(7))
     private static let wasShut = SendOperation.State.failed(SystemError("send", code: EPIPE), .milliseconds(7))
-    private static let sent = ResolvedConnectionExpectation.sent(count: 9, patience: .milliseconds(50))
-    private static let stalled = ResolvedConnectionExpectation.stalled(for: .milliseconds(30))
+    private static let sent = ConnectionExpectation<Resolved>.sent
+    private static let stalled = ConnectionExpectation<Resolved>.stalled(for: .milliseconds(30))
 
     static let rows: [ExpectationRow] =
         [
@@ -79,7 +79,7 @@ struct SendEvaluationTests {
         row(stalled, 10, "failed: C's send failed: \(SystemError("send", code: EPIPE).reason)", wasShut),
     ]
 
-    private static func sendFailed(_ reason: String?) -> ResolvedConnectionExpectation { .sendFailed(reason: reason) }
+    private static func sendFailed(_ reason: String?) -> ConnectionExpectation<Resolved> { .sendFailed(reason: reason) }
 
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }

@@ -12,7 +12,7 @@ struct ServerEvaluationTests {
         handshake: ServerView.Handshake? = nil, isListening: Bool = true
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: ExpectationKind(wanted).rawValue, now: now, outcome: outcome,
             evaluate: { window in
                 let view = ServerView(
                     name: "S", isListening: isListening, hasWaiting: hasWaiting || handshake != nil,

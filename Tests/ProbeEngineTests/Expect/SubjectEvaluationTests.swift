@@ -14,7 +14,7 @@ struct SubjectEvaluationTests {
         _ prepare: @escaping @Sendable (inout SubjectReports) -> Void = { _ in }
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: ExpectationKind(wanted).rawValue, now: now, outcome: outcome,
             evaluate: { window in
                 var reports = SubjectReports()
                 reports.wasStarted = true
@@ -56,7 +56,7 @@ struct SubjectEvaluationTests {
         let resource = ResolvedResourceExpectation(resource: .descriptors, wanted: .amount(.lessOrEqual, 10))
         let wanted = ResolvedSubjectExpectation.resource(resource)
         return ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: ExpectationKind(wanted).rawValue, now: now, outcome: outcome,
             evaluate: { window in
                 var progress = SubjectProgress()
                 let evaluation = SubjectEvaluation(

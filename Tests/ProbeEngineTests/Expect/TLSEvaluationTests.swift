@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeScenario
 import ProbeSystem
 import Testing
 
@@ -13,20 +14,11 @@ struct TLSEvaluationTests {
     ///   - news: TLS messages, each with the number of bytes before it.
     ///   - taken: the messages that steps have already expected.
     private static func row(
-        _ input: ExpectedInput, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil, rst: Int? = nil,
-        news: [TLSNews] = [], taken: [TLSNews] = [], isUp: Bool = true, ignoresRest: Bool = false
-    ) -> ExpectationRow {
-        row(
-            .input(input), now, outcome, bytes: bytes, fin: fin, rst: rst, news: news, taken: taken, isUp: isUp,
-            ignoresRest: ignoresRest)
-    }
-
-    private static func row(
-        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil,
+        _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil,
         rst: Int? = nil, news: [TLSNews] = [], taken: [TLSNews] = [], isUp: Bool = true, ignoresRest: Bool = false
     ) -> ExpectationRow {
         ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            kind: wanted.spelling, now: now, outcome: outcome,
             evaluate: { window in
                 var view = ConnectionView(name: "C")
                 view.receiveBuffer.append(Array(bytes.utf8), at: .milliseconds(3))
@@ -60,8 +52,8 @@ struct TLSEvaluationTests {
         TLSNews(what: .failure("bad record mac"), offset: offset, time: .milliseconds(time))
     }
 
-    private static let line = ExpectedInput.line(.any, name: nil)
-    private static let quiet = ResolvedConnectionExpectation.nothing(for: .milliseconds(100))
+    private static let line = ConnectionExpectation<Resolved>.line(.any, as: nil)
+    private static let quiet = ConnectionExpectation<Resolved>.nothing(for: .milliseconds(100))
 
     static let rows: [ExpectationRow] = ends + messages + others
 

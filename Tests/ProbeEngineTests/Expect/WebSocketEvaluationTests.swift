@@ -11,12 +11,11 @@ struct WebSocketEvaluationTests {
 
     /// Returns a row about frames, all of which arrived at 3 ms.
     private static func row(
-        _ wanted: WebSocketMatcher.Wanted, _ now: Int, _ outcome: String, _ frames: [WebSocketFrame] = [],
+        _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, _ frames: [WebSocketFrame] = [],
         without last: Int = 0, fin: Int? = nil, isOfClient: Bool = false
     ) -> ExpectationRow {
-        let input = ExpectedInput.webSocket(wanted, "it")
-        return ExpectationRow(
-            kind: ExpectationKind(.input(input)), now: now, outcome: outcome,
+        ExpectationRow(
+            kind: wanted.spelling, now: now, outcome: outcome,
             evaluate: { window in
                 let bytes = frames.flatMap { $0.encoded() ?? [] }.dropLast(last)
                 var outcomes: Set<String> = []
@@ -25,12 +24,12 @@ struct WebSocketEvaluationTests {
                     var view = ConnectionView(name: "C")
                     (view.framing, view.isOfClient) = (.websocket, isOfClient)
                     var progress = InputProgress()
-                    var latest = ConnectionEvaluation(view: view, window: window).evaluate(.input(input), &progress)
+                    var latest = ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
                     for start in stride(from: 0, to: bytes.count, by: step) {
                         view.receiveBuffer.append(
                             Array(bytes[start..<min(bytes.count, start + step)]), at: .milliseconds(3))
                         if start + step >= bytes.count { view.end = fin.map { .eof(.milliseconds($0)) } }
-                        latest = ConnectionEvaluation(view: view, window: window).evaluate(.input(input), &progress)
+                        latest = ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
                         if case .satisfied = latest { break }
                         if case .impossible(let why) = latest, !why.isMissed { break }
                     }
@@ -57,16 +56,18 @@ struct WebSocketEvaluationTests {
 
     private static let text = WebSocketFrame(Opcode.text, Array("ab".utf8))
     private static let ping = WebSocketFrame(Opcode.ping, [7])
-    private static let anyMessage = WebSocketMatcher.Wanted.message(.any, name: nil, kind: nil)
-    private static let anyText = WebSocketMatcher.Wanted.message(.any, name: nil, kind: .text)
-    private static let anyBinary = WebSocketMatcher.Wanted.message(.any, name: nil, kind: .binary)
+    private static let anyMessage = ConnectionExpectation<Resolved>.message(.any, as: nil)
+    private static let anyText = ConnectionExpectation<Resolved>.messageOfKind(.text, .any, as: nil)
+    private static let anyBinary = ConnectionExpectation<Resolved>.messageOfKind(.binary, .any, as: nil)
     private static let binary = WebSocketFrame(Opcode.binary, Array("ab".utf8))
-    private static let anyPing = WebSocketMatcher.Wanted.control(opcode: Opcode.ping, content: nil, code: nil)
+    private static let anyPing = ConnectionExpectation<Resolved>.ping(nil)
+    private static let anyPong = ConnectionExpectation<Resolved>.pong(nil)
+    private static let normalClose = ConnectionExpectation<Resolved>.closeFrame(code: 1000, reason: nil)
 
     static let rows: [ExpectationRow] = [
         row(anyMessage, 10, "pending until 100ms"),
         row(anyMessage, 10, "pending until 100ms", [text], without: 1),
-        row(anyMessage, 100, "missed, failed: C: it did not come within 100ms", [text], without: 1),
+        row(anyMessage, 100, "missed, failed: C: a message did not come within 100ms", [text], without: 1),
         row(anyMessage, 10, "satisfied at 3ms, takes 0-4", [text]),
         row(anyMessage, 10, "satisfied at 3ms, takes 3-7", [ping, text]),
         row(
@@ -80,8 +81,10 @@ struct WebSocketEvaluationTests {
             anyMessage, 10, "failed: C: a close (code 1000) came where a message was expected",
             [.close(1000), text]),
         row(anyMessage, 10, "satisfied at 3ms, takes 0-4", [binary]),
+        row(anyText, 10, "pending until 100ms", [text], without: 1),
         row(anyText, 10, "satisfied at 3ms, takes 0-4", [text]),
         row(anyText, 10, "failed: C: a binary message came where a text message was expected", [binary]),
+        row(anyBinary, 10, "pending until 100ms", [binary], without: 1),
         row(anyBinary, 10, "satisfied at 3ms, takes 0-4", [binary]),
         row(anyBinary, 10, "failed: C: a text message came where a binary message was expected", [text]),
         row(
@@ -90,11 +93,18 @@ struct WebSocketEvaluationTests {
         row(anyPing, 10, "pending until 100ms", [fragment(Opcode.text, "a")]),
         row(anyPing, 10, "satisfied at 3ms, takes 3-6", [fragment(Opcode.text, "a"), ping]),
         row(anyPing, 10, "failed: C: a text frame came where a ping was expected", [text, ping]),
-        row(.frame(text, .asMust), 10, "satisfied at 3ms, takes 0-4", [text]),
-        row(.frame(text, .unmasked), 10, "satisfied at 3ms, takes 0-4", [text], isOfClient: true),
+        row(anyPong, 10, "pending until 100ms"),
+        row(anyPong, 10, "satisfied at 3ms, takes 0-3", [WebSocketFrame(Opcode.pong, [7])]),
+        row(anyPong, 10, "failed: C: a ping came where a pong was expected", [ping]),
+        row(normalClose, 10, "pending until 100ms"),
+        row(normalClose, 10, "satisfied at 3ms, takes 0-4", [.close(1000)]),
+        row(normalClose, 10, "failed: C: the close has the code 1001, 1000 was expected", [.close(1001)]),
+        row(.frame(ExpectedFrame(text, .asMust)), 10, "satisfied at 3ms, takes 0-4", [text]),
+        row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], isOfClient: true),
         row(
-            .frame(text, .masked), 10, "failed: C: a text frame came where a text frame was expected", [text]),
-        row(.frame(text, .key([1, 2, 3, 4])), 10, "satisfied at 3ms, takes 0-8", [masked(text)]),
+            .frame(ExpectedFrame(text, .masked)), 10, "failed: C: a text frame came where a text frame was expected",
+            [text]),
+        row(.frame(ExpectedFrame(text, .key([1, 2, 3, 4]))), 10, "satisfied at 3ms, takes 0-8", [masked(text)]),
     ]
 
     @Test(arguments: rows)

@@ -19,11 +19,12 @@ struct InputProgressTests {
         }
     }
 
-    private func expectations() throws -> [ExpectedInput] {
+    private func expectations() throws -> [ConnectionExpectation<Resolved>] {
         [
-            .bytes(Array("ab\r\nab\r\n".utf8)), .line(.value(Array("ab".utf8)), name: "x"),
-            .line(.regex(try ByteRegex("^a")), name: nil), .untilLine(.regex(try ByteRegex("(?<g>b)$")), name: "x"),
-            .until(Array("\r\n\r\n".utf8), name: "x"), .until([10], name: nil), .count(5, name: "x"),
+            .bytes(Array("ab\r\nab\r\n".utf8)), .line(.value(Array("ab".utf8)), as: .of("x")),
+            .line(.regex(try ByteRegex("^a")), as: nil), .untilLine(.regex(try ByteRegex("(?<g>b)$")), as: .of("x")),
+            .until(delimiter: Array("\r\n\r\n".utf8), as: .of("x")), .until(delimiter: [10], as: nil),
+            .count(5, as: .of("x")),
             .linesInAnyOrder([
                 (false, .value(Array("b".utf8))), (true, .regex(try ByteRegex("^a"))),
                 (false, .regex(try ByteRegex("."))),
@@ -66,7 +67,7 @@ struct InputProgressTests {
         var looks = 0
         while true {
             looks += 1
-            let outcome = matcher.match(.untilLine(.value([97]), name: nil), &progress)
+            let outcome = matcher.match(.untilLine(.value([97]), as: nil), &progress)
             guard progress.isBusy else {
                 #expect(self.outcome(outcome).hasPrefix("mismatch the peer closed"))
                 break

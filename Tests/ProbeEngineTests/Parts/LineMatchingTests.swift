@@ -26,7 +26,7 @@ struct LineMatchingTests {
     func asAnExhaustiveSearch(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         let count = 1 + generator.below(5)
-        var patterns: [(isOptional: Bool, text: ExpectedText)] = []
+        var patterns: [(isOptional: Bool, pattern: ExpectedText)] = []
         var sets: [Set<Int>] = []
         for _ in 0..<count {
             var letters = Set((0..<4).filter { _ in generator.below(2) == 0 })
@@ -64,7 +64,7 @@ struct LineMatchingTests {
     /// line.
     @Test func linesThatMoveEachOther() throws {
         let count = 120
-        var patterns: [(isOptional: Bool, text: ExpectedText)] = []
+        var patterns: [(isOptional: Bool, pattern: ExpectedText)] = []
         for number in 0..<count {
             patterns.append((false, .regex(try ByteRegex("^x{1,\(number + 1)}$"))))
         }

@@ -72,7 +72,7 @@ struct WireJudgeTests {
     private func judge(
         _ traffic: Traffic, _ actors: ActorTable,
         listeners: Set<EndpointPattern> = [EndpointPattern(anyAddressPort: 9741)],
-        _ statement: ResolvedStatement
+        _ statement: WireStatement<Resolved>
     ) throws -> String {
         let binding = WireBinding(
             openings: traffic.traffic.openings, own: [],
@@ -95,36 +95,36 @@ struct WireJudgeTests {
         var traffic = Traffic()
         traffic.open(1)
         traffic.add(1, Traffic.ack, 101, 501, "hello")
-        let bytes = HalfConnectionAssertion.bytes(Array("hello".utf8))
-        #expect(try judge(traffic, actors(), .sent(bytes, from: name("T"), to: name("S"))) == "passed")
+        let bytes = HalfConnectionStatement<Resolved>.bytes(Array("hello".utf8))
+        #expect(try judge(traffic, actors(), .halfConnection(from: name("T"), to: name("S"), bytes)) == "passed")
         #expect(
-            try judge(traffic, actors(), .endpoint(.fin, name("T"), peer: name("S"))).hasPrefix("waiting: "))
+            try judge(traffic, actors(), .fin(from: name("T"), to: name("S"))).hasPrefix("waiting: "))
         traffic.add(1, Traffic.finAck, 106, 501)
-        #expect(try judge(traffic, actors(), .endpoint(.fin, name("T"), peer: name("S"))) == "passed")
-        #expect(try judge(traffic, actors(), .endpoint(.closedFirst, name("T"), peer: nil)) == "passed")
-        #expect(try judge(traffic, actors(), .everywhere(.noReset)) == "passed")
+        #expect(try judge(traffic, actors(), .fin(from: name("T"), to: name("S"))) == "passed")
+        #expect(try judge(traffic, actors(), .closedFirst(by: name("T"))) == "passed")
+        #expect(try judge(traffic, actors(), .noReset) == "passed")
         traffic.add(1, fromClient: false, Traffic.rst, 501)
-        #expect(try judge(traffic, actors(), .everywhere(.noReset)).hasPrefix("failed: "))
+        #expect(try judge(traffic, actors(), .noReset).hasPrefix("failed: "))
     }
 
     @Test func connectionThatWasNotSeenIsWaitedFor() throws {
         #expect(
-            try judge(Traffic(), actors(), .endpoint(.fin, name("T"), peer: name("S")))
+            try judge(Traffic(), actors(), .fin(from: name("T"), to: name("S")))
                 == "waiting: no connection between T and S was seen on the wire")
         #expect(
-            try judge(Traffic(), actors(), .everywhere(.noReset)) == "waiting: no connection was seen on the wire")
+            try judge(Traffic(), actors(), .noReset) == "waiting: no connection was seen on the wire")
     }
 
     @Test func connectionOfOneOfTwoSubjectsIsInconclusive() throws {
         var traffic = Traffic()
         traffic.open(1)
         #expect(
-            try judge(traffic, actors(hasRival: true), .endpoint(.fin, name("T"), peer: name("S")))
+            try judge(traffic, actors(hasRival: true), .fin(from: name("T"), to: name("S")))
                 == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may be T's or U's: both could have "
                 + "opened it at that time")
         // The server's name refers to the connection, too.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)
-        #expect(try judge(traffic, actors(hasRival: true), .endpoint(.fin, name("S"), peer: nil)) == "passed")
+        #expect(try judge(traffic, actors(hasRival: true), .fin(from: name("S"), to: nil)) == "passed")
     }
 
     @Test func nameOfSeveralConnectionsIsAnError() throws {
@@ -132,7 +132,7 @@ struct WireJudgeTests {
         traffic.open(1)
         traffic.open(2)
         #expect(throws: Finding.self) {
-            try judge(traffic, actors(), .endpoint(.fin, name("S"), peer: nil))
+            try judge(traffic, actors(), .fin(from: name("S"), to: nil))
         }
     }
 
@@ -141,9 +141,9 @@ struct WireJudgeTests {
         traffic.open(1)
         traffic.add(1, fromClient: false, Traffic.rst, 501)
         traffic.open(2)
-        #expect(try judge(traffic, actors(), .everywhere(.noReset)).hasPrefix("failed: "))
+        #expect(try judge(traffic, actors(), .noReset).hasPrefix("failed: "))
         // If the server is not part of the run, the connection may belong to another program.
-        let verdict = try judge(traffic, actors(hasRival: true), listeners: [], .everywhere(.noReset))
+        let verdict = try judge(traffic, actors(hasRival: true), listeners: [], .noReset)
         #expect(verdict.hasPrefix("inconclusive: "))
     }
 

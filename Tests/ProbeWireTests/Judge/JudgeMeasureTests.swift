@@ -9,19 +9,19 @@ struct JudgeMeasureTests {
     @Test func gapsAreMeasuredBetweenSegments() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "a")
-        #expect(connection.judge(.gap(index: nil, .greaterOrEqual, nanoseconds: 25_000_000)).outcome == .waiting)
+        #expect(connection.judge(.gap(index: nil, .greaterOrEqual, .nanoseconds(25_000_000))).outcome == .waiting)
         connection.wait(30)
         connection.send(.server, at: 1, "b")
         connection.wait(10)
         connection.send(.server, at: 0, "a")
         connection.wait(20)
         connection.send(.server, at: 2, "c")
-        #expect(connection.judge(.gap(index: nil, .greaterOrEqual, nanoseconds: 25_000_000)) == .passed)
-        #expect(connection.judge(.gap(index: 2, .equal, nanoseconds: 30_000_000)) == .passed)
-        #expect(connection.judge(.gap(index: 3, .equal, nanoseconds: 1)).outcome == .waiting)
+        #expect(connection.judge(.gap(index: nil, .greaterOrEqual, .nanoseconds(25_000_000))) == .passed)
+        #expect(connection.judge(.gap(index: 2, .equal, .nanoseconds(30_000_000))) == .passed)
+        #expect(connection.judge(.gap(index: 3, .equal, .nanoseconds(1))).outcome == .waiting)
         connection.wait(12.1)
         connection.send(.server, at: 3, "d")
-        let failure = connection.judge(.gap(index: nil, .greaterOrEqual, nanoseconds: 25_000_000)).failure
+        let failure = connection.judge(.gap(index: nil, .greaterOrEqual, .nanoseconds(25_000_000))).failure
         #expect(failure?.summary == "gap 3 of the server is 12.1 ms, >= 25 ms expected")
         #expect(failure?.details == ["gap 1: 30 ms", "gap 2: 30 ms", "gap 3: 12.1 ms"])
     }
@@ -34,15 +34,15 @@ struct JudgeMeasureTests {
         #expect(connection.judge(.largestSegment(.lessOrEqual, 6)) == .passed)
         #expect(connection.judge(.largestSegment(.less, 6)).outcome == .failed)
         #expect(connection.judge(.largestSegment(.greaterOrEqual, 7)).outcome == .waiting)
-        #expect(connection.judge(.firstByte(withinNanoseconds: 5_000_000)) == .passed)
-        #expect(connection.judge(.firstByte(withinNanoseconds: 4_000_000)).outcome == .failed)
+        #expect(connection.judge(.firstByte(within: .nanoseconds(5_000_000))) == .passed)
+        #expect(connection.judge(.firstByte(within: .nanoseconds(4_000_000))).outcome == .failed)
         var clockRunsBack = TestConnection.connected()
         clockRunsBack.time -= 300_000
         clockRunsBack.send(.server, at: 0, "a")
-        #expect(clockRunsBack.judge(.firstByte(withinNanoseconds: 0)) == .passed)
+        #expect(clockRunsBack.judge(.firstByte(within: .nanoseconds(0))) == .passed)
         var midway = TestConnection()
         midway.send(.server, at: 0, "a")
-        #expect(midway.judge(.firstByte(withinNanoseconds: 0)).outcome == .inconclusive)
+        #expect(midway.judge(.firstByte(within: .nanoseconds(0))).outcome == .inconclusive)
     }
 
     // MARK: lines

@@ -17,7 +17,7 @@ struct JudgeTLSTests {
     private static let flight = serverHello + changeCipherSpec + data
     private static let plain = bytes("220 ready\r\n\u{16}\u{3}\u{15}454 TLS\u{16}\r\n")
 
-    private static let everyStatement: [HalfConnectionAssertion] = [
+    private static let everyStatement: [HalfConnectionStatement<Resolved>] = [
         .records(.equal, 1), .records(.greaterOrEqual, 1), .tls(fromStart: false), .tls(fromStart: true), .lacks([65]),
     ]
 
@@ -66,7 +66,7 @@ struct JudgeTLSTests {
         let open = connection(sent)
         let closed = connection(sent, isOver: true)
         for statement in [
-            HalfConnectionAssertion.records(.equal, 1), .records(.lessOrEqual, 5), .tls(fromStart: false),
+            HalfConnectionStatement<Resolved>.records(.equal, 1), .records(.lessOrEqual, 5), .tls(fromStart: false),
         ] {
             #expect(open.judge(statement).outcome == .waiting)
             #expect(closed.judge(statement).outcome == .failed)
@@ -115,7 +115,9 @@ struct JudgeTLSTests {
             ([22, 3, 3, 0, 0], "it is empty, and its content type is 22"),
         ] as [([UInt8], String)])
     func garbageBehindRecordsFails(garbage: [UInt8], text: String) {
-        for statement in [HalfConnectionAssertion.records(.equal, 3), .tls(fromStart: false), .tls(fromStart: true)] {
+        for statement in [
+            HalfConnectionStatement<Resolved>.records(.equal, 3), .tls(fromStart: false), .tls(fromStart: true),
+        ] {
             let failure = connection(Self.flight + garbage).judge(statement)
             #expect(failure.outcome == .failed)
             #expect(failure.failure?.summary.contains("at offset \(Self.flight.count): \(text)") == true)

@@ -129,11 +129,11 @@ struct JudgeTests {
 
     @Test func aStatementAboutNothingWaitsThenFails() {
         var connection = TestConnection.connected()
-        let statements: [HalfConnectionAssertion] = [
+        let statements: [HalfConnectionStatement<Resolved>] = [
             .segmentCount(.lessOrEqual, 3), .largestSegment(.lessOrEqual, 1460),
-            .gap(index: nil, .less, nanoseconds: 5),
-            .gap(index: 1, .less, nanoseconds: 5), .lines(.crlf), .longestLine(.lessOrEqual, 80), .segments([]),
-            .messages(.lessOrEqual, 3, .crlf), .firstByte(withinNanoseconds: 1_000), .urgent,
+            .gap(index: nil, .less, .nanoseconds(5)),
+            .gap(index: 1, .less, .nanoseconds(5)), .lines(.crlf), .longestLine(.lessOrEqual, 80), .segments([]),
+            .messages(.lessOrEqual, 3, .crlf), .firstByte(within: .nanoseconds(1_000)), .urgent,
         ]
         for statement in statements { #expect(connection.judge(statement).outcome == .waiting, "\(statement)") }
         connection.send(.server, .fin, at: 0)

@@ -10,7 +10,9 @@ struct MissingPacketsTests {
         var whole: WireVerdict.Outcome
         var partial: WireVerdict.Outcome
 
-        init(_ assertion: HalfConnectionAssertion, _ whole: WireVerdict.Outcome, _ partial: WireVerdict.Outcome) {
+        init(
+            _ assertion: HalfConnectionStatement<Resolved>, _ whole: WireVerdict.Outcome, _ partial: WireVerdict.Outcome
+        ) {
             self.init(.halfConnection(assertion, from: .server), whole, partial)
         }
 
@@ -29,13 +31,13 @@ struct MissingPacketsTests {
         Row(.segmentCount(.greater, 2), .failed, .inconclusive), Row(.segmentCount(.notEqual, 1), .passed, .passed),
         Row(.segmentCount(.less, 3), .passed, .inconclusive),
         Row(.segments([bytes("ab\r\n"), bytes("cd\r\n")]), .passed, .inconclusive),
-        Row(.gap(index: nil, .less, nanoseconds: 1_000_000_000), .passed, .inconclusive),
+        Row(.gap(index: nil, .less, .nanoseconds(1_000_000_000)), .passed, .inconclusive),
         Row(.largestSegment(.less, 4), .failed, .failed), Row(.largestSegment(.less, 5), .passed, .inconclusive),
         Row(.longestLine(.greater, 1), .passed, .passed), Row(.longestLine(.equal, 2), .passed, .inconclusive),
         Row(.lines(.crlf), .passed, .inconclusive), Row(.messages(.greaterOrEqual, 2, .crlf), .passed, .passed),
         Row(.messages(.equal, 2, .crlf), .passed, .inconclusive),
         Row(.messages(.greaterOrEqual, 1, .u8), .failed, .inconclusive),
-        Row(.firstByte(withinNanoseconds: 1_000_000_000), .passed, .inconclusive),
+        Row(.firstByte(within: .nanoseconds(1_000_000_000)), .passed, .inconclusive),
         Row(.zeroWindow, .failed, .inconclusive), Row(.window(.lessOrEqual, 1 << 24), .passed, .inconclusive),
         Row(.urgent, .failed, .inconclusive), Row(.retransmissions(.equal, 0), .passed, .inconclusive),
         Row(.retransmissions(.greater, 0), .failed, .inconclusive), Row(.sacks(.equal, 0), .passed, .inconclusive),

@@ -226,7 +226,7 @@ struct ReassemblyTests {
         #expect(connection.judge(.bytes(bytes("ax"))).outcome == .failed)
         #expect(connection.judge(.segmentCount(.equal, 4)).outcome == .passed)
         #expect(connection.judge(.lines(.lf)).outcome == .passed)
-        #expect(connection.judge(.gap(index: nil, .less, nanoseconds: 1)).outcome == .inconclusive)
+        #expect(connection.judge(.gap(index: nil, .less, .nanoseconds(1))).outcome == .inconclusive)
     }
 
     /// Every order of arrival, with repetitions and overlaps, results in the stream.
@@ -284,10 +284,10 @@ struct ReassemblyTests {
                     _ = conversation.judge(.halfConnection(.messages(.equal, 3, framing), from: side))
                     _ = conversation.judge(.halfConnection(.lines(framing), from: side))
                 }
-                for statement: HalfConnectionAssertion in [
-                    .bytes([1, 2, 3]), .segments([[1], [2]]), .gap(index: nil, .less, nanoseconds: 5),
+                for statement: HalfConnectionStatement<Resolved> in [
+                    .bytes([1, 2, 3]), .segments([[1], [2]]), .gap(index: nil, .less, .nanoseconds(5)),
                     .longestLine(.less, 3),
-                    .firstByte(withinNanoseconds: 5), .largestSegment(.less, 9), .window(.greater, 3), .zeroWindow,
+                    .firstByte(within: .nanoseconds(5)), .largestSegment(.less, 9), .window(.greater, 3), .zeroWindow,
                     .urgent,
                 ] { _ = conversation.judge(.halfConnection(statement, from: side)) }
                 _ = conversation.judge(.closedFirst(by: side))

@@ -79,7 +79,7 @@ struct TestConnection {
         String(decoding: conversation.halfConnection(from: side).stream.bytes, as: UTF8.self)
     }
 
-    func judge(_ statement: HalfConnectionAssertion, from side: ConversationSide = .server) -> WireVerdict {
+    func judge(_ statement: HalfConnectionStatement<Resolved>, from side: ConversationSide = .server) -> WireVerdict {
         conversation.judge(.halfConnection(statement, from: side))
     }
 }

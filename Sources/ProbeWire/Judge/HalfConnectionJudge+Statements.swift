@@ -1,53 +1,19 @@
-package import ProbeBase
+import ProbeBase
 
-/// A statement about the bytes that one side sent.
-package enum HalfConnectionAssertion: Sendable, Equatable {
-    case bytes([UInt8])
-    case segmentCount(Comparison, Int)
-    case segments([[UInt8]])
-    /// A gap in nanoseconds; index 1 is the first gap, `nil` stands for each of them.
-    case gap(index: Int?, Comparison, nanoseconds: Int64)
-    case largestSegment(Comparison, Int)
-    /// The length of the longest line's content, without its terminator.
-    case longestLine(Comparison, Int)
-    case lines(Framing)
-    case messages(Comparison, Int, Framing)
-    /// The time of the first byte after the end of the handshake.
-    case firstByte(withinNanoseconds: Int64)
-    case zeroWindow
-    /// The largest window that the side announced, scaled, in bytes.
-    case window(Comparison, Int)
-    case urgent
-    case retransmissions(Comparison, Int)
-    /// Acknowledgments that report bytes received after a gap.
-    case sacks(Comparison, Int)
-    case duplicateAcks(Comparison, Int)
-    case keepAlives(Comparison, Int)
-    /// The number of whole TLS records.
-    case records(Comparison, Int)
-    /// The number of whole WebSocket frames.
-    case frames(Comparison, Int)
-    /// Nothing but TLS records, from the first record on or from the first byte on.
-    case tls(fromStart: Bool)
-    /// These bytes, at least one, do not occur in the stream.
-    case lacks([UInt8])
-}
-
-// Everything that the wire must know of each statement is in this file: the case, its judge, and the data that must be
-// kept for it.
+// Everything that the wire must know of each statement is in this file: its judge, and the data that must be kept for it.
 
 extension HalfConnectionJudge {
-    func judge(_ statement: HalfConnectionAssertion) -> WireVerdict {
+    func judge(_ statement: HalfConnectionStatement<Resolved>) -> WireVerdict {
         switch statement {
         case .bytes(let expected): judgeBytes(expected)
         case .segmentCount(let comparison, let bound): judgeSegmentCount(comparison, bound)
         case .segments(let expected): judgeSegments(expected)
-        case .gap(let index, let comparison, let bound): judgeGap(index, comparison, bound)
+        case .gap(let index, let comparison, let bound): judgeGap(index, comparison, bound.nanoseconds)
         case .largestSegment(let comparison, let bound): judgeLargestSegment(comparison, bound)
         case .longestLine(let comparison, let bound): judgeLongestLine(comparison, bound)
         case .lines(let framing): judgeLines(framing)
         case .messages(let comparison, let bound, let framing): judgeMessages(comparison, bound, framing)
-        case .firstByte(let bound): judgeFirstByte(within: bound)
+        case .firstByte(let bound): judgeFirstByte(within: bound.nanoseconds)
         case .zeroWindow: judgeZeroWindow()
         case .window(let comparison, let bound): judgeWindow(comparison, bound)
         case .urgent:
@@ -64,7 +30,7 @@ extension HalfConnectionJudge {
     }
 }
 
-extension HalfConnectionAssertion {
+extension HalfConnectionStatement<Resolved> {
     /// Raises the limits so that the statement can be judged. A stream that no statement looks into passes through.
     fileprivate func widen(_ limits: inout ConversationLimits) {
         switch self {
@@ -86,7 +52,7 @@ extension HalfConnectionAssertion {
     }
 }
 
-extension HalfConnectionAssertion {
+extension HalfConnectionStatement<Resolved> {
     /// Returns what missing packets change; `nil` if the statement does not depend on them.
     ///
     /// - Parameter isPeers: whether the missing packets are those of the other side, and none of this side's is
@@ -109,7 +75,7 @@ extension HalfConnectionAssertion {
 
     /// The comparison of a number with a bound, and the same statement with another comparison; `nil` if the statement
     /// compares no number.
-    var bounded: (comparison: Comparison, replacing: (Comparison) -> HalfConnectionAssertion)? {
+    var bounded: (comparison: Comparison, replacing: (Comparison) -> Self)? {
         switch self {
         case .segmentCount(let comparison, let bound): (comparison, { .segmentCount($0, bound) })
         case .largestSegment(let comparison, let bound): (comparison, { .largestSegment($0, bound) })
