@@ -25,13 +25,13 @@ package struct FrameEncoder: Sendable {
 
     /// Returns the payload, followed by its terminator or preceded by its length.
     package func encode(_ payload: [UInt8]) throws(Failure) -> [UInt8] {
-        guard let (before, behind) = framing.envelope(of: payload.count) else {
+        guard let (before, after) = framing.envelope(of: payload.count) else {
             throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
         }
-        let unit = before + payload + behind
+        let unit = before + payload + after
         // The end of the payload and the beginning of a delimiter may be a delimiter together: "a" and "aab" before "aab".
         if var search, let end = search.end(in: unit.span), end < unit.count {
-            throw .containsTerminator(offset: end - behind.count)
+            throw .containsTerminator(offset: end - after.count)
         }
         return unit
     }

@@ -152,7 +152,7 @@ extension Framing {
     }
 
     /// Returns the bytes before and after a payload of `count` bytes; `nil` if its length can't be encoded.
-    package func envelope(of count: Int) -> (before: [UInt8], behind: [UInt8])? {
+    package func envelope(of count: Int) -> (before: [UInt8], after: [UInt8])? {
         switch kind {
         case .lines(let terminator): ([], terminator)
         case .counted(let prefix): prefix.encode(count).map { ($0, prefix.end.map { [$0] } ?? []) }
@@ -163,7 +163,7 @@ extension Framing {
     /// Returns the number of bytes of a unit on the wire.
     package func length(of payload: [UInt8]) -> Int {
         let envelope = envelope(of: payload.count)
-        return payload.count + (envelope.map { $0.before.count + $0.behind.count } ?? 0)
+        return payload.count + (envelope.map { $0.before.count + $0.after.count } ?? 0)
     }
 }
 

@@ -243,8 +243,8 @@ package struct Evaluator {
     /// Returns a unit of the framing with this payload: a line with its terminator, or a message with its length.
     package func framed(_ payload: [UInt8], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
         if framing == .websocket { return textMessage(payload) }
-        let (before, behind) = try envelope(of: payload.count, span: span)
-        return before + payload + behind
+        let (before, after) = try envelope(of: payload.count, span: span)
+        return before + payload + after
     }
 
     /// Returns a WebSocket text message in one frame; the masking key depends only on the length and the seed.
@@ -258,7 +258,7 @@ package struct Evaluator {
         return frame.encoded() ?? []
     }
 
-    func envelope(of count: Int, span: SourceSpan) throws(EvaluationError) -> (before: [UInt8], behind: [UInt8]) {
+    func envelope(of count: Int, span: SourceSpan) throws(EvaluationError) -> (before: [UInt8], after: [UInt8]) {
         guard framing.hasUnits else { throw EvaluationError(.noTerminator(framing), span: span) }
         guard let envelope = framing.envelope(of: count) else {
             throw EvaluationError(.tooLongForPrefix(length: count, framing.rawValue), span: span)
@@ -429,11 +429,11 @@ extension Evaluator {
             }
             return frames
         }
-        let (before, behind) = try envelope(of: payload.count, span: span)
-        guard pieces.count > 1 else { return [before + payload + behind] }
+        let (before, after) = try envelope(of: payload.count, span: span)
+        guard pieces.count > 1 else { return [before + payload + after] }
         var result = pieces
         result[0] = before + result[0]
-        result[result.count - 1] += behind
+        result[result.count - 1] += after
         return result
     }
 
