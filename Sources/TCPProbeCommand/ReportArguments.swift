@@ -9,10 +9,10 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options for reports other than the console's, and for the expectations that results are compared with.
+/// The options of `run` for reports that no other command writes, and for the expectations that results are compared
+/// with. They don't contain those of `ReportFiles`: a debug build of ArgumentParser checks the options of a group within
+/// a group four times as often, which took a third of the start of `tcpprobe run`.
 struct ReportArguments: ParsableArguments {
-    @OptionGroup var files: ReportFiles
-
     @Option(
         help: ArgumentHelp(
             "What is known not to pass, a line each: subject, case, verdict, # why. It does not fail the run. May be given more than once.",
@@ -33,6 +33,26 @@ struct ReportArguments: ParsableArguments {
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var results: String?
+
+    @Flag(
+        name: [.customShort("q"), .long],
+        help: "Show cases that fail the run and the summary only.")
+    var quiet = false
+}
+
+/// The reports of a run.
+struct RunReports {
+    let files: ReportFiles
+    private let arguments: ReportArguments
+
+    init(_ files: ReportFiles, _ arguments: ReportArguments) {
+        self.files = files
+        self.arguments = arguments
+    }
+
+    var expect: [String] { arguments.expect }
+    var results: String? { arguments.results }
+    private var writeExpectations: String? { arguments.writeExpectations }
 
     /// Removes the results of an earlier run at the path of `--results`, before anything else can fail: otherwise,
     /// `merge` would take them for the results of this run. A file that does not contain results is kept.
@@ -89,11 +109,6 @@ struct ReportArguments: ParsableArguments {
         // The file of --write-expectations may be one of --expect, because its lines are kept.
         try FilesRead(expect, are: "a file of --expect").requireApart(targets)
     }
-
-    @Flag(
-        name: [.customShort("q"), .long],
-        help: "Show cases that fail the run and the summary only.")
-    var quiet = false
 
     /// The expectations of a run.
     struct Expected {
@@ -169,7 +184,7 @@ struct ReportArguments: ParsableArguments {
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
         var style = ConsoleRecorder.Style(
             usesColor: console.usesColor, progressWidth: console.progressWidth, width: console.width)
-        style.isQuiet = quiet
+        style.isQuiet = arguments.quiet
         set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) { [console] in console.write($0) }
         try files.attach(to: &set, planned: planned, options: options)
         do throws(ReportFileError) {

@@ -26,7 +26,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var shards: ShardOptions
-    @OptionGroup var reports: ReportArguments
+    @OptionGroup var files: ReportFiles
+    @OptionGroup var reportArguments: ReportArguments
 
     @OptionGroup var subjects: SubjectArguments
 
@@ -95,7 +96,10 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
     var dryRun = false
 
+    private var reports: RunReports { RunReports(files, reportArguments) }
+
     func validate() throws {
+        try reports.validate()
         if shards.shard != nil, crowds.text != nil {
             throw ValidationError(
                 "--shard and --crowd-share exclude each other: of a crowd's shares each runs every case")
