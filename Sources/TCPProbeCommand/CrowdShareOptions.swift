@@ -86,9 +86,7 @@ struct CrowdShareOptions: ParsableArguments {
 
     /// Waits until the given start time, if there is one, or until a signal arrives.
     ///
-    /// - Parameters:
-    ///   - interrupts: a descriptor that becomes readable when a signal arrives; negative if there is none.
-    ///   - cleanUp: called before an error is thrown.
+    /// - Parameter interrupts: a descriptor that becomes readable when a signal arrives.
     /// - Throws: the exit code of invalid usage, after printing the message, if the time is in the past or too far in
     ///   the future.
     func waitForMoment(orUntilReadable interrupts: Int32) throws {

@@ -60,7 +60,13 @@ struct DeskOptions: ParsableArguments {
             end, framing: Framing(rawValue: framing) ?? .crlf, title: title,
             limit: QuantityArgument.size(limit) ?? SessionScript.defaultLimit)
         let plan = try Self.plan(of: script, allowed)
-        let session = try RunSession()
+        let session: RunSession
+        do throws(RunSessionError) {
+            session = try RunSession()
+        } catch {
+            throw Failure.machine("the session can't begin: \(error.message)")
+        }
+        defer { session.endAndReport() }
         // A session without a subject has nothing that could fail here.
         _ = session.begin()
         var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
@@ -69,7 +75,6 @@ struct DeskOptions: ParsableArguments {
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         let code = try Self.execute(
             plan, configuration, script, session, linger: QuantityArgument.time(linger) ?? .seconds(1))
-        session.endAndReport()
         throw ExitCode(code)
     }
 
@@ -88,7 +93,12 @@ struct DeskOptions: ParsableArguments {
         linger: Duration
     ) throws -> Int32 {
         let reader = LineReader(actor: script.actor, kind: script.kind)
-        let reactor = try session.makeReactor()
+        let reactor: Reactor
+        do throws(RunSessionError) {
+            reactor = try session.makeReactor()
+        } catch {
+            throw Failure.machine("the session can't begin: \(error.message)")
+        }
         let input: LineInput
         let thread: WorkerThread
         do throws(SystemError) {

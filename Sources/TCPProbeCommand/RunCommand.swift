@@ -273,7 +273,9 @@ struct RunCommand: ParsableCommand {
         guard let shard else { return CaseList.write(jobs, timeScale: timeScale) }
         let session = try RunSession()
         defer { session.endAndReport() }
-        if let failure = session.begin(introducing: sources) { throw Failure.wrongUse(failure) }
+        let failure = session.begin(introducing: sources)
+        if let signal = session.arrivedSignal() { throw ExitCode(128 + signal) }
+        if let failure { throw Failure.wrongUse(failure) }
         let division = try division(subjects.multiply(jobs, by: sources), shard)
         notes.release(behind: division.firstLine)
         var shown: Set<String> = []

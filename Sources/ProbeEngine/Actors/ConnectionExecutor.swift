@@ -244,7 +244,7 @@ extension ConnectionExecutor {
     func resolve(
         _ expectation: ConnectionExpectation<Parsed>, _ actor: ConnectionActor
     ) throws(Finding) -> ConnectionExpectation<Resolved> {
-        if let needed = expectation.neededOfWebSocket { try requireWebSocket(actor, needed) }
+        if let needed = expectation.webSocketFeature { try requireWebSocket(actor, needed) }
         if expectation.needsLines { try refuseLines(actor, "expect \(expectation.spelling)") }
         if case .message(let pattern, _) = expectation, actor.framing == .websocket, let frame = try frame(of: pattern)
         {

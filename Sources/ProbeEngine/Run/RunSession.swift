@@ -6,8 +6,7 @@ package import ProbeTransport
 /// What a run needs of its process. Each part is acquired once, in the order in which the parts depend on each other
 /// (``RunOrder``), and everything is released by ``end()``.
 ///
-/// `run`, `explore`, `shrink`, `connect` and `listen` use one. `record` and `proxy`, which run no cases, use its signals
-/// and its reactor.
+/// `run`, `explore`, `shrink`, `connect` and `listen` use one.
 package final class RunSession {
     package let descriptors: DescriptorBudget
     /// Becomes readable when a signal that ends the run arrives.
@@ -15,7 +14,7 @@ package final class RunSession {
     private var order = RunOrder()
     private var reactor: Reactor?
 
-    /// Prepares the process, and takes its signals: from here on, Ctrl-C ends it only through ``run(onSignal:_:)``.
+    /// Prepares the process. From here on, signals such as that of Ctrl-C are read from ``signals``.
     package init() throws(RunSessionError) {
         order.begin(.descriptors)
         probe_keep_memory_small()
@@ -26,6 +25,9 @@ package final class RunSession {
         }
         order.begin(.signals)
         signals = probe_interrupt_descriptor()
+        if signals < 0 {
+            throw RunSessionError(message: "signals can't be waited for: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// Moves the process to a private network namespace.
@@ -52,6 +54,12 @@ package final class RunSession {
         ResourceTracker.begin()
         SubjectIntroductions(subjects).wait(orUntilReadable: signals)
         return subjects.lazy.compactMap(\.givenUp).first
+    }
+
+    /// The signal that has arrived before the run's work began; `nil` if none has.
+    package func arrivedSignal() -> Int32? {
+        let signal = probe_next_signal(signals)
+        return signal > 0 ? signal : nil
     }
 
     /// Creates the reactor.
@@ -104,12 +112,13 @@ package final class RunSession {
             }, work)
     }
 
-    /// Ends the processes and removes the folders that the run has left behind. May be called again.
+    /// Ends the processes and removes the folders of the run; does nothing if it was called before.
     ///
     /// - Returns: the folders that can't be removed, each with the reason.
     package func end() -> [(folder: String, reason: String)] {
+        if order.hasEnded { return [] }
         order.begin(.end)
-        return ResourceTracker.endAll().map { ($0, $1) }
+        return ResourceTracker.endAll()
     }
 }
 
@@ -140,9 +149,9 @@ package struct RunOrder {
 
     package init() {}
 
-    package func allows(_ step: Step) -> Bool {
-        last.map { $0 < step || $0 == .end && step == .end } ?? (step == .descriptors)
-    }
+    var hasEnded: Bool { last == .end }
+
+    package func allows(_ step: Step) -> Bool { last.map { $0 < step } ?? (step == .descriptors) }
 
     package mutating func begin(_ step: Step) {
         precondition(allows(step), "\(step) after \(last.map { "\($0)" } ?? "nothing")")

@@ -32,7 +32,7 @@ struct WebSocketChecker {
         guard let framing = names.constants.framing, framing != .websocket, !names.place.isOrderUnknown else { return }
         let what: String? =
             switch action {
-            case .connection(.expect(let expectation)) where expectation.neededOfWebSocket != nil:
+            case .connection(.expect(let expectation)) where expectation.webSocketFeature != nil:
                 "expect \(expectation.spelling)"
             case .subject(.expect(.stopped("closed", _))): "expect stopped closed"
             case .subject(.expect(let expectation)) where expectation.isOfWebSocket: "expect \(expectation.spelling)"

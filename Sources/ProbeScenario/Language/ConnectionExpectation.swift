@@ -278,7 +278,9 @@ extension ConnectionExpectation {
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .truncated: true
-        default: false
+        case .notify, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent,
+            .message, .messageOfKind, .frame, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
+            false
         }
     }
 
@@ -286,7 +288,10 @@ extension ConnectionExpectation {
     package var isOfTLS: Bool {
         switch self {
         case .notify, .truncated, .alert: true
-        default: false
+        case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
+            .urgent, .message, .messageOfKind, .frame, .ping, .pong, .closeFrame, .nothing, .stalled, .sent,
+            .sendFailed:
+            false
         }
     }
 
@@ -297,7 +302,9 @@ extension ConnectionExpectation {
     package var isInput: Bool {
         switch self {
         case .urgent, .nothing, .stalled, .sent, .sendFailed: false
-        default: true
+        case .eof, .reset, .closed, .notify, .truncated, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count,
+            .until, .anyBytes, .integer, .message, .messageOfKind, .frame, .ping, .pong, .closeFrame:
+            true
         }
     }
 
@@ -310,7 +317,7 @@ extension ConnectionExpectation {
     }
 
     /// What the expectation needs that only the framing `websocket` has, in words; `nil` if it needs no frames.
-    package var neededOfWebSocket: String? {
+    package var webSocketFeature: String? {
         switch self {
         case .ping, .pong, .closeFrame: "control frames"
         case .messageOfKind: "text and binary messages"

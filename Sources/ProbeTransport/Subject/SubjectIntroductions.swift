@@ -1,8 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Introduces the subjects of a run while the scripts are read: reports need the subjects' names from the first line
-/// on.
+/// Introduces the subjects of a run, all at the same time: reports need the subjects' names from the first line on.
 package final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
