@@ -14,6 +14,10 @@ FILE = re.compile(r"^-- (.+) --$")
 CANCELLED = 77
 # A test's `timeout` is its duration on an idle machine; the factor only ends a test that would otherwise never end.
 PATIENCE = 10
+# What the tool prints of a case that can't be judged because the machine stopped the tool.
+STANDSTILL = re.compile(r"(the harness itself|the thread of a link|a worker of \w+) stood still for [^,]*")
+# The number of times that a command is run if each run met a standstill.
+ATTEMPTS = 3
 
 
 class Command:
@@ -98,7 +102,23 @@ def run(path, tool):
 
 
 def perform(command, script, work, deadline, outcome):
-    """Runs one command; returns false if the test can't continue."""
+    """Runs one command; returns false if the test can't continue.
+
+    A case that the machine has stopped is inconclusive, rightly, and proves nothing: the command is run again. This is not done if a
+    test expects such a result, or sends signals.
+    """
+    for attempt in range(ATTEMPTS):
+        goes_on, problems, stdout = perform_once(command, script, work, deadline, outcome)
+        standstill = STANDSTILL.search(stdout)
+        if not (problems and standstill) or command.status == 3 or command.signals or attempt == ATTEMPTS - 1:
+            break
+        outcome.log += f"run again: line {command.number}: {standstill[0]}\n"
+    outcome.problems += problems
+    return goes_on
+
+
+def perform_once(command, script, work, deadline, outcome):
+    """Runs one command; returns whether the test can continue, the problems, and what the command printed."""
     process = subprocess.Popen(
         ["bash", "-c", command.line], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -122,7 +142,7 @@ def perform(command, script, work, deadline, outcome):
 
     if process.returncode == CANCELLED != command.status and not timed_out:
         outcome.skipped = (texts["stdout"].strip().splitlines() or ["cancelled"])[-1]
-        return False
+        return False, [], ""
     problems = []
     if timed_out:
         problems.append(f"line {command.number}: did not end within {PATIENCE} times the test's {script.timeout:g} s")
@@ -142,8 +162,7 @@ def perform(command, script, work, deadline, outcome):
     if problems:
         shown = "".join(shortened(text) for text in texts.values())
         problems.append(f"$ {command.line}\n{shown.encode('unicode_escape').decode().replace(chr(92) + 'n', chr(10))}")
-    outcome.problems += problems
-    return not timed_out
+    return not timed_out, problems, texts["stdout"]
 
 
 def shortened(text):
