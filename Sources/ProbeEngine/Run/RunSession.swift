@@ -132,7 +132,7 @@ package struct RunOrder {
     package enum Step: Int, Comparable, CaseIterable {
         /// Comes first: without free descriptors, every other step fails or traps.
         case descriptors
-        /// Precedes threads, which inherit the signal mask, and resources, which a signal must not leave behind.
+        /// Precedes threads, which inherit the signal mask, and resources, which must be released if a signal arrives.
         case signals
         /// Precedes threads: a process with several threads can't enter a user namespace.
         case namespace
