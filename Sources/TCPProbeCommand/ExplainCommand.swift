@@ -34,14 +34,16 @@ struct ExplainCommand: ParsableCommand {
             return
         }
         let found = LanguageTable.find(wanted)
-        guard !found.isEmpty else {
+        let word = LanguageWord.explanation(of: wanted, hasEntry: !found.isEmpty)
+        guard !found.isEmpty || word != nil else {
             let near = Suggestion.nearest(
                 to: wanted, among: DiagnosticID.allCases.map(\.rawValue) + LanguageTable.names)
             throw Failure.wrongUse(
                 "there is no diagnostic and no word of the language \(Escaped.text(wanted.utf8))"
                     + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists the diagnostics"))
         }
-        Console.standardOutput.write(found.map(EntryExplanation.text).joined(separator: "\n"))
+        let pages = found.map(EntryExplanation.text) + (word.map { [$0] } ?? [])
+        Console.standardOutput.write(pages.joined(separator: "\n"))
     }
 
     private static let firstWords =

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeScenario
 import Testing
 
 @testable import ProbeEditor
@@ -47,6 +48,13 @@ struct CompletionsTests {
         Case(typed: "wire S -> C ", has: ["gap", "segments"], lacks: ["C", "no rst"]),
         Case(typed: "link S -> C ", has: ["drop", "delay"], lacks: ["gap"]),
         Case(typed: "link S -> C drop ", has: ["data", "syn"]),
+        Case(typed: "S accept ", has: ["as", "tls", "without", "websocket"], lacks: ["failed", "unknown-ca", "path"]),
+        Case(typed: "S accept tls ", has: ["failed"], lacks: ["without", "path"]),
+        Case(typed: "C send \"a\" ", has: ["cut", "in", "every", "with"], lacks: ["pieces", "random", "fin", "seed"]),
+        Case(typed: "C send \"a\" cut at random ", has: ["seed"], lacks: ["every", "cut"]),
+        Case(typed: "C expect \"a\" within 1s ", has: ["after"], lacks: ["within"]),
+        Case(typed: "link S -> C delay 20ms ", has: ["jitter"], lacks: ["by", "burst"]),
+        Case(typed: "link S -> C loss 5% seed 7 ", has: ["burst"], lacks: ["jitter", "seed"]),
         Case(typed: "C framing ", has: ["crlf", "netstring"], lacks: ["body"]),
         Case(typed: "C send \"a ${", has: ["body", "S", "A"], lacks: ["login", "rows"]),
         Case(typed: "C send \"${S.", has: ["port", "tls.version"], lacks: ["body"]),
@@ -87,6 +95,28 @@ struct CompletionsTests {
         let found = try server.completed("scenario \"a\"\nserver S\n" + one.typed)
         #expect(Set(one.has).subtracting(found) == [], "\(found)")
         #expect(Set(one.lacks).intersection(found) == [], "\(found)")
+    }
+
+    /// The parser, which decides whether a word fits, never hides the word that comes next in a valid statement.
+    @Test func everyExampleCanBeCompletedWordByWord() throws {
+        var server = try EditorHarness()
+        let script = Self.script.replacing(
+            "client C -> S", with: "client C -> S\nsubject T -> S\nproxy X -> S\nprocess P = cat")
+        var count = 0
+        for listed in LanguageTable.all where ![.header, .function, .step].contains(listed.category) {
+            let words = listed.entry.spelling.split(separator: " ").map(String.init)
+            let outline = ScriptOutline(Array(listed.example.utf8))
+            for token in outline.tokens where words.contains(outline.text(of: token)) {
+                let typed = String(decoding: listed.example.utf8.prefix(Int(token.start)), as: UTF8.self)
+                let found = try server.completed(script + typed)
+                let word = outline.text(of: token)
+                count += 1
+                #expect(
+                    found.contains { $0 == word || $0.hasPrefix(word + " ") || word.hasPrefix($0) },
+                    "\(listed.example): \(word): \(found)")
+            }
+        }
+        #expect(count > 150)
     }
 
     @Test func aWordIsReplacedAsAWhole() throws {

@@ -32,7 +32,7 @@ struct CompletionItem: Sendable {
     init(_ label: String, _ entry: ListedEntry) {
         self.init(
             label, entry.category == .function ? .function : .keyword,
-            detail: entry.entry.meaning.replacing("\\|", with: "|"), documentation: EntryExplanation.text(of: entry))
+            detail: EntryExplanation.plain(entry.entry.meaning), documentation: EntryExplanation.text(of: entry))
     }
 }
 

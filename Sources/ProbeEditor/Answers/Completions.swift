@@ -41,7 +41,13 @@ struct Completions: Sendable {
         if let last = words.last, last.kind == .dot, Int(last.end) == offset || replaced.lowerBound == Int(last.end) {
             return (functionsOfWebSocket(), replaced)
         }
-        return (items(behind: words, opener: statement.opener, closed: statement.closed), replaced)
+        let found = items(behind: words, opener: statement.opener, closed: statement.closed)
+        guard let first = words.first else { return (found, replaced) }
+        let probe = InsertionProbe(
+            analysis, typed: Array(before.bytes[Int(first.start)..<(replaced.isEmpty ? offset : replaced.lowerBound)]),
+            isStep: statement.opener != nil || before.firstStep != nil,
+            isOfMember: isOfMember(statement.opener))
+        return (found.filter { ![.keyword, .value].contains($0.kind) || probe.accepts($0.label) }, replaced)
     }
 
     /// Whether the place is in a comment, which extends to the end of its line.
@@ -143,8 +149,7 @@ struct Completions: Sendable {
             for duration in OperandWords.durations { items.add(CompletionItem(duration, .unit)) }
             return items.all
         }
-        let kinds = analysis
-        let isOfMember = StatementEntry(outline: before, kindOf: { kinds.kind(of: $0) }).isOfMember(opener)
+        let isOfMember = isOfMember(opener)
         guard let first = texts.first else {
             addStarts(to: &items, opener: opener, isOfMember: isOfMember)
             return items.all
@@ -163,6 +168,11 @@ struct Completions: Sendable {
         }
         items.add(words: operands, .value)
         return items.all
+    }
+
+    private func isOfMember(_ opener: Int?) -> Bool {
+        let kinds = analysis
+        return StatementEntry(outline: before, kindOf: { kinds.kind(of: $0) }).isOfMember(opener)
     }
 
     private func firstWord(of statement: Int) -> String {
@@ -258,7 +268,7 @@ struct Completions: Sendable {
         let typed = Set(texts).union(entry.category == .expectation ? ["expect"] : [])
         for row in entry.entry.rows + Self.rows(like: entry) {
             for word in row.forms.flatMap(ClauseWords.words) where !typed.contains(word) {
-                items.add(CompletionItem(word, .keyword, detail: row.meaning.replacing("\\|", with: "|")))
+                items.add(CompletionItem(word, .keyword, detail: EntryExplanation.plain(row.meaning)))
             }
         }
         if entry.category == .expectation, ["line", "message"].contains(entry.entry.spelling), !typed.contains("as") {
@@ -300,6 +310,43 @@ struct Completions: Sendable {
                 if index == 0, binding.span.lowerBound < offset, offset <= binding.span.upperBound { continue }
                 items.add(CompletionItem(binding.name, kind, detail: binding.role.phrase))
             }
+        }
+    }
+}
+
+/// Decides whether a word can be inserted into an incomplete statement, by parsing the statement with it.
+///
+/// The forms of the reference say which words a statement can have, but not in which order: `accept tls failed` makes
+/// `failed` a word of `accept`, which is only valid after `tls`.
+private struct InsertionProbe {
+    private let prefix: [UInt8]
+    private let actors: [String: ActorKind]
+
+    /// Text that may complete the statement after the inserted word: without its operand, a word may be reported.
+    private static let continuations = [
+        "", " \"a\"", " 1", " 1s", " 1B", " 1B/s", " x", " /a/", " 1B every 1s", " to server",
+    ]
+
+    /// - Parameters:
+    ///   - typed: the beginning of the statement.
+    ///   - isStep: whether the statement can't belong to the header.
+    ///   - isOfMember: whether the statement belongs to the script of a crowd's members.
+    init(_ analysis: ScriptAnalysis, typed: [UInt8], isStep: Bool, isOfMember: Bool) {
+        let bindings = analysis.files.flatMap(\.outline.bindings)
+        var actors: [String: ActorKind] = [:]
+        for binding in bindings { if case .actor(let kind) = binding.role { actors[binding.name] = kind } }
+        let crowd = actors.first { $0.value == .crowd }?.key
+        let opener = isOfMember ? crowd.map { "\($0) start { " } ?? "" : isStep ? "together { " : ""
+        prefix = Array(opener.utf8) + typed
+        self.actors = actors
+    }
+
+    /// Returns whether the parser reports no error at the word, whatever follows it.
+    func accepts(_ word: String) -> Bool {
+        let inserted = prefix.count..<prefix.count + word.utf8.count
+        return Self.continuations.contains { rest in
+            let errors = ScenarioCompiler.syntaxErrors(in: prefix + Array((word + rest).utf8), actors: actors)
+            return !errors.contains { inserted.contains($0.start) }
         }
     }
 }

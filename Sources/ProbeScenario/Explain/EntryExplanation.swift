@@ -44,6 +44,19 @@ package enum EntryExplanation {
         }
     }
 
-    /// Returns the text without the escapes of a table's cell.
-    private static func plain(_ text: String) -> String { text.replacing("\\|", with: "|") }
+    /// Returns a text of the reference as plain text: without the escapes of a table's cell, and without the targets of
+    /// links.
+    package static func plain(_ text: String) -> String {
+        var rest = text.replacing("\\|", with: "|")[...]
+        var plain = ""
+        while let middle = rest.firstRange(of: "](") {
+            let label = rest[..<middle.lowerBound]
+            guard let start = label.lastIndex(of: "["), let end = rest[middle.upperBound...].firstIndex(of: ")") else {
+                break
+            }
+            plain += label[..<start] + label[label.index(after: start)...]
+            rest = rest[rest.index(after: end)...]
+        }
+        return plain + rest
+    }
 }

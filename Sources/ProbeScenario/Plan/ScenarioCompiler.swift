@@ -45,6 +45,21 @@ package enum ScenarioCompiler {
     }
 }
 
+extension ScenarioCompiler {
+    /// Returns the places at which the parser reports errors in a part of a script, for completion. Nothing is checked,
+    /// and no file is read.
+    ///
+    /// - Parameters:
+    ///   - bytes: whole statements; the last one may be incomplete.
+    ///   - actors: the actors that the rest of the script declares.
+    package static func syntaxErrors(in bytes: [UInt8], actors: [String: ActorKind]) -> [SourceSpan] {
+        let context = ParseContext(path: "", bytes: bytes) { _ throws(LoadError) in throw .notFound }
+        for (name, kind) in actors { context.bindActor(name, kind) }
+        FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+        return context.diagnostics.sorted.filter { $0.severity == .error }.map(\.span)
+    }
+}
+
 /// The result of compiling a script.
 package struct CompilationResult: Sendable {
     /// The plan; `nil` if there is an error.
