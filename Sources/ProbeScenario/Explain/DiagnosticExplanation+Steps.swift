@@ -2,8 +2,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
     /// The diagnostics about steps: their order and values, links, hosts, crowds, and the file as a whole.
     static let ofSteps: Self = [
         .unreachableStep: DiagnosticExplanation(
-            meaning: "After its own close or reset a connection can do nothing more, and after half-close it can't "
-                + "send. The step could never happen, so what it tests would never be tested.",
+            meaning: "This step can never run. A connection can do nothing after its own `close` or `reset`, and it "
+                + "can't send after `half-close`. Whatever the step is meant to test would never be tested.",
             wrong: #"""
                 C close
                 C send "a"
@@ -13,7 +13,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C close
                 """#),
         .notConnected: DiagnosticExplanation(
-            meaning: "The actor has no connection at this step yet.",
+            meaning: "The actor has no connection when this step runs.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -30,15 +30,16 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C send "a"
                 """#),
         .alreadyConnected: DiagnosticExplanation(
-            meaning: "The actor has a connection that is still open. One name means one connection.",
+            meaning: "The actor already has an open connection. An actor's name can refer to only one connection at a "
+                + "time.",
             wrong: "C connect",
             right: #"""
                 C close
                 C connect
                 """#),
         .secondAccept: DiagnosticExplanation(
-            meaning: "After plain accept the server's name means that connection. A second one needs a name of its "
-                + "own.",
+            meaning: "After a plain `accept`, the server's name refers to the accepted connection. A second connection "
+                + "needs its own name.",
             wrong: "S accept",
             right: #"""
                 C close
@@ -46,7 +47,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept as A
                 """#),
         .notRunning: DiagnosticExplanation(
-            meaning: "The process or subject is not running at this step, or the server does not listen.",
+            meaning:
+                "The process, subject or crowd is not running when this step runs, or the server is not listening.",
             wrong: #"""
                 scenario "example"
                 process P = prog
@@ -59,7 +61,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 P expect listening
                 """#),
         .alreadyRunning: DiagnosticExplanation(
-            meaning: "The process runs, or the server listens, already.",
+            meaning: "The process is already running, or the server is already listening.",
             wrong: #"""
                 scenario "example"
                 process P = prog
@@ -75,7 +77,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 P start
                 """#),
         .bufferTooLate: DiagnosticExplanation(
-            meaning: "The size of a buffer bounds the window only when it is set before the connection is up.",
+            meaning:
+                "The size of a buffer limits the TCP window only if it is set before the connection is established.",
             wrong: "C set receive-buffer 4KiB",
             right: #"""
                 scenario "example"
@@ -85,18 +88,18 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .timingNotHere: DiagnosticExplanation(
-            meaning: "within and after are for steps that wait for a peer: accept, connect, expect, and wire (within "
-                + "only).",
+            meaning: "`within` and `after` are allowed only in steps that wait for a peer, such as `accept`, `connect` "
+                + "and `expect`. `wire` accepts `within` only.",
             wrong: "C close within 1s",
             right: "C expect eof within 1s"),
         .eitherStart: DiagnosticExplanation(
-            meaning: "A branch of either is chosen by its first step: the first whose expect or accept is met is "
-                + "taken. So each branch starts with one.",
+            meaning: "Each branch of an `either` must start with an `expect` or an `accept`. The branch whose first "
+                + "step is satisfied first is the one that runs.",
             wrong: #"either { S send "a" } or { C expect "b" }"#,
             right: #"either { C expect "a" } or { C expect "b" }"#),
         .nothingOnTheWire: DiagnosticExplanation(
-            meaning: "The statement is about a connection that does not exist at this step: it would be true of "
-                + "nothing.",
+            meaning: "The statement refers to a connection that does not exist when this step runs, so it would not "
+                + "test anything.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -114,7 +117,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 wire no rst
                 """#),
         .ambiguousConnection: DiagnosticExplanation(
-            meaning: "The actor has had several connections, and the statement does not say which one is meant.",
+            meaning: "The actor has had more than one connection, and the statement does not specify which one it "
+                + "refers to.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -139,10 +143,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 wire fin from A
                 """#),
         .acceptTooEarly: DiagnosticExplanation(
-            meaning:
-                "Steps run in order, and accept waits for a connection. Where all that connect to the server do so "
-                + "further down, or have been accepted by earlier steps, none can come, and the step would fail at its "
-                + "deadline.",
+            meaning: "No client can have connected when this `accept` runs. Steps run in order, and `accept` waits for "
+                + "a connection. If every client of the server connects in a later step, or has already been "
+                + "accepted, the step can only fail at its deadline.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -162,10 +165,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C expect "a"
                 """#),
         .nothingTested: DiagnosticExplanation(
-            meaning:
-                "No step expects anything: connect, accept and close say nothing of what comes on a connection, so "
-                + "the scenario passes whatever the other side sends. It is a warning, and the scenario runs: to show "
-                + "that nothing crashes may be the point.",
+            meaning: "No step expects anything. `connect`, `accept` and `close` don't check what is received on a "
+                + "connection, so the scenario passes whatever the other side sends. This is a warning, and the "
+                + "scenario still runs, because its purpose may be to show that nothing crashes.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -183,10 +185,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S expect "a"
                 """#),
         .noTLS: DiagnosticExplanation(
-            meaning:
-                "A step is about TLS, and its connection has none at this place, or it has it already, or another version, or is its "
-                + "other end. An actor that is declared "
-                + "with tls begins with the handshake; start tls begins it on a connection that is up.",
+            meaning: "The step does not match the TLS state of its connection. The connection does not use TLS at this "
+                + "point or already does, it uses another TLS version, or the step belongs to the peer. An actor "
+                + "that is declared with `tls` starts with a handshake; `start tls` begins a handshake on an "
+                + "established connection.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -206,10 +208,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C expect notify
                 """#),
         .afterForged: DiagnosticExplanation(
-            meaning:
-                "send record and send alert write a record that OpenSSL does not know of, so that it does not know the number of "
-                + "the next one either: what belongs behind it is sent as a record too. Records are forged on connections of "
-                + "TLS 1.3 only.",
+            meaning: "After `send record` or `send alert`, ordinary data can no longer be sent. These steps write TLS "
+                + "records without OpenSSL's knowledge, so OpenSSL would use a wrong sequence number for the next "
+                + "record. Send everything that follows as records, too. Records can be forged only on TLS 1.3 "
+                + "connections.",
             wrong: #"""
                 scenario "example"
                 server S tls
@@ -232,8 +234,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .linkEnds: DiagnosticExplanation(
             meaning:
-                "A link has two sides, each with a network of its own. Its ends are servers, clients, subjects and processes; each "
-                + "is on one link, and reaches only what is on the other side.",
+                "The ends of a link are invalid. A link has two sides, each with its own network. Its ends must be "
+                + "servers, clients, subjects or processes. Each of them can be on only one link, and reaches only "
+                + "the actors on the other side.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -253,7 +256,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .linkFault: DiagnosticExplanation(
-            meaning: "No packet of the link can be what the fault is about, so nothing would be tested.",
+            meaning: "No packet on the link can match the fault, so the fault would not test anything.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -273,9 +276,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .hostName: DiagnosticExplanation(
-            meaning:
-                "The names of hosts that a script answers for are those of its `name` statements, one statement a name. A subject "
-                + "on a link is told one, and looks it up by itself; a program on a link may look up any of them.",
+            meaning: "The host name is invalid, or the script doesn't define it. A script answers queries only for the "
+                + "host names in its `name` statements, one statement per name. A subject on a link can be given "
+                + "such a name, which it resolves itself; a program on a link can resolve any of them.",
             wrong: #"""
                 scenario "example"
                 server S on link:8080
@@ -297,9 +300,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 T expect started
                 """#),
         .hostAddress: DiagnosticExplanation(
-            meaning:
-                "A name stands for servers, processes and subjects that listen, on one side of one link: whoever asks for it is on "
-                + "the other side. An address of 10.77.0.0/16 or of fd77::/16 that no actor has stands for a host that is away.",
+            meaning: "The name can't refer to this address or actor. A name refers to servers, processes and subjects "
+                + "that listen, all on the same side of the same link; the actor that resolves the name is on the "
+                + "other side. An address in 10.77.0.0/16 or fd77::/16 that belongs to no actor represents an "
+                + "unreachable host.",
             wrong: #"""
                 scenario "example"
                 server S on link:8080
@@ -325,9 +329,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 R expect no connection for 10ms
                 """#),
         .crowdScript: DiagnosticExplanation(
-            meaning:
-                "All members of a crowd have one script, of few statements. They bind no names, and their values are computed once. "
-                + "A server of the script drops what a crowd sends: it never answers.",
+            meaning: "The step is not possible for a crowd. All members of a crowd run the same script, which supports "
+                + "only a few statements. They bind no names, and their values are computed only once. A server in "
+                + "the script discards what a crowd sends, and never replies.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -343,9 +347,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 W expect done 20
                 """#),
         .fileBesideScript: DiagnosticExplanation(
-            meaning:
-                "A program runs in a fresh folder of its own, so that cases do not share files. A file of the script's "
-                + "folder is not there: ${dir} names that folder.",
+            meaning: "The file does not exist in the folder in which the program runs. Each program runs in a new, "
+                + "private folder, so that cases do not share files. Use `${dir}` to refer to the script's folder.",
             wrong: #"""
                 scenario "example"
                 process P = python3 common.scn
@@ -360,9 +363,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .fileMayBeBesideScript: DiagnosticExplanation(
             meaning:
-                "A word of the command is the name of a file beside the script. The program runs in a fresh "
-                + "folder of its "
-                + "own, and does not find the file there. It is a warning: the word may mean something else.",
+                "An argument of the command is also the name of a file in the script's folder. The program runs in "
+                + "a new, private folder, and would not find the file there. This is a warning, because the argument "
+                + "may mean something else.",
             wrong: #"""
                 scenario "example"
                 process P = cat common.scn
@@ -377,8 +380,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .missingBraces: DiagnosticExplanation(
             meaning:
-                "A $ before anything but { is itself, and there is a name that it may have meant. It is a warning: the "
-                + "bytes may be meant so, and then \\$ says it.",
+                "A `$` without a `{` after it is an ordinary character. Here, a name follows it that may have been "
+                + "meant to be interpolated. This is a warning, because the text may be intended. Write `\\$` to "
+                + "make that explicit.",
             wrong: #"""
                 let n = 3
                 S send "n=$n"
@@ -390,49 +394,52 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C expect "n=3"
                 """#),
         .wrongType: DiagnosticExplanation(
-            meaning: "A value is bytes or a number, and here the other one is meant. \"${n}\" is the decimal text of a "
-                + "number, u16(n) its bytes; int(x) reads decimal text, len(x) counts bytes.",
+            meaning: "The value has the wrong type. A value is either bytes or a number. Use `\"${n}\"` to convert a "
+                + "number to decimal text, `u16(n)` to encode it as bytes, `int(x)` to read decimal text as a "
+                + "number, and `len(x)` to count bytes.",
             wrong: "S send 12",
             right: #"S send "12""#),
         .mixedTypes: DiagnosticExplanation(
-            meaning: "Numbers are added to numbers and bytes joined to bytes.",
+            meaning: "Numbers can be added only to numbers, and bytes can be joined only to bytes.",
             wrong: #"let x = "a" + 1"#,
             right: #"""
                 let n = 1
                 let x = "a" + "${n}"
                 """#),
         .outOfRange: DiagnosticExplanation(
-            meaning: "The number does not fit where it stands.",
+            meaning: "The number is outside the range that is allowed here.",
             wrong: "S send u8(300)",
             right: "S send u16(300)"),
         .emptyValue: DiagnosticExplanation(
-            meaning: "Expecting nothing always passes, and sending nothing does nothing.",
+            meaning: "The value is empty. Expecting no bytes would always pass, and sending no bytes would do nothing.",
             wrong: #"C expect """#,
             right: "C expect nothing for 200ms"),
         .emptyRange: DiagnosticExplanation(
-            meaning: "An each or a for over nothing would run nothing, and pass.",
+            meaning: "The `each` or `for` has no values, so it would run nothing and pass.",
             wrong: #"for i in 3..1 { S send "a" }"#,
             right: #"for i in 1..3 { S send "a" }"#),
         .cutPastEnd: DiagnosticExplanation(
-            meaning: "A cut lies inside the value, and offsets rise.",
+            meaning: "The offset of a cut must be inside the value, and the offsets must be in ascending order.",
             wrong: #"S send "abc" cut at 3"#,
             right: #"S send "abc" cut at 2"#),
         .badBase64: DiagnosticExplanation(
-            meaning: "base64(…) takes the alphabet of RFC 4648, section 4, with padding.",
+            meaning: "`base64(…)` expects the alphabet of RFC 4648, section 4, with padding.",
             wrong: #"S send base64("a*")"#,
             right: #"S send base64("aGk=")"#),
         .cantCompute: DiagnosticExplanation(
-            meaning: "The expression has no value: it overflows, divides by zero, is larger than 256 MiB, or is a line "
-                + "in a framing that has no lines.",
+            meaning: "The expression has no value. It overflows, divides by zero, exceeds 256 MiB, or is a line in a "
+                + "framing without lines.",
             wrong: "let n = (1 / 0)",
             right: "let n = (4 / 2)"),
         .outsideFolder: DiagnosticExplanation(
-            meaning: "A script reads files of its own folder and below only, so that a script from a stranger can't "
-                + "read yours.",
+            meaning: "A script can read files only in its own folder and in the folders below it, so that an untrusted "
+                + "script can't read your files.",
             wrong: #"S send file("../secret")"#,
             right: #"S send file("payload.bin")"#),
         .tooManyCases: DiagnosticExplanation(
-            meaning: "Several each multiply. More than 100000 cases are a slip, or a run that nobody waits for.",
+            meaning:
+                "The number of cases is the product of the values of all `each` statements. More than 100000 cases "
+                + "are probably a mistake, and would take too long to run.",
             wrong: #"""
                 scenario "example"
                 each a = 1..1000
@@ -448,11 +455,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .targetNotAllowed: DiagnosticExplanation(
-            meaning:
-                "A script connects to loopback addresses and listens on them, so that a script from a stranger reaches "
-                + "no other machine and is reached from none. check and run take --allow-target HOST or HOST:PORT for "
-                + "what else is yours to test. A name other than localhost has to be given in that way too: what it "
-                + "stands for is found out by the run.",
+            meaning: "By default, a script can connect to loopback addresses and listen on them only. An untrusted "
+                + "script therefore can't reach other machines, nor be reached from them. To test another host, pass "
+                + "`--allow-target HOST` or `--allow-target HOST:PORT` to `check` and `run`. This includes any name "
+                + "other than `localhost`, because names are resolved only when the script runs.",
             wrong: #"""
                 scenario "example"
                 client C -> 192.0.2.1:80
@@ -467,9 +473,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .noScenario: DiagnosticExplanation(
             meaning:
-                "The file is something else: a program, a picture, a text of another kind. A scenario is UTF-8 "
-                + "text, and its lines are statements of this language. An example in a README or another text has "
-                + "to be copied into a file of its own that ends in .scn.",
+                "The file is not a scenario, but something else, such as a program, an image or some other text. A "
+                + "scenario is UTF-8 text that consists of statements in this language. To run an example from a "
+                + "README or another document, copy it to a separate file that ends in `.scn`.",
             wrong: "root:x:0:0:root:/root:/bin/bash",
             right: #"""
                 scenario "example"
@@ -479,7 +485,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .emptyScript: DiagnosticExplanation(
-            meaning: "There is nothing to run.",
+            meaning: "The script contains nothing to run.",
             wrong: "# later",
             right: #"""
                 scenario "example"
@@ -489,7 +495,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .missingScenario: DiagnosticExplanation(
-            meaning: "A script starts with its title, which reports show.",
+            meaning: "A script must start with a title, which appears in reports.",
             wrong: #"""
                 server S
                 S accept
@@ -500,7 +506,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .scenarioNotFirst: DiagnosticExplanation(
-            meaning: "The title is the first statement.",
+            meaning: "The title must be the first statement.",
             wrong: #"""
                 server S
                 scenario "example"
@@ -512,7 +518,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .givenTwice: DiagnosticExplanation(
-            meaning: "The statement says one thing for the whole scenario.",
+            meaning: "The statement applies to the whole scenario, so it can be given only once.",
             wrong: #"""
                 scenario "example"
                 timeout 1s
@@ -527,20 +533,21 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .headerAfterStep: DiagnosticExplanation(
-            meaning: "Statements of the header come before the first step, so that a reader finds them.",
+            meaning: "Header statements must come before the first step, where a reader looks for them.",
             wrong: "timeout 2s",
             right: "C expect eof within 2s"),
         .headerInBlock: DiagnosticExplanation(
-            meaning: "A block holds steps. Statements of the header stand at the top of the script.",
+            meaning: "A block can contain only steps. Header statements must be at the top of the script.",
             wrong: "do { timeout 2s }",
             right: "do { C expect eof within 2s }"),
         .emptyBlock: DiagnosticExplanation(
-            meaning: "A block without steps would pass by doing nothing.",
+            meaning: "A block without steps would do nothing, and pass.",
             wrong: "do { }",
             right: #"do { S send "a" }"#),
         .unevenTable: DiagnosticExplanation(
-            meaning: "The rows of a table have the same number of cells, and so have the names that take them. Rows "
-                + "are separated by commas, cells by spaces.",
+            meaning:
+                "All rows of a table must have the same number of cells, and the number of names that receive them "
+                + "must match. Commas separate rows, and spaces separate cells.",
             wrong: #"""
                 scenario "example"
                 table rows = "a" 1, "b"
@@ -556,16 +563,18 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .stepInInclude: DiagnosticExplanation(
-            meaning: "An included file gives its header statements and definitions. Steps belong into a define, which "
-                + "the script runs with do.",
+            meaning:
+                "An included file can contain only header statements and definitions. Put steps in a `define`, and "
+                + "run it from the script with `do`.",
             wrong: #"S send "a""#,
             right: #"define greet { S send "a" }"#),
         .scenarioInInclude: DiagnosticExplanation(
-            meaning: "The title is that of the script, not of what it includes.",
+            meaning: "Only the script itself can have a title. An included file can't.",
             wrong: #"scenario "common""#,
             right: #"let greeting = "hello""#),
         .includeMissing: DiagnosticExplanation(
-            meaning: "The file can't be read. Its path counts from the folder of the script that includes it.",
+            meaning: "The included file can't be read. Its path is relative to the folder of the script that includes "
+                + "it.",
             wrong: #"""
                 scenario "example"
                 include "comon.scn"
@@ -579,11 +588,12 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .includeCycle: DiagnosticExplanation(
-            meaning: "A file includes itself, perhaps by way of another.",
+            meaning: "A file includes itself, directly or through another file.",
             wrong: #"include "common.scn""#,
             right: #"let greeting = "hello""#),
         .unknownSetting: DiagnosticExplanation(
-            meaning: "--set name=value replaces a let of the header, and the script has none of this name.",
+            meaning: "`--set name=value` replaces the value of a `let` in the header, and the script has no `let` with "
+                + "this name.",
             wrong: nil,
             right: #"""
                 scenario "example"

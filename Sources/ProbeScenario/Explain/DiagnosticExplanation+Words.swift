@@ -2,69 +2,70 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
     /// The diagnostics about words: characters, words and names.
     static let ofWords: Self = [
         .notUTF8: DiagnosticExplanation(
-            meaning: "A script is UTF-8 text. Bytes that are none have no place in it, not even in a string: what goes "
-                + "on the wire is written with escapes, so that an editor or a diff can't change it.",
+            meaning:
+                "A script must be valid UTF-8, including inside strings. Use escapes such as `\\xe9` for arbitrary "
+                + "bytes on the wire, so that an editor or a diff can't change them.",
             wrong: nil,
             right: #"S send "caf\xe9""#),
         .nulByte: DiagnosticExplanation(
-            meaning: "A script is text, and a NUL byte is none. It is a sign that the file is something else, such as "
-                + "UTF-16 or a program.",
+            meaning: "A script is text, and text contains no NUL bytes. A NUL byte usually means that the file is "
+                + "something else, such as UTF-16 text or a program. Write `\\0` to send a NUL byte.",
             wrong: nil,
             right: #"S send "a\0b""#),
         .tooLarge: DiagnosticExplanation(
-            meaning: "A script of more than 64 MiB is not read. What is so long is data, and belongs into a file of "
-                + "its own.",
+            meaning: "A script can be at most 64 MiB. Move large data to a separate file, and read it with `file(…)`.",
             wrong: nil,
             right: #"S send file("payload.bin")"#),
         .unexpectedCharacter: DiagnosticExplanation(
-            meaning: "A character stands where none such has a meaning: often text without quotes, typographic quotes "
-                + "that a text processor made, or a control character.",
+            meaning: "The character has no meaning here. Common causes are text without quotes, typographic quotes "
+                + "inserted by a word processor, operators of other languages such as `&&`, and control characters.",
             wrong: "S send “hello”",
             right: #"S send "hello""#),
         .commentNeedsSpace: DiagnosticExplanation(
-            meaning: "A # starts a comment at the start of a line and behind white space. In the middle of a word it "
-                + "might be meant as text, so it is asked for.",
+            meaning: "A `#` starts a comment only at the beginning of a line or after white space. In the middle of a "
+                + "word it could also be meant as text, so it is rejected. Put a space before it, or quote the text.",
             wrong: ##"S send "a"# one byte"##,
             right: #"S send "a"  # one byte"#),
         .unterminatedString: DiagnosticExplanation(
-            meaning: "A string ends on the line where it starts. Line ends that go on the wire are written \\r\\n, so "
-                + "that those of the script never matter.",
+            meaning: "A string must end on the line on which it starts. Write the line endings that go on the wire as "
+                + "`\\r\\n`, so that those of the script file never matter.",
             wrong: #"S send "220 ready"#,
             right: #"S send "220 ready\r\n""#),
         .unterminatedRegex: DiagnosticExplanation(
-            meaning: "A / opens a regex, and it ends on its line. Division is written inside parentheses.",
+            meaning: "A `/` starts a regex, which must end on the same line. To divide, put the expression in "
+                + "parentheses.",
             wrong: "C expect line /^220",
             right: "C expect line /^220/"),
         .unterminatedHex: DiagnosticExplanation(
-            meaning: "The digits of hex(…) end on their line.",
+            meaning: "The digits of `hex(…)` and the closing parenthesis must be on one line.",
             wrong: "S send hex(de ad",
             right: "S send hex(de ad)"),
         .unknownEscape: DiagnosticExplanation(
-            meaning:
-                "In a \"string\" a backslash starts one of \\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}. In a 'raw string' it "
-                + "is itself.",
+            meaning: "In a `\"string\"`, a backslash must start one of the escapes `\\r`, `\\n`, `\\t`, `\\0`, `\\\\`, "
+                + "`\\\"`, `\\$`, `\\xHH` and `\\u{H…}`. In a `'raw string'`, a backslash is an ordinary character.",
             wrong: #"S send "C:\dir""#,
             right: #"S send 'C:\dir'"#),
         .badInterpolation: DiagnosticExplanation(
-            meaning: "${…} in a string names a variable, or the port or address of an actor. It holds no expression: "
-                + "compute with let first.",
+            meaning: "`${…}` in a string must name a variable, or a property of an actor such as `${S.port}`. It can't "
+                + "contain an expression. Compute the value with `let` first.",
             wrong: #"S send "${1 + 2}""#,
             right: #"""
                 let sum = 1 + 2
                 S send "${sum}"
                 """#),
         .badHex: DiagnosticExplanation(
-            meaning: "hex(…) takes two hexadecimal digits for each byte, with spaces between bytes where you like.",
+            meaning: "`hex(…)` expects two hexadecimal digits for each byte. Spaces are allowed between bytes.",
             wrong: "S send hex(d)",
             right: "S send hex(0d 0a)"),
         .regexSyntax: DiagnosticExplanation(
-            meaning: "The pattern is no regex of this language. It has no backreferences and no lookaround, as every "
-                + "pattern is matched in linear time.",
+            meaning: "The regex is invalid. Backreferences and lookaround are not supported, because every regex is "
+                + "matched in linear time.",
             wrong: "C expect line /(220/",
             right: #"C expect line /\(220/"#),
         .shellOperator: DiagnosticExplanation(
-            meaning: "A process line is cut into words as a shell does, but no shell runs: |, > and && are handed to "
-                + "the program as they are.",
+            meaning:
+                "A `process` command is split into words as a shell would do it, but no shell runs. Operators such "
+                + "as `|`, `>` and `&&` are passed to the program as arguments. Run `sh -c '…'` if you need a shell.",
             wrong: #"""
                 scenario "example"
                 process P = echo hi > out
@@ -78,18 +79,17 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 P expect exit 0
                 """#),
         .tooManyErrors: DiagnosticExplanation(
-            meaning: "Beyond five hundred errors the rest is not told. Mend the first ones; the others often follow "
-                + "from them.",
+            meaning: "Only the first 500 errors are reported. Fix those first, because later errors are often "
+                + "consequences of earlier ones.",
             wrong: nil,
             right: nil
         ),
         .expected: DiagnosticExplanation(
-            meaning: "Something else must stand at this place. The message says what, and the hint shows it in an "
-                + "example.",
+            meaning: "The parser expected something else here. The message names it, and the hint shows an example.",
             wrong: #"C expect "a" after"#,
             right: #"C expect "a" after 50ms"#),
         .unmatchedBrace: DiagnosticExplanation(
-            meaning: "Each { has its }. A block may stand on one line or on several.",
+            meaning: "Each `{` needs a matching `}`. A block can span several lines.",
             wrong: #"""
                 do {
                   S send "a"
@@ -100,75 +100,82 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 }
                 """#),
         .unexpectedSlash: DiagnosticExplanation(
-            meaning: "A / opens a regex, except inside parentheses, where it divides.",
+            meaning: "A `/` is not valid here. It starts a regex, except inside parentheses, where it divides. A "
+                + "comment starts with `#`, not with `//` or `/*`.",
             wrong: #"C expect "a" /b/"#,
             right: "C expect line /a.*b/"),
         .badNumber: DiagnosticExplanation(
-            meaning: "Numbers are 12, 1_000 and 0x1f, up to 9223372036854775807. There are no negative literals, and a "
-                + "duration or rate of zero would mean nothing.",
+            meaning: "The number is invalid here. Numbers are written `12`, `1_000` or `0x1f`, and can be at most "
+                + "9223372036854775807. There are no negative literals, and durations and rates must not be zero.",
             wrong: #"S send "a" * -1"#,
             right: #"S send "a" * 3"#),
         .missingUnit: DiagnosticExplanation(
-            meaning: "Durations and rates always say their unit: 30 could be milliseconds or seconds, and guessing "
-                + "would make verdicts wrong.",
+            meaning: "Durations and rates need a unit. Without one, `30` could mean milliseconds or seconds, and a "
+                + "wrong guess would lead to wrong verdicts.",
             wrong: "wait 50",
             right: "wait 50ms"),
         .unknownUnit: DiagnosticExplanation(
-            meaning: "The units are us ms s min, and B KiB MiB GiB kB MB GB, each also with /s behind it for a rate. "
-                + "They are written exactly so: a kB is 1000 bytes, a KiB 1024.",
+            meaning: "The units are `us`, `ms`, `s` and `min` for durations, and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` "
+                + "and `GB` for sizes. A rate is a size followed by `/s`. Units are case-sensitive; 1 kB is 1000 "
+                + "bytes, and 1 KiB is 1024 bytes.",
             wrong: "wait 5sec",
             right: "wait 5s"),
         .wrongQuantity: DiagnosticExplanation(
-            meaning: "A number of one kind stands where another is meant: a size for a duration, or a duration for a "
-                + "count.",
+            meaning:
+                "The number is of the wrong kind. For example, a size was given where a duration is required, or a "
+                + "duration where a count is required.",
             wrong: "wait 4KiB",
             right: "wait 4ms"),
         .tooDeep: DiagnosticExplanation(
-            meaning: "Blocks and parentheses in each other have a limit, so that no script can exhaust the checker. "
-                + "Give the inner part a name with let or define. So have steps: at most 1000000 with each do replaced by "
-                + "the steps of its define.",
+            meaning:
+                "Blocks or parentheses are nested too deeply. The nesting is limited so that no script can exhaust "
+                + "the checker. Move the inner part to a `let` or a `define`. For the same reason, a script can have "
+                + "at most 1000000 steps after each `do` has been replaced by the steps of its `define`.",
             wrong:
                 #"S send (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("a"))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))"#,
             right: #"S send ("a")"#),
         .regexMisplaced: DiagnosticExplanation(
-            meaning: "A regex is matched with a line, a message, the output of a process, or by check … matches. It is "
-                + "no value: bytes without an end can't be searched for a match that may still grow.",
+            meaning:
+                "A regex can match a line, a message or the output of a process, or follow `matches` in a `check`. "
+                + "It is not a value, and it can't be matched against a stream of bytes, because a match could still "
+                + "grow as more bytes arrive.",
             wrong: "C expect /220/",
             right: "C expect line /220/"),
         .unknownFunction: DiagnosticExplanation(
-            meaning: "There is no function of this name.",
+            meaning: "There is no function with this name.",
             wrong: #"S send repeat("a", 3)"#,
             right: #"S send "a" * 3"#),
         .propertyOutsideString: DiagnosticExplanation(
-            meaning: "The port and address of an actor are text in a string: \"${S.port}\". Where a number is meant, "
-                + "int(…) reads it.",
+            meaning: "The port and the address of an actor can be used only inside a string, such as `\"${S.port}\"`. "
+                + "Use `int(…)` to convert the text to a number.",
             wrong: "let p = S.port",
             right: #"let p = int("${S.port}")"#),
         .unknownWord: DiagnosticExplanation(
-            meaning: "The word is not one of those that can stand here; the hint names them.",
+            meaning: "The word is not valid here. The hint lists the valid words.",
             wrong: "C framing clrf",
             right: "C framing crlf"),
         .unknownStatement: DiagnosticExplanation(
-            meaning: "A line starts with a statement, or with an actor and what it does.",
+            meaning: "A line must start with the keyword of a statement, or with an actor and a verb.",
             wrong: "wiat 50ms",
             right: "wait 50ms"),
         .unknownVerb: DiagnosticExplanation(
-            meaning: "This kind of actor can't do that: servers accept, clients connect, subjects and processes start, "
-                + "and each has its own list, which the hint shows.",
+            meaning: "This kind of actor doesn't have this verb. For example, servers accept, clients connect, and "
+                + "subjects and processes start. The hint lists the verbs of the actor.",
             wrong: #"S sned "220""#,
             right: #"S send "220""#),
         .unknownExpectation: DiagnosticExplanation(
-            meaning: "Behind expect comes a value, or a word for what this kind of actor can see. A subject delivers "
-                + "lines and messages, a connection bytes, a process its output and its end.",
+            meaning: "`expect` must be followed by a value, or by something that this kind of actor can observe. A "
+                + "connection receives bytes, a subject delivers lines and messages, and a process prints output and "
+                + "exits.",
             wrong: #"C expect lin "a""#,
             right: #"C expect line "a""#),
         .unknownWire: DiagnosticExplanation(
-            meaning: "Behind wire comes what can be seen in a capture, about one direction (wire S -> C …) or about a "
-                + "connection.",
+            meaning: "`wire` must be followed by something that can be observed in a capture, either in one direction "
+                + "(`wire S -> C …`) or on a connection.",
             wrong: "wire S -> C segmnts 1",
             right: "wire S -> C segments 1"),
         .eachNeedsTable: DiagnosticExplanation(
-            meaning: "Several names at once take the cells of a table's rows.",
+            meaning: "Several names in one `each` get their values from the rows of a table.",
             wrong: #"""
                 scenario "example"
                 each a, b = 1, 2
@@ -183,8 +190,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .cutsMisplaced: DiagnosticExplanation(
-            meaning: "cuts(V) is every way to cut a value once, and cuts(V, 2) twice: it makes cases, so it stands "
-                + "alone behind each. The value of a case is cut where it is the whole operand of send.",
+            meaning: "`cuts(V)` is the list of all ways to cut a value once, and `cuts(V, 2)` of all ways to cut it "
+                + "twice. Each way is a separate case, so `cuts` must be the only value of an `each`. The variable "
+                + "is then cut wherever it is the entire operand of a `send`.",
             wrong: #"S send cuts("abc")"#,
             right: #"""
                 scenario "example"
@@ -197,11 +205,12 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C expect "abc"
                 """#),
         .argumentCount: DiagnosticExplanation(
-            meaning: "A function is called with the wrong number or kind of arguments.",
+            meaning: "The function was called with the wrong number or kind of arguments.",
             wrong: "S send random(64)",
             right: "S send random(64, seed 7)"),
         .badAddress: DiagnosticExplanation(
-            meaning: "An address is 127.0.0.1:6379, [::1]:8080 or localhost:80. Ports go from 1 to 65535.",
+            meaning: "The address is invalid. Addresses are written `127.0.0.1:6379`, `[::1]:8080` or `localhost:80`, "
+                + "with a port from 1 to 65535.",
             wrong: #"""
                 scenario "example"
                 client C -> 127.0.0:80
@@ -215,52 +224,55 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 C expect eof
                 """#),
         .clauseTwice: DiagnosticExplanation(
-            meaning: "A clause can be said once in a step.",
+            meaning: "Each clause can occur only once in a step.",
             wrong: #"C expect "a" within 1s within 2s"#,
             right: #"C expect "a" within 2s"#),
         .ifNeededNotHere: DiagnosticExplanation(
-            meaning: "`if needed` says that a fault, a state, a name or an answer may be left without effect: without "
-                + "it the case is inconclusive then. It follows faults of links, changes of a proxy, names, `vanish` and "
-                + "`whenever`. Other steps do what they say, or fail.",
+            meaning: "`if needed` permits a fault, a state, a name or an answer to remain without effect. Without it, "
+                + "the case would be inconclusive. The clause is allowed after faults of links, changes to a proxy, "
+                + "names, `vanish` and `whenever`. Any other step either takes effect or fails.",
             wrong: #"S send "a" if needed"#,
             right: #"S send "a""#),
         .pipeAndCut: DiagnosticExplanation(
-            meaning: "A send is cut at its bars or at offsets. Both at once would leave open what the offsets count "
-                + "from.",
+            meaning: "A `send` can be cut either with `|` or at offsets. If both were used, it would be unclear which "
+                + "piece the offsets refer to.",
             wrong: #"S send "ab" | "c" cut at 1"#,
             right: #"S send "abc" cut at 1, 2"#),
         .timingNeverHolds: DiagnosticExplanation(
-            meaning: "Both `after` and `within` count from the end of the step before. What must come after 100 ms "
-                + "can't come within 50 ms.",
+            meaning: "The step can never pass, because both `after` and `within` are measured from the end of the "
+                + "previous step. For example, nothing can arrive both after 100 ms and within 50 ms.",
             wrong: #"C expect "a" after 100ms within 50ms"#,
             right: #"C expect "a" after 50ms within 100ms"#),
         .asNotHere: DiagnosticExplanation(
-            meaning: "Bytes that are given can be expected, and bytes that are not known can be bound to a name, but "
-                + "not both.",
+            meaning: "A step can either expect given bytes or bind unknown bytes to a name. It can't do both, because "
+                + "the value of given bytes is already known.",
             wrong: #"C expect "abc" as x"#,
             right: "C expect 3 bytes as x"),
         .reservedName: DiagnosticExplanation(
-            meaning: "A word that starts a statement can't be a name: a line that starts with it would be read as the "
-                + "statement.",
+            meaning:
+                "A word that starts a statement can't be used as a name. A line that starts with such a name would "
+                + "be ambiguous.",
             wrong: "C expect line as check",
             right: "C expect line as answer"),
         .duplicateName: DiagnosticExplanation(
-            meaning: "Each name means one thing in a scenario.",
+            meaning: "The name is already in use. Each name in a scenario can refer to only one thing.",
             wrong: "C expect line as S",
             right: "C expect line as text"),
         .unknownActor: DiagnosticExplanation(
-            meaning: "A step starts with an actor that the header declares, or that accept as has bound before.",
+            meaning: "A step must start with an actor that was declared in the header, or with a connection that an "
+                + "earlier `accept as` has named.",
             wrong: #"X send "a""#,
             right: #"S send "a""#),
         .unknownVariable: DiagnosticExplanation(
-            meaning: "No statement binds a variable of this name. Text stands in quotes. A - inside a word belongs to "
-                + "the word, so n-1 is one name: put spaces around it.",
+            meaning:
+                "No statement binds a variable with this name. Text must be quoted. A `-` inside a word is part of "
+                + "the word, so `n-1` is a single name. To subtract, put spaces around the `-`.",
             wrong: "S send hello",
             right: #"S send "hello""#),
         .unboundVariable: DiagnosticExplanation(
-            meaning: "There is a way through the scenario on which the variable has no value here: a branch of either "
-                + "that does not bind it, a line of together that runs at the same time, or a finally that runs "
-                + "after an early failure.",
+            meaning: "The variable might not have a value when this step runs. This happens if only one branch of an "
+                + "`either` binds it, if another line of the same `together` binds it at the same time, or if it is "
+                + "used in `finally`, which runs even if the case failed before the variable was bound.",
             wrong: #"""
                 either { C expect line "a" as x } or { C expect line "b" }
                 S send x
@@ -270,7 +282,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S send x
                 """#),
         .unknownDefinition: DiagnosticExplanation(
-            meaning: "do NAME runs the steps of a define of the header.",
+            meaning: "`do NAME` runs the steps of a `define` in the header, and there is no `define` with this name.",
             wrong: "do login",
             right: #"""
                 scenario "example"
@@ -280,7 +292,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 do login
                 """#),
         .unknownTable: DiagnosticExplanation(
-            meaning: "each and for take the rows of a table that the header gives.",
+            meaning: "`each` and `for` take rows from a table that is declared in the header, and there is no table "
+                + "with this name.",
             wrong: "for a in rows { S send a }",
             right: #"""
                 scenario "example"
@@ -290,11 +303,12 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 for a in rows { S send a }
                 """#),
         .unknownProperty: DiagnosticExplanation(
-            meaning: "A server, client or connection has a port and an address; a process has ports.",
+            meaning: "The actor doesn't have this property. Servers, clients and connections have a port and an "
+                + "address; a process has ports.",
             wrong: #"S send "${S.prt}""#,
             right: #"S send "${S.port}""#),
         .notAnActor: DiagnosticExplanation(
-            meaning: "The name is not that of an actor that can do this.",
+            meaning: "The name doesn't refer to an actor, or it refers to one that can't be used here.",
             wrong: #"""
                 let x = "a"
                 x send "a"
@@ -304,12 +318,13 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S send x
                 """#),
         .notAVariable: DiagnosticExplanation(
-            meaning: "The name is that of an actor. An actor has no value, but a port and an address.",
+            meaning:
+                "The name refers to an actor. Actors have no value, only properties, such as a port and an address.",
             wrong: #"S send "${C}""#,
             right: #"S send "${C.port}""#),
         .unusedActor: DiagnosticExplanation(
-            meaning: "An actor that does nothing is a sign of a step that was forgotten: the scenario would pass "
-                + "without it.",
+            meaning: "The actor does nothing. A step was probably forgotten, because the scenario would pass without "
+                + "the actor.",
             wrong: #"""
                 scenario "example"
                 server S
@@ -326,7 +341,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .recursiveDefinition: DiagnosticExplanation(
-            meaning: "A define that does itself would never end.",
+            meaning:
+                "A `define` must not run itself, directly or through another `define`, because it would never end.",
             wrong: #"""
                 scenario "example"
                 define again { S send "a"; do again }
