@@ -1,6 +1,6 @@
-/// Words and signs that users know from other languages, each with its equivalent here.
+/// Words and operators that users know from other languages, each with its equivalent in scenarios.
 enum ForeignWords {
-    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known foreign one.
+    /// Returns what to write instead of the first word of a line; `nil` if the word is not a known foreign word.
     static func statement(_ word: String, next: String, actors: [String]) -> String? {
         let known = word.lowercased()
         if let hint = statements[known] { return hint }
@@ -9,24 +9,23 @@ enum ForeignWords {
         }
         let actor = actors.contains(next) ? next : actors.first ?? "C"
         let example = ["send": "send \"text\"", "expect": "expect \"text\"", "read": "expect \"text\""][verb] ?? verb
-        return "the actor comes first: \(actor) \(example)"
+        return "start with the actor: `\(actor) \(example)`"
     }
 
     /// Returns whether the word begins a statement of another language.
     static func isStatement(_ word: String) -> Bool { statements[word.lowercased()] != nil }
 
     private static let loop =
-        "repeat steps with for i in 1..3 { … }; until they succeed with retry every 250ms within 5s { … }"
+        "use `for i in 1..3 { … }` to repeat steps, or `retry every 250ms within 5s { … }` to repeat them until they pass"
     private static let condition =
-        "there are no conditions: either { C expect \"a\" … } or { C expect \"b\" … } takes the branch whose "
-        + "start comes; "
-        + "check x == \"value\" compares"
-    private static let comment = "a comment starts with #"
+        "there are no conditional statements; use `either { C expect \"a\" … } or { C expect \"b\" … }` to run the "
+        + "branch whose first step is satisfied first, or `check x == \"value\"` to compare values"
+    private static let comment = "use `#` to start a comment"
     private static let direction =
-        "where a client connects to is declared in the header: client C -> S; the step is C connect"
-    private static let constant = "a name gets its value by let: let x = \"value\""
-    private static let text = "text for the report is written note \"text\""
-    private static let pause = "a pause is written wait 1s"
+        "declare the connection with `client C -> S` in the header, and open it with the step `C connect`"
+    private static let constant = "use `let` to define a value: `let x = \"value\"`"
+    private static let text = "use `note \"text\"` to add text to the report"
+    private static let pause = "use `wait 1s` to pause"
 
     private static let statements: [String: String] = {
         var hints: [String: String] = [:]
@@ -42,44 +41,46 @@ enum ForeignWords {
             hints[word] = constant
         }
         for word in ["assert", "verify", "should", "must"] {
-            hints[word] = "compare a value with check x == \"value\"; what comes is expected: C expect \"text\""
+            hints[word] = "use `check x == \"value\"` to compare values, or `C expect \"text\"` to check received data"
         }
         for word in ["function", "func", "def", "fn", "proc", "sub", "macro", "procedure"] {
-            hints[word] = "steps get a name by define greet { … } in the header, and run where do greet stands"
+            hints[word] = "define the steps with `define greet { … }` in the header, and run them with `do greet`"
         }
         for word in ["import", "use", "using", "source", "load", "from"] {
-            hints[word] = "another file is taken in by include \"common.scn\""
+            hints[word] = "use `include \"common.scn\"` to include another file"
         }
         for word in ["try", "catch", "except", "defer", "cleanup", "teardown", "after", "ensure"] {
             hints[word] =
-                "steps for the end of the case, whatever happened, are written finally { … }; what may fail at "
-                + "first retry { … }"
+                "use `finally { … }` for steps that always run at the end of the case, or "
+                + "`retry every 250ms within 5s { … }` for steps that may fail at first"
         }
         for word in ["and", "also", "next"] {
-            hints[word] = "write one step a line; steps that run at once stand in together { … }"
+            hints[word] = "write one step per line; use `together { … }` to run steps concurrently"
         }
-        for word in ["or"] { hints[word] = "`or` stands between the branches of either: either { … } or { … }" }
+        for word in ["or"] { hints[word] = "put `or` between the branches of an `either`: `either { … } or { … }`" }
         for word in ["parallel", "concurrent", "spawn", "thread", "async", "fork"] {
-            hints[word] = "steps that run at once stand in together { … }"
+            hints[word] = "use `together { … }` to run steps concurrently"
         }
         for word in [
             "end", "done", "fi", "begin", "endif", "endfor", "break", "continue", "return", "exit", "stop", "pass",
         ] {
-            hints[word] = "blocks are { … }, and the case ends with its last step: remove this"
+            hints[word] = "remove this; blocks are enclosed in `{ … }`, and the case ends after its last step"
         }
         for word in ["test", "title", "describe", "it", "feature", "suite", "testcase", "name"] {
-            hints[word] = "a script starts with its title: scenario \"what it shows\""
+            hints[word] = "start the script with a title: `scenario \"what it shows\"`"
         }
         for word in ["socket", "peer", "host", "connection"] {
-            hints[word] = "the actors are declared as server S, client C -> S, subject T -> S, process P = command"
+            hints[word] =
+                "declare the actors with `server S`, `client C -> S`, `subject T -> S` or `process P = command`"
         }
         for word in ["transport", "adapter", "sut", "dut", "library", "driver", "implementation"] {
-            hints[word] = "what is tested is declared as subject T -> S; --transport or --adapter says what it is"
+            hints[word] =
+                "declare the transport under test with `subject T -> S`, and select it with `--transport` or `--adapter`"
         }
         for word in ["run", "exec", "system", "sh", "bash", "command", "program", "shell", "cmd"] {
-            hints[word] = "a program is declared as process P = command args, and runs with P start"
+            hints[word] = "declare the program with `process P = command args`, and start it with `P start`"
         }
-        for word in ["given", "expectation"] { hints[word] = "write one step a line: C expect \"text\"" }
+        for word in ["given", "expectation"] { hints[word] = "write one step per line: `C expect \"text\"`" }
         return hints
     }()
 
@@ -87,15 +88,17 @@ enum ForeignWords {
     static func verb(_ verb: String, of actor: String, _ kind: ActorKind) -> String? {
         let word = verb.lowercased()
         if ["wait", "sleep", "pause", "delay"].contains(word) {
-            return "a pause stands on a line of its own, without an actor: wait 1s"
+            return "use a separate step without an actor to pause: `wait 1s`"
         }
         if ["print", "log", "echo", "say", "note"].contains(word), kind != .process {
-            return "text for the report stands on a line of its own: note \"text\""
+            return "use a separate step without an actor to add text to the report: `note \"text\"`"
         }
         if ["check", "assert", "verify", "ensure", "should", "must", "has", "gets", "wants", "want", "sees", "is"]
             .contains(word)
         {
-            return "what is to come is written \(actor) \(kind == .process ? "expect output /text/" : expectText)"
+            return kind == .process
+                ? "use `\(actor) expect output /text/` to check the output"
+                : "use `\(actor) \(expectText)` to check received data"
         }
         if let meant = verbsByHabit[word] ?? singular(word), let example = own(meant, of: actor, kind) {
             return example
@@ -130,51 +133,54 @@ enum ForeignWords {
         switch (meant, kind) {
         case ("connect", .crowd), ("send", .crowd), ("read", .crowd), ("close", .crowd), ("reset", .crowd),
             ("open", .crowd):
-            "its members do that, all of them: \(actor) start { connect; send \"text\" }"
-        case ("expect", .crowd): "all members together are looked at: \(actor) expect connected 100"
+            "add this to the script of its members: `\(actor) start { connect; send \"text\" }`"
+        case ("expect", .crowd): "check all members together: `\(actor) expect connected 100`"
         case ("half-close", .crowd): nil
         case ("expect", .proxy), ("read", .proxy):
-            "what passes is watched: \(actor) expect \"text\" from client"
+            "use `\(actor) expect \"text\" from client` to check the data that passes through"
         case ("send", .proxy):
-            "what one end sends goes on by itself; bytes of nobody are \(actor) insert \"text\" to server"
-        case ("close", .proxy): "say to which side: \(actor) close to client"
-        case ("half-close", .proxy): "say to which side: \(actor) half-close to server"
-        case ("reset", .proxy): "say which side: \(actor) reset client"
+            "use `\(actor) insert \"text\" to server` to add bytes; data from either end is forwarded automatically"
+        case ("close", .proxy): "specify the side: `\(actor) close to client`"
+        case ("half-close", .proxy): "specify the side: `\(actor) half-close to server`"
+        case ("reset", .proxy): "specify the side: `\(actor) reset client`"
         case ("connect", .proxy), ("open", .proxy), ("listen", .proxy), ("start", .proxy), ("stop", .proxy):
-            "it listens from the start of the case, and connects onwards by itself: \(actor) accept takes the next connection"
-        case ("expect", .process): "its output is expected: \(actor) expect output /text/"
-        case ("read", .process): "its output is expected: \(actor) expect output /text/"
+            "use `\(actor) accept` to accept the next connection; a proxy listens from the start of the case, and connects "
+                + "to its target automatically"
+        case ("expect", .process): "use `\(actor) expect output /text/` to check the output"
+        case ("read", .process): "use `\(actor) expect output /text/` to check the output"
         case ("read", .server), ("read", .client), ("read", .connection):
-            "what comes is expected: \(actor) expect \"text\"; slow reading is \(actor) read 1B every 100ms"
-        case ("expect", _): "what comes is expected: \(actor) expect \"text\""
-        case ("send", .process): "it is written to with \(actor) send \"text\\n\""
-        case ("send", _): "write \(actor) send \"text\""
-        case ("close", .process): "end it with \(actor) stop, or wait for its end: \(actor) expect exit 0"
-        case ("close", .subject): "end it with \(actor) stop"
-        case ("close", _): "write \(actor) close (FIN) or \(actor) reset (RST)"
-        case ("half-close", .process), ("reset", .process): "end it with \(actor) stop or \(actor) signal KILL"
-        case ("half-close", _): "write \(actor) half-close"
-        case ("reset", .subject): "end it with \(actor) stop"
-        case ("reset", _): "write \(actor) reset"
+            "use `\(actor) expect \"text\"` to check received data, or `\(actor) read 1B every 100ms` to read slowly"
+        case ("expect", _): "use `\(actor) expect \"text\"` to check received data"
+        case ("send", .process): "use `\(actor) send \"text\\n\"` to write to its standard input"
+        case ("send", _): "use `\(actor) send \"text\"`"
+        case ("close", .process):
+            "use `\(actor) stop` to stop the program, or `\(actor) expect exit 0` to wait until it exits"
+        case ("close", .subject): "use `\(actor) stop`"
+        case ("close", _): "use `\(actor) close` to send a FIN, or `\(actor) reset` to send an RST"
+        case ("half-close", .process), ("reset", .process): "use `\(actor) stop` or `\(actor) signal KILL`"
+        case ("half-close", _): "use `\(actor) half-close`"
+        case ("reset", .subject): "use `\(actor) stop`"
+        case ("reset", _): "use `\(actor) reset`"
         case ("open", .client), ("connect", .client), ("start", .client):
-            "a client opens its connection with \(actor) connect"
+            "use `\(actor) connect` to open the connection"
         case ("listen", .client), ("accept", .client):
-            "a client connects: \(actor) connect; a server listens by itself, and accepts: S accept"
+            "use `\(actor) connect` on the client, and `S accept` on the server, which listens automatically"
         case ("open", .server), ("connect", .server), ("start", .server), ("listen", .server):
-            "a server listens from the start of the case: write \(actor) accept"
+            "use `\(actor) accept`; a server listens from the start of the case"
         case ("open", .connection), ("connect", .connection), ("start", .connection), ("accept", .connection),
             ("listen", .connection):
-            "it is a connection already, by its accept; a client connects: C connect"
-        case ("stop", .server): "write \(actor) stop listening, or \(actor) close for its connection"
-        case ("stop", .client), ("stop", .connection): "write \(actor) close (FIN) or \(actor) reset (RST)"
-        case ("accept", .subject): "what it accepts is expected: \(actor) expect accept as A"
+            "remove this step, because an accepted connection is already open; use `C connect` on a client"
+        case ("stop", .server): "use `\(actor) stop listening`, or `\(actor) close` to close its connection"
+        case ("stop", .client), ("stop", .connection):
+            "use `\(actor) close` to send a FIN, or `\(actor) reset` to send an RST"
+        case ("accept", .subject): "use `\(actor) expect accept as A` to check that it accepts a connection"
         case ("open", .subject), ("connect", .subject), ("listen", .subject), ("start", .subject):
-            "a subject connects or listens with \(actor) start"
-        case ("stop", .subject), ("stop", .process): "write \(actor) stop"
-        case ("start", .process), ("open", .process): "write \(actor) start"
+            "use `\(actor) start`, which makes the subject connect or listen"
+        case ("stop", .subject), ("stop", .process): "use `\(actor) stop`"
+        case ("start", .process), ("open", .process): "use `\(actor) start`"
         case ("connect", .process), ("accept", .process), ("listen", .process):
-            "a program does so by itself: \(actor) start, then \(actor) expect listening or \(actor) expect "
-                + "output /text/"
+            "use `\(actor) start`, then `\(actor) expect listening` or `\(actor) expect output /text/`; the program "
+                + "itself connects or listens"
         default: nil
         }
     }
@@ -184,47 +190,50 @@ enum ForeignWords {
         if kind == .crowd {
             return ["line", "lines", "message", "bytes", "… bytes", "until", "eof", "reply", "response", "text"]
                 .contains(word)
-                ? "a member expects it: start { connect; expect line /text/ }; of all of them, expect done 100" : nil
+                ? "add it to the script of the members: `start { connect; expect line /text/ }`; to check all members "
+                    + "together, use `expect done 100`" : nil
         }
         switch word.lowercased() {
         case "not", "never", "none", "silence", "empty", "quiet", "timeout", "nothing-else":
-            if kind == .process { return "write expect no output /text/" }
+            if kind == .process { return "use `expect no output /text/`" }
             return
-                "what must not come is written expect nothing for 200ms; a value is compared with check x != "
-                + "\"text\" or check x lacks \"text\""
+                "use `expect nothing for 200ms` to check that nothing is received, or `check x != \"text\"` or "
+                + "`check x lacks \"text\"` to compare a value"
         case "text", "string", "exactly", "equals", "equal", "is", "to", "receive", "receives", "recv", "response",
             "reply", "answer", "that", "be", "str", "content", "body":
             return kind == .process
-                ? "write expect output /text/"
-                : "the value stands right behind expect: expect \"text\", expect line \"text\""
+                ? "use `expect output /text/`"
+                : "put the value directly after `expect`: `expect \"text\"` or `expect line \"text\"`"
         case "contains", "containing", "contain", "includes", "like", "regex", "regexp", "match", "matches", "pattern",
             "starts-with", "startswith", "endswith":
             return kind == .process
-                ? "write expect output /text/" : "a part of a line is matched by a regex: expect line /text/"
+                ? "use `expect output /text/`" : "use a regex to match part of a line: `expect line /text/`"
         case "disconnect", "disconnected", "end", "fin", "hangup", "close", "closing", "eof":
             switch kind {
-            case .process: return "write expect exit 0"
-            case .subject: return "write expect stopped eof"
-            default: return "the peer's FIN is expect eof, an RST is expect reset, either of them expect closed"
+            case .process: return "use `expect exit 0`"
+            case .subject: return "use `expect stopped eof`"
+            default:
+                return
+                    "use `expect eof` for a FIN from the peer, `expect reset` for an RST, or `expect closed` for either"
             }
         case "rst", "abort", "aborted":
-            return kind == .subject ? "write expect stopped reset" : kind == .process ? nil : "write expect reset"
+            return kind == .subject ? "use `expect stopped reset`" : kind == .process ? nil : "use `expect reset`"
         case "connect", "connected", "connection", "connects":
             switch kind {
-            case .server: return "a connection is taken by accept, without expect: S accept"
-            case .subject: return "write expect started"
-            case .process: return "write expect listening"
-            default: return "connect succeeds or fails by itself, without expect: C connect"
+            case .server: return "use `S accept`, without `expect`, to accept a connection"
+            case .subject: return "use `expect started`"
+            case .process: return "use `expect listening`"
+            default: return "use `C connect`, without `expect`; the step itself passes or fails"
             }
-        case "accept", "accepted": return kind == .server ? "write accept without expect: S accept" : nil
+        case "accept", "accepted": return kind == .server ? "use `S accept`, without `expect`" : nil
         case "stdout", "stderr", "print", "prints", "log", "printed":
-            return kind == .process ? "write expect output /text/" : nil
+            return kind == .process ? "use `expect output /text/`" : nil
         case "status", "code", "exitcode", "exit-code", "exited", "success", "ok":
-            return kind == .process ? "write expect exit 0" : nil
+            return kind == .process ? "use `expect exit 0`" : nil
         case "anything", "something", "data", "bytes", "whatever", "all":
             return kind == .process
-                ? "write expect output /./"
-                : "whatever comes is expect any bytes as x, a line of any text expect line as x"
+                ? "use `expect output /./`"
+                : "use `expect any bytes as x` to accept any bytes, or `expect line as x` to accept any line"
         default: return nil
         }
     }
@@ -232,20 +241,20 @@ enum ForeignWords {
     /// Returns what to write instead of a function of another language.
     static func function(_ name: String) -> String? {
         switch name.lowercased() {
-        case "range": "a range is written 1..3"
-        case "repeat", "times", "rep": "a value is repeated with *: \"ab\" * 3"
-        case "concat", "join", "cat": "values are joined with +: \"a\" + \"b\""
-        case "str", "string", "format", "sprintf", "tostring": "a number becomes text in a string: \"${n}\""
-        case "length", "size", "count", "strlen", "sizeof": "write len(x)"
-        case "number", "integer", "parseint", "atoi", "tonumber": "write int(x)"
-        case "read", "open", "readfile", "contents", "load": "write file(\"payload.bin\")"
-        case "bytes", "byte", "chr": "bytes are written hex(de ad be ef), \"\\xHH\" or u8(n)"
-        case "rand", "rnd", "urandom": "write random(64KiB, seed 7)"
+        case "range": "write a range as `1..3`"
+        case "repeat", "times", "rep": "use `*` to repeat a value: `\"ab\" * 3`"
+        case "concat", "join", "cat": "use `+` to join values: `\"a\" + \"b\"`"
+        case "str", "string", "format", "sprintf", "tostring": "interpolate the number into a string: `\"${n}\"`"
+        case "length", "size", "count", "strlen", "sizeof": "use `len(x)`"
+        case "number", "integer", "parseint", "atoi", "tonumber": "use `int(x)`"
+        case "read", "open", "readfile", "contents", "load": "use `file(\"payload.bin\")`"
+        case "bytes", "byte", "chr": "use `hex(de ad be ef)`, `\"\\xHH\"` or `u8(n)` for bytes"
+        case "rand", "rnd", "urandom": "use `random(64KiB, seed 7)`"
         case "upper", "lower", "trim", "strip", "replace", "split", "substr", "substring":
-            "values are not edited; a part of a line is bound by a group of a regex: expect line /^(?<name>\\w+)/"
-        case "env", "getenv", "argv": "a value from outside is a let of the header, set by --set name=value"
-        case "crlf", "newline": "a line end is written \"\\r\\n\"; send line \"text\" adds it"
-        case "regex", "re", "match": "a regex is written /…/: expect line /^220/"
+            "use a regex group to extract part of a line: `expect line /^(?<name>\\w+)/`; values can't be modified"
+        case "env", "getenv", "argv": "declare the value with `let` in the header, and set it with `--set name=value`"
+        case "crlf", "newline": "write a line ending as `\"\\r\\n\"`, or use `send line \"text\"`, which appends it"
+        case "regex", "re", "match": "write a regex between slashes: `expect line /^220/`"
         default: nil
         }
     }
@@ -256,24 +265,22 @@ enum ForeignWords {
             found.hasPrefix("`") && found.hasSuffix("`") && found.count > 2
             ? String(found.dropFirst().dropLast()) : found
         switch (what, word) {
-        case ("`=`", "=="): return "`==` compares; a value is given with one `=`: let x = \"value\""
+        case ("`=`", "=="): return "use a single `=` to assign a value: `let x = \"value\"`"
         case (_, "=") where what.hasPrefix("`==`"), (_, "===") where what.hasPrefix("`==`"):
-            return "`=` gives a value; two values are compared with `==`: check x == \"value\""
+            return "use `==` to compare values: `check x == \"value\"`"
         case ("what is expected", "=="), ("what is expected", "="):
-            return "the value stands right behind expect: expect \"text\""
+            return "put the value directly after `expect`: `expect \"text\"`"
         case ("the end of the line", _): return behindStatement(word)
-        case (_, "=>") where what.hasPrefix("a verb behind"), (_, "-") where what.hasPrefix("a verb behind"),
-            (_, "→") where what.hasPrefix("a verb behind"):
+        case (_, "=>") where what.hasPrefix("a verb "), (_, "-") where what.hasPrefix("a verb "),
+            (_, "→") where what.hasPrefix("a verb "):
             return direction
-        case (_, "=") where what.hasPrefix("a verb behind"): return constant
-        case (_, ".") where what.hasPrefix("a verb behind"), (_, ":") where what.hasPrefix("a verb behind"):
-            return "a space stands between the actor and its verb: C send \"text\""
-        case (_, "->") where what.hasPrefix("a verb behind"):
+        case (_, "=") where what.hasPrefix("a verb "): return constant
+        case (_, ".") where what.hasPrefix("a verb "), (_, ":") where what.hasPrefix("a verb "):
+            return "put a space between the actor and the verb: `C send \"text\"`"
+        case (_, "->") where what.hasPrefix("a verb "):
             return direction
         case ("a duration", "for"), ("a duration", "until"):
-            return
-                "`wait` is a pause, such as wait 50ms; something to come is awaited by expect: C expect \"text\" "
-                + "within 2s"
+            return "use `wait 50ms` to pause, or `C expect \"text\" within 2s` to wait for data"
         default: return nil
         }
     }
@@ -281,24 +288,26 @@ enum ForeignWords {
     /// Returns what to write instead of a word after a complete statement.
     private static func behindStatement(_ word: String) -> String? {
         switch word {
-        case "and", "then", "&&", "&": return "write one step a line; steps that run at once stand in together { … }"
-        case "or", "||": return "one of several is written either { C expect \"a\" } or { C expect \"b\" }"
+        case "and", "then", "&&", "&": return "write one step per line; use `together { … }` to run steps concurrently"
+        case "or", "||": return "use `either { C expect \"a\" } or { C expect \"b\" }` to accept one of several values"
         case "if", "unless", "when", "else", "while", "until": return condition
         case "not":
-            return "`!=` compares, `lacks` looks for bytes that are missing, expect nothing for 200ms waits for silence"
+            return
+                "use `!=` to compare values, `lacks` to check that bytes are absent, or `expect nothing for 200ms` to check "
+                + "that nothing is received"
         case "timeout", "in", "for", "before", "deadline", "max", "maximum", "wait", "under":
-            return "a deadline is written within: expect \"text\" within 2s"
-        case "times": return "a value is repeated with *, steps with for i in 1..3 { … }"
-        case ",": return "values are joined with +, the pieces of a send are separated by |"
-        case "=", ":", "==": return "nothing stands between the words and the value: expect line \"text\""
-        case "to", "from": return "an actor has one peer, which its declaration names: client C -> S"
-        case "contains", "matches", "like": return "a part of a line is matched by a regex: expect line /text/"
+            return "use `within` to set a deadline: `expect \"text\" within 2s`"
+        case "times": return "use `*` to repeat a value, or `for i in 1..3 { … }` to repeat steps"
+        case ",": return "use `+` to join values, or `|` to separate the pieces of a `send`"
+        case "=", ":", "==": return "remove the `\(word)` before the value: `expect line \"text\"`"
+        case "to", "from": return "declare the peer of an actor in the header: `client C -> S`"
+        case "contains", "matches", "like": return "use a regex to match part of a line: `expect line /text/`"
         default:
             guard let first = word.utf8.first else { return nil }
             if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
-                return "values are joined with +: \"a\" + \"b\""
+                return "use `+` to join values: `\"a\" + \"b\"`"
             }
-            if first.isDigit { return "a deadline is written within: expect \"text\" within 2s" }
+            if first.isDigit { return "use `within` to set a deadline: `expect \"text\" within 2s`" }
             return nil
         }
     }
