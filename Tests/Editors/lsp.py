@@ -74,27 +74,27 @@ EXIT = framed('{"jsonrpc":"2.0","method":"exit"}')
 
 def base_protocol():
     code, messages, error = raw(INITIALIZE + SHUTDOWN + EXIT)
-    same("exit behind shutdown", (code, error), (0, ""))
+    same("exit after shutdown", (code, error), (0, ""))
     same("the ids come back", [message["id"] for message in messages], [0, "bye"])
     same("exit alone", raw(INITIALIZE + EXIT)[0], 1)
     same("the end of the input", raw(INITIALIZE)[0], 1)
-    same("the end of the input behind shutdown", raw(INITIALIZE + SHUTDOWN)[0], 0)
+    same("the end of the input after shutdown", raw(INITIALIZE + SHUTDOWN)[0], 0)
     same("nothing at all", raw(b"")[0], 1)
     code, _, error = raw(INITIALIZE + b"Content-Length: 100\r\n\r\n{")
     check("an end inside of a message", code == 1 and "in the middle of a message" in error, error)
     for data, word in [
         (b"hello\r\n\r\n", "hello"), (b"Content-Length: x\r\n\r\n", "Content-Length: x"),
-        (b"Content-Length: -1\r\n\r\n", "-1"), (b"Content-Length:\r\n\r\n", "no length"),
+        (b"Content-Length: -1\r\n\r\n", "-1"), (b"Content-Length:\r\n\r\n", "not a valid message length"),
         (b"Content-Length: 99999999999999999999\r\n\r\n", "99999999999999999999"),
         (b"Content-Length: 999999999999\r\n\r\n", "192 MiB"), (b"Content-Length: 2\n\n{}", "carriage return"),
         (b"X: y\r\n\r\n", "no length"), (b"\r\n\r\n", "no length"), (b"A" * 9000, "8 KiB"),
         (b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "Content-Length: 3"),
         (b"Content-Length: 2\r\nContent-Type: text/plain; charset=latin1\r\n\r\n{}", "UTF-8"),
-        (b"\x00\x01\x02", "no text"), (b"\x1b[31m\r\n\r\n", "no text"),
+        (b"\x00\x01\x02", "not ASCII text"), (b"\x1b[31m\r\n\r\n", "not ASCII text"),
     ]:
         code, messages, error = raw(INITIALIZE + data)
         check(f"a header {data[:40]!r}", code == 2 and word in error and "\x1b" not in error, (code, error))
-        same("what came before is answered", [message.get("id") for message in messages], [0])
+        same("earlier messages are answered", [message.get("id") for message in messages], [0])
     odd = b'content-length:  %d  \r\nContent-Type: application/vscode-jsonrpc; charset="utf8"\r\n\r\n%s'
     body = b'{"jsonrpc":"2.0","id":7,"method":"shutdown"}'
     _, messages, _ = raw(INITIALIZE + odd % (len(body), body))
@@ -109,11 +109,11 @@ def base_protocol():
              ('{"jsonrpc":"2.0","id":8,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///x"}}}', -32602, 8),
              ('{"jsonrpc":"2.0","id":9,"method":"workspace/executeCommand","params":{"command":"tcpprobe.run"}}', -32601, 9)]
     code, messages, _ = raw(INITIALIZE + b"".join(framed(text) for text, _, _ in wrong) + SHUTDOWN + EXIT)
-    same("the end behind wrong messages", code, 0)
+    same("the end after wrong messages", code, 0)
     same("wrong messages", [(m["error"]["code"], m["id"]) for m in messages[1:-1]], [(c, i) for _, c, i in wrong])
     _, messages, _ = raw(framed('{"jsonrpc":"2.0","id":1,"method":"shutdown"}') + INITIALIZE + SHUTDOWN
                          + framed('{"jsonrpc":"2.0","id":2,"method":"textDocument/hover"}'))
-    same("before and behind", [m.get("error", {}).get("code") for m in messages], [-32002, None, None, -32600])
+    same("before and after", [m.get("error", {}).get("code") for m in messages], [-32002, None, None, -32600])
     hover = framed('{"jsonrpc":"2.0","id":11,"method":"textDocument/hover","params":{}}')
     cancel = framed('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":11}}')
     unknown = framed('{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"none"}}') + framed(
@@ -289,8 +289,8 @@ def answers(folder):
     check("hover of a statement", explained("include") in hover(1, 2), hover(1, 2))
     check("hover of a function", explained("file") in hover(9, 8), hover(9, 8))
     check("hover of a diagnostic", explained("unknown-verb") in hover(11, 3), hover(11, 3))
-    check("hover of a name", "shared: a value, bound in common.scn, line 2" in hover(4, 26), hover(4, 26))
-    check("hover of a bound name", "got: a value, bound in line 9" in hover(11, 11), hover(11, 11))
+    check("hover of a name", "shared: a value, defined in common.scn, line 2" in hover(4, 26), hover(4, 26))
+    check("hover of a bound name", "got: a value, defined on line 9" in hover(11, 11), hover(11, 11))
 
     def defined(line, character):
         found = client.at("definition", uri, line, character)

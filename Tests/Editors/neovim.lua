@@ -46,7 +46,7 @@ local function ask(method, line, column)
 end
 
 local lines = vim.lsp.util.convert_input_to_markdown_lines(ask('hover', 5, 3).contents)
-say('hover: ' .. table.concat(lines, ' '):gsub('```%a*', ''):gsub('^%s+', ''):sub(1, 27))
+say('hover: ' .. table.concat(lines, ' '):gsub('```%a*', ''):gsub('^%s+', ''):sub(1, 28))
 local labels = {}
 for _, item in ipairs(ask('completion', 5, 2).items) do labels[item.label] = true end
 say('completion: ' .. tostring(labels['connect']) .. ' ' .. tostring(labels['stop reading']) .. ' ' .. tostring(labels['accept']))

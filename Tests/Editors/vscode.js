@@ -128,7 +128,7 @@ async function main() {
     document.change(10, 10, "\ud83d\\n\ud83d\udc4d");
     document.change(10, 15, "");
     const hover = await providers.provideHover(document, new Position(4, 3));
-    assert.ok(hover.contents.value.includes("connect: what a client does"));
+    assert.ok(hover.contents.value.includes("connect: a verb for a client"));
     const place = await providers.provideDefinition(document, new Position(3, 14));
     same([place.uri.toString(), place.range.start], [uri.toString(), new Position(2, 7)], "the definition");
     const items = await providers.provideCompletionItems(document, new Position(6, 2));

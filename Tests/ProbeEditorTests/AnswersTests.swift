@@ -23,17 +23,17 @@ struct AnswersTests {
 
     /// A hover shows the first line of an explanation, or the beginning of the description of a name.
     @Test(arguments: [
-        (0, 2, "scenario: a statement of the header"), (3, 7, "C: a client, bound in line 4"),
-        (3, 12, "S: a server, bound in line 3"),
-        (4, 1, "define: a statement of the header"), (4, 25, "n: a value, bound in line 2"),
-        (5, 3, "connect: what a client does"),
-        (6, 12, "A: an accepted connection, bound in line 7"), (7, 4, "login: a block of steps, bound in line 5"),
-        (8, 11, "expect line: what can be expected of a connection"), (8, 20, "word: a value, bound in line 9"),
-        (9, 13, "word: a value, bound in line 9"), (9, 20, "S: a server, bound in line 3"),
-        (9, 23, "S: a server, bound in line 3"),
-        (9, 32, "expect: what a connection"), (10, 8, "sized: a function of values"),
-        (10, 22, "ws.text: a function of values"),
-        (11, 13, "wire gap: a statement about what was captured"), (12, 4, "unknown-verb"),
+        (0, 2, "scenario: a header statement"), (3, 7, "C: a client, defined on line 4"),
+        (3, 12, "S: a server, defined on line 3"),
+        (4, 1, "define: a header statement"), (4, 25, "n: a value, defined on line 2"),
+        (5, 3, "connect: a verb for a client"),
+        (6, 12, "A: an accepted connection, defined on line 7"), (7, 4, "login: a block of steps, defined on line 5"),
+        (8, 11, "expect line: an expectation for a connection"), (8, 20, "word: a value, defined on line 9"),
+        (9, 13, "word: a value, defined on line 9"), (9, 20, "S: a server, defined on line 3"),
+        (9, 23, "S: a server, defined on line 3"),
+        (9, 32, "expect: a verb for a connection"), (10, 8, "sized: a function"),
+        (10, 22, "ws.text: a function"),
+        (11, 13, "wire gap: a statement about captured packets"), (12, 4, "unknown-verb"),
         (12, 15, "unknown-variable"),
     ])
     func hoversSayWhatIsThere(_ line: Int, _ character: Int, _ beginning: String) throws {

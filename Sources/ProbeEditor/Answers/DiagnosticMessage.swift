@@ -16,7 +16,11 @@ struct DiagnosticMessage: Sendable {
     static let tooLarge: JSONValue = .object([
         ("range", ProtocolValue.range(0..<0, in: DocumentText([]), .utf16)), ("severity", .integer(1)),
         ("code", .string(DiagnosticID.tooLarge.rawValue)), ("source", .string("tcpprobe")),
-        ("message", .string("this is not checked: a script has 64 MiB at most, and all that are open 256 MiB")),
+        (
+            "message",
+            .string(
+                "the script was not checked: a script can be at most 64 MiB, and all open documents together 256 MiB")
+        ),
     ])
 
     private func value(_ diagnostic: Diagnostic) -> JSONValue {
@@ -25,7 +29,7 @@ struct DiagnosticMessage: Sendable {
         if diagnostic.span.file != 0 { text = "\(shownPlace(diagnostic.span)): \(text)" }
         if let hint = message.hint { text += "\nhint: \(Escaped.text(hint))" }
         var related = diagnostic.notes.map { (text: Escaped.text($0.text), span: $0.span) }
-        if diagnostic.span.file != 0 { related.insert(("the place in the included file", diagnostic.span), at: 0) }
+        if diagnostic.span.file != 0 { related.insert(("location in the included file", diagnostic.span), at: 0) }
         if !abilities.hasRelatedInformation {
             for note in diagnostic.notes { text += "\nnote: \(shownPlace(note.span)): \(Escaped.text(note.text))" }
         }

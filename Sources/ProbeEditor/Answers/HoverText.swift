@@ -94,10 +94,10 @@ struct HoverText: Sendable {
         let shown = Escaped.text(bytes.drop { $0 == 0x20 || $0 == 0x09 })
         let place =
             found.file == 0
-            ? "line \(line + 1)" : "\(Escaped.text(analysis.lastPart(of: file.path))), line \(line + 1)"
+            ? "on line \(line + 1)" : "in \(Escaped.text(analysis.lastPart(of: file.path))), line \(line + 1)"
         let name = Escaped.text(found.binding.name)
         return [
-            .sentence("\(name): \(found.binding.role.phrase), bound in \(place)"),
+            .sentence("\(name): \(found.binding.role.phrase), defined \(place)"),
             .script(shown + (bytes.count < range.count ? "…" : "")),
         ]
     }

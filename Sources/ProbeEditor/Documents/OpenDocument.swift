@@ -60,7 +60,7 @@ struct OpenDocument: Sendable {
         forget()
         for change in changes {
             guard let new = change["text"]?.text else {
-                throw ResponseError(.invalidParams, "a change has a text")
+                throw ResponseError(.invalidParams, "a change must have a `text`")
             }
             guard let range = change["range"], !range.isNull else {
                 set(Array(new.utf8))

@@ -16,11 +16,12 @@ enum ClientMessage: Sendable {
             // text would differ from the editor's.
             value = try JSONParser.parse(bytes.span, replacesInvalid: true)
         } catch {
-            self = .malformed(id: .null, ResponseError(.parseError, "the message is no JSON: \(error.text)"))
+            self = .malformed(id: .null, ResponseError(.parseError, "the message is not valid JSON: \(error.text)"))
             return
         }
         guard case .object = value else {
-            self = .malformed(id: .null, ResponseError(.invalidRequest, "a message is an object, not \(value.kind)"))
+            self = .malformed(
+                id: .null, ResponseError(.invalidRequest, "a message must be an object, not \(value.kind)"))
             return
         }
         self.init(object: value)
@@ -31,19 +32,20 @@ enum ClientMessage: Sendable {
         let isID = id.map { if case .string = $0 { true } else { $0.kind == "a number" } } ?? false
         let answered: JSONValue = if isID, let id { id } else { .null }
         guard object["jsonrpc"]?.text == "2.0" else {
-            self = .malformed(id: answered, ResponseError(.invalidRequest, "a message says \"jsonrpc\": \"2.0\""))
+            self = .malformed(
+                id: answered, ResponseError(.invalidRequest, "a message must contain `\"jsonrpc\": \"2.0\"`"))
             return
         }
         guard let member = object["method"] else {
             let isAnswer = object["result"] != nil || object["error"] != nil
             self =
                 isAnswer
-                ? .response : .malformed(id: answered, ResponseError(.invalidRequest, "a request names a method"))
+                ? .response : .malformed(id: answered, ResponseError(.invalidRequest, "a request must have a `method`"))
             return
         }
         guard let method = member.text else {
             self = .malformed(
-                id: answered, ResponseError(.invalidRequest, "a method is a string, not \(member.kind)"))
+                id: answered, ResponseError(.invalidRequest, "`method` must be a string, not \(member.kind)"))
             return
         }
         let params = object["params"] ?? .null
@@ -55,7 +57,7 @@ enum ClientMessage: Sendable {
             isID
             ? .request(id: id, method: method, params: params)
             : .malformed(
-                id: .null, ResponseError(.invalidRequest, "an id is a number or a string, not \(id.kind)"))
+                id: .null, ResponseError(.invalidRequest, "`id` must be a number or a string, not \(id.kind)"))
     }
 }
 

@@ -65,19 +65,20 @@ package struct MessageFraming: Sendable {
     private mutating func endOfHeader() throws(Failure) -> Int? {
         var index = max(start, searched)
         while index < bytes.count {
-            guard index - start < Self.largestHeader else { throw Failure(text: "a header is longer than 8 KiB") }
+            guard index - start < Self.largestHeader else { throw Failure(text: "the header is longer than 8 KiB") }
             let byte = bytes[index]
             if byte == 0x0A {
                 guard index > start, bytes[index - 1] == 0x0D else {
                     throw Failure(
-                        text: "a line of a header ends without a carriage return: \(Self.shown(bytes[start..<index]))")
+                        text: "a header line ends without a carriage return: \(Self.shown(bytes[start..<index]))")
                 }
                 if index - start == 1 || index - start > 2 && bytes[index - 2] == 0x0A {
                     searched = index + 1
                     return index + 1
                 }
             } else if byte >= 0x7F || byte < 0x20 && byte != 0x0D && byte != 0x09 {
-                throw Failure(text: "a header has a byte that is no text: \(Self.shown(bytes[start...index]))")
+                throw Failure(
+                    text: "the header contains a byte that is not ASCII text: \(Self.shown(bytes[start...index]))")
             }
             index += 1
         }
@@ -89,28 +90,28 @@ package struct MessageFraming: Sendable {
         var found: Int?
         for line in header.split(separator: 0x0A).map({ $0.dropLast() }) where !line.isEmpty {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-                throw Failure(text: "\(shown(line)) is no field of a header: Content-Length: N is wanted")
+                throw Failure(text: "\(shown(line)) is not a header field; expected `Content-Length: N`")
             }
             let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
             let value = trimmed(line[(colon + 1)...])
             if name == "content-length" {
                 guard !value.isEmpty, value.allSatisfy({ (48...57).contains($0) }),
                     let number = Int(String(decoding: value, as: UTF8.self)), found == nil || found == number
-                else { throw Failure(text: "\(shown(line)) is no length of a message") }
+                else { throw Failure(text: "\(shown(line)) is not a valid message length") }
                 guard number <= largestMessage else {
-                    throw Failure(text: "a message of \(number) bytes is announced; 192 MiB is the limit")
+                    throw Failure(text: "a message length of \(number) bytes exceeds the limit of 192 MiB")
                 }
                 found = number
             } else if name == "content-type" {
                 let text = String(decoding: value, as: UTF8.self).lowercased().replacing("\"", with: "")
                 guard let charset = text.split(separator: "charset=").dropFirst().first else { continue }
                 guard charset.hasPrefix("utf-8") || charset.hasPrefix("utf8") else {
-                    throw Failure(text: "messages in \(shown(line)) are not read: only UTF-8 is")
+                    throw Failure(text: "\(shown(line)) is not supported; messages must be UTF-8")
                 }
             }
         }
         guard let found else {
-            throw Failure(text: "a header says no length: Content-Length: N is wanted")
+            throw Failure(text: "the header has no length; expected `Content-Length: N`")
         }
         return found
     }

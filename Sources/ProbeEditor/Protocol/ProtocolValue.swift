@@ -8,7 +8,8 @@ enum ProtocolValue {
         guard let line = value?["line"]?.integer, let character = value?["character"]?.integer, line >= 0,
             character >= 0
         else {
-            throw ResponseError(.invalidParams, "a position has a line and a character, whole numbers from 0")
+            throw ResponseError(
+                .invalidParams, "a position must have a `line` and a `character`, both non-negative integers")
         }
         return TextPosition(line: line, character: character)
     }
@@ -20,7 +21,7 @@ enum ProtocolValue {
     /// Returns the URI of `textDocument`.
     static func uri(_ params: JSONValue) throws(ResponseError) -> String {
         guard let uri = params["textDocument"]?["uri"]?.text else {
-            throw ResponseError(.invalidParams, "textDocument.uri is missing")
+            throw ResponseError(.invalidParams, "`textDocument.uri` is missing")
         }
         return uri
     }

@@ -132,14 +132,14 @@ package struct EditorServer {
             abilities = ClientAbilities(params)
             phase = .running
             return description
-        case (.uninitialized, _): throw ResponseError(.notInitialized, "initialize comes first")
-        case (.running, "initialize"): throw ResponseError(.invalidRequest, "initialize comes once")
+        case (.uninitialized, _): throw ResponseError(.notInitialized, "the first request must be `initialize`")
+        case (.running, "initialize"): throw ResponseError(.invalidRequest, "`initialize` can be sent only once")
         case (.running, "shutdown"):
             phase = .shutDown
             documents = [:]
             return .null
         case (.running, _): return try answer(method, params)
-        case (.shutDown, _): throw ResponseError(.invalidRequest, "behind shutdown there is only exit")
+        case (.shutDown, _): throw ResponseError(.invalidRequest, "only `exit` is allowed after `shutdown`")
         }
     }
 
@@ -191,11 +191,11 @@ extension EditorServer {
     private mutating func open(_ params: JSONValue) throws(ResponseError) {
         let uri = try ProtocolValue.uri(params)
         guard let text = params["textDocument"]?["text"]?.text else {
-            throw ResponseError(.invalidParams, "textDocument.text is missing")
+            throw ResponseError(.invalidParams, "`textDocument.text` is missing")
         }
         var document = OpenDocument(uri: uri, version: params["textDocument"]?["version"] ?? .null, text: text)
         guard documents[uri] != nil || documents.count < Self.mostDocuments else {
-            throw ResponseError(.invalidRequest, "more than \(Self.mostDocuments) documents are open")
+            throw ResponseError(.invalidRequest, "too many documents are open: the limit is \(Self.mostDocuments)")
         }
         documents[uri] = nil
         if document.text.bytes.count + sizeOfTexts > Self.mostText { document.drop() }
@@ -214,7 +214,7 @@ extension EditorServer {
             forgetDependents(on: document.path, but: uri)
         }
         guard case .array(let changes) = params["contentChanges"] else {
-            throw ResponseError(.invalidParams, "contentChanges is missing")
+            throw ResponseError(.invalidParams, "`contentChanges` is missing")
         }
         try document.apply(changes, version: params["textDocument"]?["version"] ?? .null, abilities.encoding)
     }
@@ -258,7 +258,7 @@ extension EditorServer {
     /// Returns a loader that reads files with the given loader, but uses the editor's text of open files.
     private func loader(for document: OpenDocument) -> FileLoader {
         guard document.path != nil else {
-            return { _ throws(LoadError) in throw .failed("the document is not saved as a file yet") }
+            return { _ throws(LoadError) in throw .failed("the document has not been saved to a file") }
         }
         let loader = loader
         let texts = documents.values.reduce(into: [String: [UInt8]]()) { texts, other in
@@ -336,7 +336,7 @@ extension EditorServer {
         case "textDocument/formatting": try format(params)
         case "textDocument/codeLens": try lenses(params)
         case "textDocument/documentSymbol": try symbols(params)
-        default: throw ResponseError(.methodNotFound, "there is no method \(Escaped.text(method))")
+        default: throw ResponseError(.methodNotFound, "unknown method \(Escaped.quoted(method))")
         }
     }
 

@@ -2,14 +2,14 @@ import ProbeBase
 
 /// The explanation of a kind of diagnostic, for a reader who sees it for the first time.
 package struct DiagnosticExplanation: Sendable {
-    /// A few sentences about the meaning.
+    /// A few sentences that explain the meaning; the first one is its summary in the list of diagnostics.
     package var meaning: String
     /// A script, or lines of one, that has the error; `nil` if no text can show it.
     package var wrong: String?
     /// The corrected version of `wrong`.
     package var right: String?
 
-    /// The lines before an example without a title: `S` is a server, `C` is its client, and they are connected.
+    /// The lines that precede an example without a title: `S` is a server, `C` is its client, and they are connected.
     package static let frame = """
         scenario "example"
         server  S
@@ -32,7 +32,7 @@ package struct DiagnosticExplanation: Sendable {
         var text = "\(id.rawValue)\n\n\(explanation.meaning)\n"
         let examples = [explanation.wrong, explanation.right].compactMap { $0 }
         if examples.contains(where: { !$0.hasPrefix("scenario") }) {
-            text += "\nThe examples stand in a scenario in which S is a server, C its client, and both are connected.\n"
+            text += "\nIn the examples, S is a server and C is its client, and they are connected.\n"
         }
         if let wrong = explanation.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
         if let right = explanation.right { text += "\nRight:\n\n\(indented(right))" }

@@ -4,7 +4,7 @@ struct Diagnostics {
     static let limit = 500
 
     private static let tooMany = Diagnostic.Message(
-        .tooManyErrors, "there are more than \(limit) errors; the rest is not told", hint: "mend the first ones first")
+        .tooManyErrors, "too many errors: only the first \(limit) are reported", hint: "fix these first")
 
     private(set) var all: [Diagnostic] = []
     private(set) var hasErrors = false
@@ -32,7 +32,7 @@ struct Diagnostics {
         if isLast || id.severity == .error { hasErrors = true }
     }
 
-    /// The diagnostics in the order of the files and of the text.
+    /// The diagnostics, ordered by file and by position.
     var sorted: [Diagnostic] {
         let places = all.enumerated().sorted { left, right in
             let a = left.element.span

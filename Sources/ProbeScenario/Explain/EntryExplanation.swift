@@ -16,47 +16,35 @@ package enum EntryExplanation {
             text += "\nwithin: \(plain(timing.within.text))\nafter:  \(plain(timing.after.text))\n"
         }
         if entry.canBeUnneeded {
-            text += "\nif needed: may follow it. Without the clause the case is inconclusive if it has no effect\n"
+            text +=
+                "\nif needed: allowed. Without this clause, the case is inconclusive if the statement has no effect\n"
         }
         if let capability = entry.capability {
-            text += "\nNeeds of the subject: \(capability.rawValue)\n"
+            text += "\nRequired capability of the subject: \(capability.rawValue)\n"
         }
         return text
     }
 
     private static func role(of listed: ListedEntry) -> String {
         switch listed.category {
-        case .header: "a statement of the header"
-        case .step: "a step that begins with no actor"
-        case .wire: "a statement about what was captured"
-        case .link: "what becomes of the packets of a link"
-        case .member: "what each member of a crowd does"
-        case .function: "a function of values"
-        case .verb: "what \(article(listed.kind)) does"
-        case .expectation: "what can be expected of \(article(listed.kind))"
+        case .header: "a header statement"
+        case .step: "a step without an actor"
+        case .wire: "a statement about captured packets"
+        case .link: "a link command"
+        case .member: "a step of each member of a crowd"
+        case .function: "a function"
+        case .verb: "a verb for \(article(listed.kind))"
+        case .expectation: "an expectation for \(article(listed.kind))"
         }
     }
 
     private static func article(_ kind: ActorKind?) -> String {
         switch kind {
-        case .connection, nil: "a connection (a client's, a server's after its `accept`, one that `accept as` names)"
+        case .connection, nil: "a connection (of a client, of a server after `accept`, or named by `accept as`)"
         case .server, .client, .subject, .process, .proxy, .crowd, .link: "a \(kind?.rawValue ?? "")"
         }
     }
 
-    /// Returns a text of the reference as plain text: without the escapes of a table's cell, and without the targets of
-    /// links.
-    package static func plain(_ text: String) -> String {
-        var rest = text.replacing("\\|", with: "|")[...]
-        var plain = ""
-        while let middle = rest.firstRange(of: "](") {
-            let label = rest[..<middle.lowerBound]
-            guard let start = label.lastIndex(of: "["), let end = rest[middle.upperBound...].firstIndex(of: ")") else {
-                break
-            }
-            plain += label[..<start] + label[label.index(after: start)...]
-            rest = rest[rest.index(after: end)...]
-        }
-        return plain + rest
-    }
+    /// Returns the text without the escapes of a table cell.
+    package static func plain(_ text: String) -> String { text.replacing("\\|", with: "|") }
 }
