@@ -21,20 +21,20 @@ package enum CaptureError: Error, Sendable, Equatable {
     package func message(executable: String) -> String {
         switch self {
         case .notPermitted(let interface):
-            "capture on \(interface) is not permitted: run as root, or `setcap cap_net_raw+ep \(executable)` "
-                + "behind `chgrp GROUP` and `chmod 750`: whoever may execute it can read everybody's loopback traffic"
+            "capture on \(interface) is not permitted: run as root, or run `setcap cap_net_raw+ep \(executable)` after "
+                + "`chgrp GROUP` and `chmod 750`, because anyone who can execute it can read all loopback traffic"
         case .noSuchInterface(let interface):
-            "no interface named \(interface) to capture on"
+            "no interface named \(interface)"
         case .notLoopback(let interface):
-            "capture works on the loopback interface only, and \(interface) is not it"
+            "capture works only on the loopback interface, not on \(interface)"
         case .interfaceDown(let interface):
-            "interface \(interface) is down, so nothing can be captured on it: `ip link set \(interface) up`"
+            "can't capture on \(interface), because the interface is down: run `ip link set \(interface) up`"
         case .libpcap(let words):
             "libpcap: \(words)"
         case .system(let call, let code):
             "capture: \(call): \(systemMessage(code))"
         case .closed:
-            "the capture is closed"
+            "the capture was closed"
         }
     }
 }

@@ -4,7 +4,8 @@ package import ProbeScenario
 package enum Disposition: Sendable, Hashable {
     /// The case passed, was skipped or is unsupported, and no other verdict was expected, or only an occasional one.
     case fine
-    /// The case passed against its expectation, whose line must be removed. Fails a strict run.
+    /// The case passed although another verdict was expected; the line of the expectation must be removed. Fails a
+    /// strict run.
     case unexpectedPass(ExpectedVerdict)
     /// The case did not pass, and its verdict is the expected one.
     case expected(ExpectedVerdict)
@@ -17,7 +18,8 @@ package enum Disposition: Sendable, Hashable {
 
 /// The rules by which a run weighs its results.
 package struct RunRules: Sendable {
-    /// Whether a failure of level `should` fails the run, and a case that passed against its expectation does, too.
+    /// Whether a failure of level `should` fails the run, as does a case that passed although another verdict was
+    /// expected.
     package var isStrict = false
     package var expectations = Expectations()
     /// Whether a run in which nothing was judged passes.

@@ -47,7 +47,7 @@ package struct PlannedCase: Sendable, Equatable {
             Finding(
                 .error, "the run was interrupted",
                 details: [
-                    "a second signal did not wait for the end of the case: its `finally` blocks may not have run"
+                    "a second signal aborted the case: its `finally` blocks may not have run"
                 ])
         ]
         result.isInterrupted = true

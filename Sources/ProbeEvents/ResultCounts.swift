@@ -5,7 +5,7 @@ package struct ResultCounts: Sendable, Equatable {
     package private(set) var advisoryFailures = 0
     /// The numbers of results that did not pass but have the expected verdict, and do not fail the run.
     private var expected: [Verdict: Int] = [:]
-    /// The number of cases that passed against their expectations; they fail a strict run.
+    /// The number of cases that passed although another verdict was expected; they fail a strict run.
     package private(set) var unexpectedPasses = 0
 
     package init(_ byVerdict: [Verdict: Int] = [:]) { self.byVerdict = byVerdict }

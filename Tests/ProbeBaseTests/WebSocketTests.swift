@@ -109,13 +109,13 @@ struct WebSocketTests {
     }
 
     @Test(arguments: [
-        ("GET", "POST", "its method is not GET"), ("HTTP/1.1", "HTTP/1.0", "it is not of HTTP/1.1"),
+        ("GET", "POST", "its method is not GET"), ("HTTP/1.1", "HTTP/1.0", "its version is not HTTP/1.1"),
         ("Host: x\r\n", "", "it has no Host"), ("websocket", "h2c", "it has no `Upgrade: websocket`"),
         ("Connection: Upgrade", "Connection: close", "it has no `Connection: upgrade`"),
         ("13", "8", "its Sec-WebSocket-Version is \"8\", not 13"),
         ("Sec-WebSocket-Key", "X-Key", "it has no Sec-WebSocket-Key"),
-        ("nonce", "n", "is not 16 bytes in base64"), ("Host:", "Host :", "is no field of a head"),
-        ("Host: x", "Host: x\r\nHost: y", "it has 2 fields Host"), ("GET / ", "GET  ", "no request does"),
+        ("nonce", "n", "is not 16 bytes in base64"), ("Host:", "Host :", "is not a header field"),
+        ("Host: x", "Host: x\r\nHost: y", "it has 2 Host fields"), ("GET / ", "GET  ", "which is not a request line"),
     ])
     func requestsThatAreNone(_ old: String, _ new: String, _ what: String) {
         let request =
@@ -132,10 +132,10 @@ struct WebSocketTests {
 
     @Test(arguments: [
         ("101 Switching Protocols", "200 OK", "its status is \"200 OK\", not 101"),
-        ("HTTP/1.1", "HTTP/1.0", "no answer of HTTP/1.1"),
+        ("HTTP/1.1", "HTTP/1.0", "which is not a status line of HTTP/1.1"),
         ("Upgrade: websocket", "X: y", "it has no `Upgrade: websocket`"),
-        ("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", "and the client has offered none"),
-        ("\r\n\r\n", "\r\nSec-WebSocket-Protocol: chat\r\n\r\n", "and the client has offered none"),
+        ("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", "but the client did not offer any"),
+        ("\r\n\r\n", "\r\nSec-WebSocket-Protocol: chat\r\n\r\n", "but the client did not offer any"),
         ("s3pPL", "S3pPL", "its Sec-WebSocket-Accept is"),
     ])
     func answersThatAreNone(_ old: String, _ new: String, _ what: String) {

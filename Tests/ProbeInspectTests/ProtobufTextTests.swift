@@ -50,8 +50,8 @@ import Testing
         #expect(Self.lines([0x08, 0x01, 0x10]) == ["1: 1", "(at byte 2: the message ends within the field)"])
         #expect(
             Self.lines([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
-                == ["(at byte 0: the length 4294967295 goes beyond the end: 0 bytes follow)"])
-        #expect(Self.lines([0x0E]) == ["(at byte 0: there is no wire type 6)"])
+                == ["(at byte 0: the length 4294967295 exceeds the remaining 0 bytes)"])
+        #expect(Self.lines([0x0E]) == ["(at byte 0: wire type 6 does not exist)"])
     }
 
     /// Any depth of nesting is shown, and none exhausts the stack.

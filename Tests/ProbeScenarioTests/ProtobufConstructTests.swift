@@ -50,15 +50,15 @@ import Testing
     }
 
     private static let failures: [(String, String)] = [
-        ("pb(pb(1: 1), 2)", "there is no field 2, but 1"),
+        ("pb(pb(1: 1), 2)", "there is no field 2; the fields are 1"),
         (
             "pb(hex(0a 05 61), 1)",
-            "the value is no protobuf message: the field at byte 0: the length 5 goes beyond the end: 1 byte follows"
+            "the value is not a valid protobuf message: the length 5 exceeds the remaining 1 byte (field at byte 0)"
         ),
-        ("pb(pb(1: 1, 1: 2), 1)", "field 1 is there 2 times"),
+        ("pb(pb(1: 1, 1: 2), 1)", "field 1 occurs 2 times"),
         (
             "pb(pb(3: hex(08)), 3.1)",
-            "field 3 is no protobuf message: the field at byte 0: the message ends within the field"
+            "field 3 is not a valid protobuf message: the message ends inside the field (field at byte 0)"
         ),
         ("pb(1: n - 1)", "-1 is negative"),
         ("pb(0 + n: 1)", "0 is no field number: it is 1 to 536870911"),

@@ -61,26 +61,30 @@ package struct AllowedTargets: Sendable {
             let place = address?.family == .v6 ? "[\(name)]" : name
             return port == 0
                 ? Refusal(
-                    text: "--allow-target allows \(shown) with some ports only, and this takes a free one",
-                    hint: "write one of these ports, or `--allow-target \(name)`, which allows all of them")
+                    text: "--allow-target allows only some ports of \(shown), and this would use a free port",
+                    hint: "specify one of these ports, or pass `--allow-target \(name)` to allow all ports")
                 : Refusal(
-                    text: "--allow-target allows \(shown), and not its port \(port)",
-                    hint: "`--allow-target \(place):\(port)` allows it; be sure that the host is yours to test")
+                    text: "--allow-target allows \(shown), but not port \(port)",
+                    hint: "pass `--allow-target \(place):\(port)` to allow it, if you are authorized to test this host")
         }
         if address?.isUnspecified == true {
             return purpose == .listening
                 ? Refusal(
-                    text: "\(shown) is every address of this machine: whoever reaches it could connect",
-                    hint: "127.0.0.1 or [::1] listens on loopback only; `--allow-target \(name)` allows it")
+                    text: "\(shown) stands for every address of this machine: other machines could connect",
+                    hint:
+                        "use 127.0.0.1 or [::1] to listen on loopback only, or pass `--allow-target \(name)` to allow it"
+                )
                 : Refusal(
-                    text: "\(shown) is no address of one machine to connect to",
-                    hint: "127.0.0.1 and [::1] are this machine; `--allow-target \(name)` allows it")
+                    text: "\(shown) is not the address of a single machine",
+                    hint:
+                        "use 127.0.0.1 or [::1] to connect to this machine, or pass `--allow-target \(name)` to allow it"
+                )
         }
         return Refusal(
             text: address == nil
-                ? "\(shown) may be another machine: of names only localhost is known to be this one"
-                : "\(shown) is not a loopback address: another machine may answer there",
-            hint: "`--allow-target \(name)` allows it; be sure that the host is yours to test")
+                ? "\(shown) may be another machine: localhost is the only name that is known to be this one"
+                : "\(shown) is not a loopback address: it may belong to another machine",
+            hint: "pass `--allow-target \(name)` to allow it, if you are authorized to test this host")
     }
 
     /// Returns whether a host is this machine's loopback interface, without querying a resolver.

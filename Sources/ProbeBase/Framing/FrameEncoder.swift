@@ -8,8 +8,9 @@ package struct FrameEncoder: Sendable {
 
         package var description: String {
             switch self {
-            case .containsTerminator(let offset): "the terminator is part of the payload, at byte \(offset)"
-            case .tooLong(let maximum): "the payload is longer than \(maximum) bytes, the most that its length can say"
+            case .containsTerminator(let offset): "the payload contains the terminator at byte \(offset)"
+            case .tooLong(let maximum):
+                "the payload is longer than \(maximum) bytes, the maximum that its length prefix can express"
             }
         }
     }

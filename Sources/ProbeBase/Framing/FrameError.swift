@@ -22,10 +22,10 @@ package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch kind {
-        case .tooLong(let limit, nil): "more than \(limit) bytes without a terminator, from byte \(offset) on"
+        case .tooLong(let limit, nil): "more than \(limit) bytes without a terminator, starting at byte \(offset)"
         case .tooLong(let limit, let length?):
-            "a length of \(length) bytes at byte \(offset), where at most \(limit) are allowed"
-        case .lengthOutOfRange(let length): "a length of \(length) bytes at byte \(offset), which no stream can hold"
+            "a length of \(length) bytes at byte \(offset), which exceeds the limit of \(limit)"
+        case .lengthOutOfRange(let length): "an impossible length of \(length) bytes at byte \(offset)"
         case .netstring(let failure): "\(failure), at byte \(offset)"
         case .varintTooLong: "a varint of more than 64 bits at byte \(offset)"
         }

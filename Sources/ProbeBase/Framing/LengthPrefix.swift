@@ -28,7 +28,7 @@ package enum LengthPrefix: Sendable, Hashable {
     ///
     /// - Parameter offset: the offset of the first byte in its stream, for the error.
     /// - Returns: the length, and the number of bytes that encode it.
-    /// - Throws: the reason why these bytes are no length, at the first wrong byte.
+    /// - Throws: the reason why these bytes are not a valid length, as soon as the first invalid byte is read.
     package func read(
         _ bytes: ArraySlice<UInt8>, at offset: Int = 0
     ) throws(FrameError) -> (length: UInt64, width: Int)? {
@@ -46,7 +46,7 @@ package enum LengthPrefix: Sendable, Hashable {
     ///   - offset: the offset of the first byte in its stream.
     ///   - limit: the maximum length; `nil` for no limit.
     /// - Returns: the numbers of bytes of the length and of the payload, which ``end`` follows.
-    /// - Throws: the reason why these bytes are no unit, as soon as it is certain.
+    /// - Throws: the reason why these bytes are not a valid unit, as soon as it is certain.
     package func unit(
         in bytes: ArraySlice<UInt8>, at offset: Int = 0, limit: Int?
     ) throws(FrameError) -> (width: Int, count: Int)? {
@@ -69,7 +69,7 @@ package enum LengthPrefix: Sendable, Hashable {
 }
 
 extension LengthPrefix {
-    /// Why bytes are no netstring.
+    /// The reason why bytes are not a valid netstring.
     package enum NetstringFailure: Error, Sendable, Equatable, CustomStringConvertible {
         /// A character other than a digit, or no digit before the colon.
         case noNumber
@@ -81,10 +81,10 @@ extension LengthPrefix {
 
         package var description: String {
             switch self {
-            case .noNumber: "a netstring without its length in digits and a colon"
-            case .leadingZero: "a netstring whose length begins with a needless 0"
+            case .noNumber: "a netstring that does not begin with a decimal length and a colon"
+            case .leadingZero: "a netstring whose length has a leading zero"
             case .tooLong: "a netstring whose length has more than 19 digits"
-            case .noComma: "a netstring without its comma"
+            case .noComma: "a netstring without a comma at its end"
             }
         }
     }

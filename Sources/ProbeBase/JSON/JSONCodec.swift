@@ -1,4 +1,4 @@
-/// The reason why a JSON value is not the required one: a sentence, in which texts of the value are escaped.
+/// The reason why a JSON value is not valid: a clause in which texts of the value are escaped.
 package struct JSONContentError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -30,7 +30,7 @@ package struct JSONCodec<Value>: Sendable {
 
     package func decode(_ value: JSONValue) throws(JSONContentError) -> Value {
         guard let decoded = try decoding(value, kind) else {
-            throw JSONContentError("\(value.kind) stands where \(kind) has to be")
+            throw JSONContentError("expected \(kind), found \(value.kind)")
         }
         return decoded
     }
@@ -113,7 +113,7 @@ extension JSONCodec<Double> {
 extension JSONCodec<[UInt8]> {
     /// A string of U+0000 to U+00FF, one character for each byte.
     package static let bytes = JSONCodec(
-        "a string of characters up to U+00FF, a byte each", encode: { .latin1($0) },
+        "a string of characters up to U+00FF, one per byte", encode: { .latin1($0) },
         decode: { value, _ in value.latin1 }
     )
 }
@@ -124,7 +124,7 @@ extension JSONCodec<[String]> {
         guard case .array(let elements) = value else { return nil }
         return try elements.map { (element) throws(JSONContentError) in
             guard let text = element.text else {
-                throw JSONContentError("`\(name)` must have strings, not \(element.kind)")
+                throw JSONContentError("`\(name)` must contain strings, not \(element.kind)")
             }
             return text
         }

@@ -21,27 +21,27 @@ package struct JSONError: Error, Equatable {
         self.offset = offset
     }
 
-    /// The reason as a clause of a sentence.
+    /// The reason and the offset, for use after a colon.
     package var text: String {
         if offset == 0, reason == .unexpected(0xef) {
-            return "it begins with byte 0xef, as a byte order mark (BOM) does; JSON has none"
+            return "it begins with byte 0xef, as in a byte order mark (BOM), which JSON does not allow"
         }
         let what =
             switch reason {
-            case .unexpectedEnd: "it ends too early"
+            case .unexpectedEnd: "unexpected end"
             case .unexpected(let byte):
                 (0x21...0x7e).contains(byte)
-                    ? "`\(String(UnicodeScalar(byte)))` is not expected"
-                    : "byte 0x\(String(byte, radix: 16)) is not expected"
-            case .trailing: "something follows the value"
-            case .tooDeep: "it is nested too deeply"
-            case .invalidUTF8: "it is not UTF-8"
-            case .controlInString: "a control character in a string must be escaped"
-            case .invalidEscape: "there is no such escape"
-            case .loneSurrogate: "half of a surrogate pair stands alone"
-            case .invalidNumber: "that is no number"
-            case .duplicateName: "a name comes twice in one object"
+                    ? "unexpected `\(String(UnicodeScalar(byte)))`"
+                    : "unexpected byte 0x\(String(byte, radix: 16))"
+            case .trailing: "unexpected data after the value"
+            case .tooDeep: "a value is nested too deeply"
+            case .invalidUTF8: "invalid UTF-8"
+            case .controlInString: "unescaped control character in a string"
+            case .invalidEscape: "invalid escape"
+            case .loneSurrogate: "unpaired surrogate"
+            case .invalidNumber: "invalid number"
+            case .duplicateName: "duplicate name in an object"
             }
-        return "\(what), at byte \(offset)"
+        return "\(what) at offset \(offset)"
     }
 }

@@ -99,22 +99,22 @@ extension ProtobufPath.Failure {
     package var text: String {
         switch self {
         case .malformed(let outer, let problem):
-            "\(outer.map { "field \($0)" } ?? "the value") is no protobuf message: the field at byte \(problem.offset): \(problem.text)"
+            "\(outer.map { "field \($0)" } ?? "the value") is not a valid protobuf message: \(problem.text) (field at byte \(problem.offset))"
         case .missing(let name, let others):
             others.isEmpty
                 ? "there is no field \(name): the message is empty"
-                : "there is no field \(name), but \(others.map(String.init).joined(separator: ", "))"
+                : "there is no field \(name); the fields are \(others.map(String.init).joined(separator: ", "))"
         case .missingIndex(let name, let count):
-            "there is no field \(name): it is there \(count == 1 ? "once" : "\(count) times")"
-        case .repeated(let name, let count): "field \(name) is there \(count) times"
-        case .noMessage(let name): "field \(name) is a number, and has no fields"
+            "there is no field \(name): the field occurs \(count == 1 ? "once" : "\(count) times")"
+        case .repeated(let name, let count): "field \(name) occurs \(count) times"
+        case .noMessage(let name): "field \(name) is a number, so it has no fields"
         }
     }
 
     package var hint: String? {
         switch self {
-        case .repeated(let name, _): "say which one: \(name)[0] is the first"
-        case .missingIndex: "the first one is [0]"
+        case .repeated(let name, _): "select one of them, such as `\(name)[0]` for the first"
+        case .missingIndex: "indices start at `[0]`"
         default: nil
         }
     }

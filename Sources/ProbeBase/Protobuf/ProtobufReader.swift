@@ -151,17 +151,17 @@ package struct ProtobufReader: Sendable {
 }
 
 extension ProtobufReader.Problem {
-    /// A description of the problem without its place: `the length 300 goes beyond the end: 2 bytes follow`.
+    /// A description of the problem without its place: `the length 300 exceeds the remaining 2 bytes`.
     package var text: String {
         switch kind {
-        case .truncated: "the message ends within the field"
+        case .truncated: "the message ends inside the field"
         case .lengthBeyondEnd(let length, let remaining):
-            "the length \(length) goes beyond the end: \(remaining == 1 ? "1 byte follows" : "\(remaining) bytes follow")"
+            "the length \(length) exceeds the remaining \(ByteText.count(remaining, "byte"))"
         case .longVarint: "a varint has more than 64 bits"
-        case .wireType(let type): "there is no wire type \(type)"
-        case .fieldNumber(let number): "\(number) is no field number"
-        case .strayEnd(let number): "group \(number) ends here, and did not begin"
-        case .tooDeep: "groups stand in groups more than 100 deep"
+        case .wireType(let type): "wire type \(type) does not exist"
+        case .fieldNumber(let number): "\(number) is not a valid field number"
+        case .strayEnd(let number): "group \(number) ends without having begun"
+        case .tooDeep: "groups are nested more than 100 deep"
         }
     }
 }

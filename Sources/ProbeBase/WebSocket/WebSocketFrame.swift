@@ -54,7 +54,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         case Opcode.close: "a close"
         case Opcode.ping: "a ping"
         case Opcode.pong: "a pong"
-        default: "a frame of the opcode \(opcode)"
+        default: "a frame with opcode \(opcode)"
         }
     }
 
@@ -64,7 +64,7 @@ package struct WebSocketFrame: Sendable, Equatable {
         if !isFinal { notes.append("no FIN") }
         if reserved != 0 { notes.append("RSV \(reserved)") }
         if key != nil { notes.append("masked") }
-        if let form = lengthForm { notes.append("its length in \(form.rawValue) bytes") }
+        if let form = lengthForm { notes.append("length in \(form.rawValue) bytes") }
         if let code = closeCode { notes.append("code \(code)") }
         return Self.name(of: opcode) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
@@ -203,19 +203,19 @@ public enum WebSocketMessageKind: String, Sendable, CaseIterable {
 
 /// The violations of RFC 6455 in a frame.
 extension WebSocketFrame {
-    /// Returns what is wrong with the frame, such as `came unmasked: a client masks every frame (RFC 6455, 5.1)`; `nil`
-    /// if nothing is.
+    /// Returns what is wrong with the frame, such as
+    /// `was not masked: a client must mask every frame (RFC 6455, 5.1)`; `nil` if it is valid.
     ///
     /// No extension is in use, so the reserved bits have no meaning. Whether a text is UTF-8 can be determined only for
     /// a whole message.
     ///
     /// - Parameter isOfClient: whether a client has sent the frame.
     package func violation(isOfClient: Bool) -> String? {
-        if isOfClient, key == nil { return "came unmasked: a client masks every frame (RFC 6455, 5.1)" }
-        if !isOfClient, key != nil { return "came masked: a server masks no frame (RFC 6455, 5.1)" }
-        if reserved != 0 { return "has reserved bits, and no extension was agreed on (RFC 6455, 5.2)" }
+        if isOfClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, 5.1)" }
+        if !isOfClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, 5.1)" }
+        if reserved != 0 { return "has reserved bits set, but no extension was negotiated (RFC 6455, 5.2)" }
         if let form = lengthForm {
-            return "has its length in \(form.rawValue) bytes, and fewer are enough (RFC 6455, 5.2)"
+            return "encodes its length in \(form.rawValue) bytes, although fewer would suffice (RFC 6455, 5.2)"
         }
         switch opcode {
         case Opcode.continuation, Opcode.text, Opcode.binary: return nil
@@ -225,17 +225,17 @@ extension WebSocketFrame {
     }
 
     private var violationOfControl: String? {
-        if !isFinal { return "has no FIN: a control frame is not fragmented (RFC 6455, 5.5)" }
+        if !isFinal { return "has no FIN: a control frame must not be fragmented (RFC 6455, 5.5)" }
         if payload.count > 125 {
-            return "carries \(payload.count) bytes: a control frame has 125 at most (RFC 6455, 5.5)"
+            return "has a payload of \(payload.count) bytes: a control frame can have at most 125 (RFC 6455, 5.5)"
         }
         guard opcode == Opcode.close, !payload.isEmpty else { return nil }
         guard let code = closeCode else {
-            return "carries one byte: a close has a code of two, or nothing (RFC 6455, 5.5.1)"
+            return "has a payload of one byte: a close has a two-byte code or no payload (RFC 6455, 5.5.1)"
         }
-        guard Self.mayBeSent(code: code) else { return "has the code \(code), which is never sent (RFC 6455, 7.4)" }
+        guard Self.mayBeSent(code: code) else { return "has the code \(code), which must not be sent (RFC 6455, 7.4)" }
         if String(validating: payload.dropFirst(2), as: UTF8.self) == nil {
-            return "has a reason that is no UTF-8 (RFC 6455, 5.5.1)"
+            return "has a reason that is not valid UTF-8 (RFC 6455, 5.5.1)"
         }
         return nil
     }

@@ -54,10 +54,12 @@ package enum WebSocketHandshake {
         let head = try Head(head)
         let words = head.startLine.split(separator: 32, omittingEmptySubsequences: false)
         guard words.count == 3, !words[1].isEmpty else {
-            throw Problem("it begins with \(Escaped.phrase(head.startLine)), and no request does")
+            throw Problem("it begins with \(Escaped.phrase(head.startLine)), which is not a request line")
         }
         guard words[0].elementsEqual("GET".utf8) else { throw Problem("its method is not GET (RFC 6455, 4.1)") }
-        guard words[2].elementsEqual("HTTP/1.1".utf8) else { throw Problem("it is not of HTTP/1.1 (RFC 6455, 4.1)") }
+        guard words[2].elementsEqual("HTTP/1.1".utf8) else {
+            throw Problem("its version is not HTTP/1.1 (RFC 6455, 4.1)")
+        }
         _ = try head.only("Host")
         try head.requireUpgrade()
         let version = try head.only("Sec-WebSocket-Version")
@@ -75,7 +77,7 @@ package enum WebSocketHandshake {
     package static func readAnswer(_ head: [UInt8], to key: String) throws(Problem) {
         let head = try Head(head)
         guard head.startLine.starts(with: "HTTP/1.1 ".utf8) else {
-            throw Problem("it begins with \(Escaped.phrase(head.startLine)), and no answer of HTTP/1.1 does")
+            throw Problem("it begins with \(Escaped.phrase(head.startLine)), which is not a status line of HTTP/1.1")
         }
         let status = head.startLine.dropFirst(9).prefix { $0 != 32 }
         guard status.elementsEqual("101".utf8) else {
@@ -89,7 +91,7 @@ package enum WebSocketHandshake {
             throw Problem("its Sec-WebSocket-Accept is \(Escaped.phrase(came)), not \"\(wanted)\" (RFC 6455, 4.2.2)")
         }
         for name in ["Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"] where head.values(of: name).first != nil {
-            throw Problem("it has \(name), and the client has offered none (RFC 6455, 4.1)")
+            throw Problem("it has \(name), but the client did not offer any (RFC 6455, 4.1)")
         }
     }
 
@@ -104,7 +106,7 @@ package enum WebSocketHandshake {
             for line in lines {
                 guard let colon = line.firstIndex(of: 58), colon > 0,
                     line[..<colon].allSatisfy({ $0 > 32 && $0 < 127 })
-                else { throw Problem("\(Escaped.phrase(line)) is no field of a head (RFC 9112, 5)") }
+                else { throw Problem("\(Escaped.phrase(line)) is not a header field (RFC 9112, 5)") }
                 let value = line[(colon + 1)...].drop(while: Self.isBlank)
                 fields.append(
                     (line[..<colon].map(Self.lowercased), Array(value.reversed().drop(while: Self.isBlank).reversed())))
@@ -136,7 +138,7 @@ package enum WebSocketHandshake {
 
         func only(_ name: String) throws(Problem) -> [UInt8] {
             let values = values(of: name)
-            if values.count > 1 { throw Problem("it has \(values.count) fields \(name)") }
+            if values.count > 1 { throw Problem("it has \(values.count) \(name) fields") }
             guard let value = values.first else { throw Problem("it has no \(name)") }
             return value
         }

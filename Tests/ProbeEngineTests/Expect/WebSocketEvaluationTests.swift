@@ -75,7 +75,8 @@ struct WebSocketEvaluationTests {
             [fragment(Opcode.text, "a"), ping, fragment(0, "b", isFinal: true)]),
         row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], isOfClient: true),
         row(
-            anyMessage, 10, "failed: C: a text frame came unmasked: a client masks every frame (RFC 6455, 5.1)", [text],
+            anyMessage, 10, "failed: C: a text frame was not masked: a client must mask every frame (RFC 6455, 5.1)",
+            [text],
             isOfClient: true),
         row(
             anyMessage, 10, "failed: C: a close (code 1000) came where a message was expected",

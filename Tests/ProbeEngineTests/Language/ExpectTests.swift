@@ -103,10 +103,10 @@ struct ExpectTests {
                 "C framing netstring\nS framing netstring\nC send \"3\" | \":ab\" | \"c\" | \",0:\" | \",\" every 2ms\n"
                     + "S expect message \"abc\"\nS expect message \"\"\nC send line \"1:a,\"\nS expect \"4:1:a,,\"")),
         Scene(
-            "netstring with a leading zero", .failed, says: ["needless 0"],
+            "netstring with a leading zero", .failed, says: ["a leading zero"],
             pair("S framing netstring\nC send \"01:a,\"\nS expect message \"a\" #!")),
         Scene(
-            "netstring without its comma", .failed, says: ["without its comma"],
+            "netstring without its comma", .failed, says: ["without a comma at its end"],
             pair("S framing netstring\nC send \"1:a;\"\nS expect message \"a\" #!")),
         Scene(
             "lengths of three bytes and little-endian ones", .passed,

@@ -44,7 +44,7 @@ struct HarnessLimitTests {
     /// Protobuf groups may be nested to any depth; the harness reads 100 levels.
     @Test func groupsThatAreTooDeepAreAnError() async throws {
         try await Scene(
-            "deep groups", .error, says: ["groups stand in groups more than 100 deep"],
+            "deep groups", .error, says: ["groups are nested more than 100 deep"],
             pair("C send hex(0b) * 101 + hex(0c) * 101\nS expect 202 bytes as m\ncheck pb(m, 1) == \"\" #!")
         ).verify()
     }

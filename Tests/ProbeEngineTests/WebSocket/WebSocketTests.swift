@@ -56,10 +56,10 @@ struct WebSocketTests {
             "a message behind a close", .failed, says: ["no message comes behind a close"],
             "S send ws.close(1000) + ws.text(\"a\")\nC expect message \"a\" #!"),
         scene(
-            "an unmasked frame of a client", .failed, says: ["came unmasked"],
+            "an unmasked frame of a client", .failed, says: ["was not masked"],
             "C send ws.text(\"a\")\nS expect message \"a\" #!"),
         scene(
-            "a masked frame of a server", .failed, says: ["came masked"],
+            "a masked frame of a server", .failed, says: ["was masked"],
             "S send ws.text(\"a\", mask: yes)\nC expect message \"a\" #!"),
         scene(
             "a frame as it is, masked as it must", .passed,
@@ -89,15 +89,16 @@ struct WebSocketTests {
             "a reserved opcode", .failed, says: ["has a reserved opcode"],
             "S send ws.frame(3, \"a\")\nC expect message \"a\" #!"),
         scene(
-            "a needlessly long length", .failed, says: ["fewer are enough"],
+            "a needlessly long length", .failed, says: ["fewer would suffice"],
             "S send ws.text(\"a\", length-form: 8)\nC expect message \"a\" #!"),
         scene(
             "a ping of 126 bytes", .failed, says: ["has 125 at most"], "S send ws.ping(\"x\" * 126)\nC expect ping #!"),
         scene(
-            "a close with one byte", .failed, says: ["carries one byte"], "S send ws.frame(8, \"x\")\nC expect close #!"
+            "a close with one byte", .failed, says: ["has a payload of one byte"],
+            "S send ws.frame(8, \"x\")\nC expect close #!"
         ),
         scene(
-            "a code that is never sent", .failed, says: ["which is never sent"],
+            "a code that is never sent", .failed, says: ["which must not be sent"],
             "S send ws.close(1005)\nC expect close 1005 #!"),
         scene(
             "text that is no UTF-8", .failed, says: ["no UTF-8"],
