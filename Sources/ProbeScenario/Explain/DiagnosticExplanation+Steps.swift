@@ -185,9 +185,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S expect "a"
                 """#),
         .noTLS: DiagnosticExplanation(
-            meaning: "The step does not match the TLS state of its connection. The connection does not use TLS at this "
-                + "point or already does, it uses another TLS version, or the step belongs to the peer. An actor "
-                + "that is declared with `tls` starts with a handshake; `start tls` begins a handshake on an "
+            meaning:
+                "The step does not match the TLS state of its connection. For example, the connection does not use "
+                + "TLS yet, already uses it or uses another version of it, or only the peer can perform the step. An "
+                + "actor that is declared with `tls` starts with a handshake; `start tls` begins a handshake on an "
                 + "established connection.",
             wrong: #"""
                 scenario "example"
@@ -330,7 +331,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 """#),
         .crowdScript: DiagnosticExplanation(
             meaning: "The step is not possible for a crowd. All members of a crowd run the same script, which supports "
-                + "only a few statements. They bind no names, and their values are computed only once. A server in "
+                + "only a few statements. Members can't bind names, and values are computed only once. A server in "
                 + "the script discards what a crowd sends, and never replies.",
             wrong: #"""
                 scenario "example"
@@ -437,9 +438,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"S send file("../secret")"#,
             right: #"S send file("payload.bin")"#),
         .tooManyCases: DiagnosticExplanation(
-            meaning:
-                "The number of cases is the product of the values of all `each` statements. More than 100000 cases "
-                + "are probably a mistake, and would take too long to run.",
+            meaning: "Every `each` multiplies the number of cases. More than 100000 cases are probably a mistake, and "
+                + "would take too long to run.",
             wrong: #"""
                 scenario "example"
                 each a = 1..1000
@@ -455,10 +455,10 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .targetNotAllowed: DiagnosticExplanation(
-            meaning: "By default, a script can connect to loopback addresses and listen on them only. An untrusted "
-                + "script therefore can't reach other machines, nor be reached from them. To test another host, pass "
-                + "`--allow-target HOST` or `--allow-target HOST:PORT` to `check` and `run`. This includes any name "
-                + "other than `localhost`, because names are resolved only when the script runs.",
+            meaning: "By default, a script can connect to and listen on loopback addresses only. An untrusted script "
+                + "therefore can't reach other machines, nor be reached from them. To test another host, pass "
+                + "`--allow-target HOST` or `--allow-target HOST:PORT` to `check` and `run`. This is also required "
+                + "for any name other than `localhost`, because names are resolved only when the script runs.",
             wrong: #"""
                 scenario "example"
                 client C -> 192.0.2.1:80

@@ -28,7 +28,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             right: #"S send "a"  # one byte"#),
         .unterminatedString: DiagnosticExplanation(
             meaning: "A string must end on the line on which it starts. Write the line endings that go on the wire as "
-                + "`\\r\\n`, so that those of the script file never matter.",
+                + "`\\r\\n`, so that they don't depend on the line endings of the script file.",
             wrong: #"S send "220 ready"#,
             right: #"S send "220 ready\r\n""#),
         .unterminatedRegex: DiagnosticExplanation(
@@ -63,9 +63,8 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: "C expect line /(220/",
             right: #"C expect line /\(220/"#),
         .shellOperator: DiagnosticExplanation(
-            meaning:
-                "A `process` command is split into words as a shell would do it, but no shell runs. Operators such "
-                + "as `|`, `>` and `&&` are passed to the program as arguments. Run `sh -c '…'` if you need a shell.",
+            meaning: "A `process` command is split into words as in a shell, but no shell runs. Operators such as `|`, "
+                + "`>` and `&&` are passed to the program as arguments. Run `sh -c '…'` if you need a shell.",
             wrong: #"""
                 scenario "example"
                 process P = echo hi > out
@@ -105,7 +104,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
             wrong: #"C expect "a" /b/"#,
             right: "C expect line /a.*b/"),
         .badNumber: DiagnosticExplanation(
-            meaning: "The number is invalid here. Numbers are written `12`, `1_000` or `0x1f`, and can be at most "
+            meaning: "The number is invalid. Numbers are written `12`, `1_000` or `0x1f`, and can be at most "
                 + "9223372036854775807. There are no negative literals, and durations and rates must not be zero.",
             wrong: #"S send "a" * -1"#,
             right: #"S send "a" * 3"#),
@@ -190,9 +189,9 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
                 S accept
                 """#),
         .cutsMisplaced: DiagnosticExplanation(
-            meaning: "`cuts(V)` is the list of all ways to cut a value once, and `cuts(V, 2)` of all ways to cut it "
-                + "twice. Each way is a separate case, so `cuts` must be the only value of an `each`. The variable "
-                + "is then cut wherever it is the entire operand of a `send`.",
+            meaning: "`cuts(V)` stands for every way to cut a value once, and `cuts(V, 2)` for every way to cut it "
+                + "twice. Each way is a separate case, so `cuts(…)` must be the only value of an `each`. A `send` "
+                + "cuts the value only if the variable is its entire operand.",
             wrong: #"S send cuts("abc")"#,
             right: #"""
                 scenario "example"
@@ -251,7 +250,7 @@ extension Dictionary<DiagnosticID, DiagnosticExplanation> {
         .reservedName: DiagnosticExplanation(
             meaning:
                 "A word that starts a statement can't be used as a name. A line that starts with such a name would "
-                + "be ambiguous.",
+                + "be read as the statement.",
             wrong: "C expect line as check",
             right: "C expect line as answer"),
         .duplicateName: DiagnosticExplanation(
