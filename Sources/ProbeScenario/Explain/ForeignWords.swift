@@ -268,16 +268,16 @@ enum ForeignWords {
         case ("`=`", "=="): return "use a single `=` to assign a value: `let x = \"value\"`"
         case (_, "=") where what.hasPrefix("`==`"), (_, "===") where what.hasPrefix("`==`"):
             return "use `==` to compare values: `check x == \"value\"`"
-        case ("what is expected", "=="), ("what is expected", "="):
+        case ("an expectation", "=="), ("an expectation", "="):
             return "put the value directly after `expect`: `expect \"text\"`"
         case ("the end of the line", _): return behindStatement(word)
-        case (_, "=>") where what.hasPrefix("a verb "), (_, "-") where what.hasPrefix("a verb "),
-            (_, "→") where what.hasPrefix("a verb "):
+        case (_, "=>") where what.hasPrefix("a verb after"), (_, "-") where what.hasPrefix("a verb after"),
+            (_, "→") where what.hasPrefix("a verb after"):
             return direction
-        case (_, "=") where what.hasPrefix("a verb "): return constant
-        case (_, ".") where what.hasPrefix("a verb "), (_, ":") where what.hasPrefix("a verb "):
+        case (_, "=") where what.hasPrefix("a verb after"): return constant
+        case (_, ".") where what.hasPrefix("a verb after"), (_, ":") where what.hasPrefix("a verb after"):
             return "put a space between the actor and the verb: `C send \"text\"`"
-        case (_, "->") where what.hasPrefix("a verb "):
+        case (_, "->") where what.hasPrefix("a verb after"):
             return direction
         case ("a duration", "for"), ("a duration", "until"):
             return "use `wait 50ms` to pause, or `C expect \"text\" within 2s` to wait for data"
