@@ -40,7 +40,7 @@ import Testing
             tail: "T connect\nMail accept\nMail send \"bye\"\n"),
         Wrong(line: "client D -> localhost", fix: "localhost:8080", head: title, tail: "D connect\nD expect eof\n"),
         Wrong(line: "Mail\u{A0}send \"220 ready\\r\\n\"", fix: "a no-break space (U+00A0)"),
-        Wrong(line: "Mail send \u{201E}hello\u{201C}", fix: "straight ones"),
+        Wrong(line: "Mail send \u{201E}hello\u{201C}", fix: "straight quotes"),
         Wrong(line: "if reply == \"ok\" {\n D close\n}", fix: "either { "),
         Wrong(line: "repeat 5 times { Mail send \"x\" }", fix: "for i in 1..3 {"),
         Wrong(line: "while (true) { Mail send \"x\" }", fix: "retry every 250ms"),

@@ -12,7 +12,7 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-    /// Returns the offset after the word at `start`: a `-` is part of it only before a letter or digit.
+    /// Returns the offset after the word at `start`. A `-` is part of the word only before a letter or digit.
     func endOfWord(from start: Int) -> Int {
         var index = start
         while index < count {

@@ -1,8 +1,9 @@
 import ProbeBase
 
-/// Splits the text of a script into tokens. Takes time linear in the text, never traps, and reports every error.
+/// Splits the text of a script into tokens. It takes time linear in the text, never traps, and reports every error.
 struct Lexer {
-    /// The largest script in bytes: offsets are kept in 32 bits, and the tree of a larger script would not be small.
+    /// The size of the largest script in bytes. Offsets are stored in 32 bits, and a larger script would need a large
+    /// tree.
     static let largestScript = 64 << 20
 
     let file: Int
@@ -26,19 +27,19 @@ struct Lexer {
         if bytes.count > largestScript {
             lexer.report(
                 .tooLarge, "the script is larger than \(largestScript / 1_048_576) MiB",
-                hint: "split it, or move its data to files: file(\"payload.bin\")", 0, 0)
+                hint: "split it, or move its data to files: `file(\"payload.bin\")`", 0, 0)
             return lexer.unreadable
         }
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
             lexer.report(
-                .notUTF8, "the script is not UTF-8 text: the byte at offset \(offset) fits nowhere",
-                hint: "save the file as UTF-8; bytes for the wire are written \"\\xHH\" or hex(…)", offset, offset + 1)
+                .notUTF8, "the script is not valid UTF-8: the byte at offset \(offset) is invalid",
+                hint: "save the file as UTF-8; write bytes for the wire as `\"\\xHH\"` or `hex(…)`", offset, offset + 1)
             return lexer.unreadable
         }
         if let offset = bytes.firstIndex(of: 0) {
             lexer.report(
-                .nulByte, "the script holds a NUL byte, at offset \(offset)",
-                hint: "a script is text; a NUL for the wire is written \"\\0\"", offset, offset + 1)
+                .nulByte, "the script contains a NUL byte at offset \(offset)",
+                hint: "remove it, because a script is text; write a NUL for the wire as `\"\\0\"`", offset, offset + 1)
             return lexer.unreadable
         }
         lexer.run()
@@ -76,15 +77,15 @@ struct Lexer {
             } else {
                 position += 1
                 report(
-                    .unexpectedCharacter, "a carriage return stands here without a line feed",
-                    hint: "end the lines of the script with LF or CRLF; a CR for the wire is written \"\\r\"", start,
+                    .unexpectedCharacter, "this carriage return is not followed by a line feed",
+                    hint: "end the lines of the script with LF or CRLF; write a CR for the wire as `\"\\r\"`", start,
                     start + 1)
             }
         case UInt8(ascii: "#"):
             if !isSpaced {
                 report(
-                    .commentNeedsSpace, "a # in the middle of a word starts no comment",
-                    hint: "put a space before the #", start, start + 1)
+                    .commentNeedsSpace, "a `#` inside a word does not start a comment",
+                    hint: "put a space before the `#`", start, start + 1)
             }
             skipComment()
         case UInt8(ascii: "\""): string(quote: byte, kind: .string)
@@ -161,8 +162,8 @@ struct Lexer {
         while position < bytes.count, bytes[position] != UInt8(ascii: ")"), bytes[position] != 0x0A { position += 1 }
         guard peek(0) == UInt8(ascii: ")") else {
             report(
-                .unterminatedHex, "this hex( has no closing ) on its line", hint: "write hex(de ad be ef)", open,
-                open + 1)
+                .unterminatedHex, "this `hex(` has no closing `)` on its line",
+                hint: "close it on the same line: `hex(de ad be ef)`", open, open + 1)
             add(.invalid, open, position)
             return
         }
@@ -184,8 +185,8 @@ struct Lexer {
             if byte == quote {
                 if let hidden {
                     report(
-                        .unexpectedCharacter, "a control character stands in this string, where nobody sees it",
-                        hint: "write it as an escape: \(Escaped.text([bytes[hidden]]))", hidden, hidden + 1)
+                        .unexpectedCharacter, "this string contains an invisible control character",
+                        hint: "write it as an escape: `\(Escaped.text([bytes[hidden]]))`", hidden, hidden + 1)
                 }
                 position += 1
                 add(kind, start, position)
@@ -208,9 +209,9 @@ struct Lexer {
         }
         guard let end = endOfRegex(honoursClasses: true) ?? endOfRegex(honoursClasses: false) else {
             report(
-                .unterminatedRegex, "this regex has no closing / on its line",
-                hint: "close it with /; a / inside is written \\/; division works only inside parentheses", start,
-                start + 1)
+                .unterminatedRegex, "this regex has no closing `/` on its line",
+                hint: "close it with `/`, and write a `/` inside it as `\\/`; to divide, use parentheses: `(a / b)`",
+                start, start + 1)
             while position < bytes.count, bytes[position] != 0x0A { position += 1 }
             add(.invalid, start, position)
             return
@@ -245,7 +246,8 @@ struct Lexer {
         }
         guard peek(0) == UInt8(ascii: "]") else {
             report(
-                .badAddress, "this [ has no closing ]", hint: "an IPv6 address is written [::1]:8080", start, start + 1)
+                .badAddress, "this `[` has no closing `]`", hint: "write an IPv6 address as `[::1]:8080`", start,
+                start + 1)
             add(.invalid, start, position)
             return
         }
@@ -334,12 +336,12 @@ struct Lexer {
 extension Diagnostic.Message {
     static func unterminatedString(quote: String) -> Self {
         Self(
-            .unterminatedString, "this string has no closing \(quote) on its line",
-            hint: "close it with \(quote); a line end for the wire is written \\n, and strings are joined with +")
+            .unterminatedString, "this string has no closing `\(quote)` on its line",
+            hint: "close it with `\(quote)`; write a line end for the wire as `\\n`, and join strings with `+`")
     }
 }
 
-/// Characters and signs that have no meaning in a script but have one elsewhere: comments of other languages,
+/// Characters and operators that are meaningful elsewhere but not in a script: comments of other languages,
 /// typographic characters, and spaces other than U+0020.
 extension Lexer {
     /// Skips `// …` and `/* … */`, and reports them. A `/*` can't begin a regex; a `//` is the empty regex only if
@@ -385,8 +387,8 @@ extension Lexer {
         }
     }
 
-    /// Reports a run of meaningless characters as one error. A character that resembles a sign of the language is read
-    /// as that sign, so that the rest of its line is not reported, too.
+    /// Reports a run of invalid characters as one error. A character that resembles a symbol of the language is read
+    /// as that symbol, so that the rest of its line is not reported, too.
     mutating func invalidCharacters() {
         let start = position
         let text = bytes.scalar(at: start)
@@ -424,8 +426,8 @@ extension Lexer {
         }
         if position == start { position += 1 }
         report(
-            .unexpectedCharacter, "\(Escaped.quoted(text)) has no meaning here",
-            hint: "text for the wire stands in quotes", start, position)
+            .unexpectedCharacter, "unexpected character \(Escaped.quoted(text))",
+            hint: "put text for the wire in quotes", start, position)
         add(.invalid, start, position)
     }
 }
@@ -434,7 +436,7 @@ extension Lexer {
 package struct TypographicCharacter: Sendable {
     package enum Meant: Sendable {
         case space
-        /// The sign that the language has instead.
+        /// The symbol that the language uses instead.
         case sign(String)
         case quote
         /// A letter or a digit.
@@ -443,7 +445,7 @@ package struct TypographicCharacter: Sendable {
 
     let name: String
     let meant: Meant
-    /// Whether the character is invisible and stands for nothing.
+    /// Whether the character is invisible and does not separate words.
     var isInvisible = false
 
     /// Creates a typographic character; `nil` for any other character.
@@ -466,10 +468,10 @@ package struct TypographicCharacter: Sendable {
         case 0x2010...0x2015, 0x2212, 0xFE58, 0xFE63:
             self.init("\(scalar) (\(code)) is a typographic dash", .sign("-"))
         case 0x2026: self.init("\(scalar) is a typographic ellipsis", .sign(".."))
-        case 0xD7, 0x22C5, 0xB7: self.init("\(scalar) is a typographic sign", .sign("*"))
-        case 0x2264: self.init("\(scalar) is a typographic sign", .sign("<="))
-        case 0x2265: self.init("\(scalar) is a typographic sign", .sign(">="))
-        case 0x2260: self.init("\(scalar) is a typographic sign", .sign("!="))
+        case 0xD7, 0x22C5, 0xB7: self.init("\(scalar) is a typographic symbol", .sign("*"))
+        case 0x2264: self.init("\(scalar) is a typographic symbol", .sign("<="))
+        case 0x2265: self.init("\(scalar) is a typographic symbol", .sign(">="))
+        case 0x2260: self.init("\(scalar) is a typographic symbol", .sign("!="))
         case 0xFF01...0xFF5E:
             let plain = Unicode.Scalar(UInt8(scalar.value - 0xFEE0))
             let text = String(Character(plain))
@@ -493,10 +495,10 @@ package struct TypographicCharacter: Sendable {
         switch meant {
         case .space where isInvisible:
             .init(
-                .unexpectedCharacter, "\(name) stands here, where nobody sees it",
-                hint: "remove it, or write the line anew")
-        case .space: .init(.unexpectedCharacter, "\(name) stands here", hint: "write an ordinary space instead of it")
-        case .quote: .init(.unexpectedCharacter, name, hint: "use the straight ones: \"text\" or 'raw text'")
+                .unexpectedCharacter, "the script contains \(name)", hint: "remove it, or retype the line")
+        case .space:
+            .init(.unexpectedCharacter, "the script contains \(name)", hint: "replace it with an ordinary space")
+        case .quote: .init(.unexpectedCharacter, name, hint: "use straight quotes: `\"text\"` or `'raw text'`")
         case .sign(let sign), .character(let sign): .init(.unexpectedCharacter, name, hint: "write `\(sign)`")
         }
     }
@@ -505,19 +507,21 @@ package struct TypographicCharacter: Sendable {
 extension Diagnostic.Message {
     /// The message for `//` or `/*`.
     static func foreignComment(_ sign: String) -> Self {
-        Self(.unexpectedSlash, "`\(sign)` starts no comment", hint: "a comment goes from # to the end of its line")
+        Self(
+            .unexpectedSlash, "`\(sign)` does not start a comment",
+            hint: "start the comment with `#`; it ends at the end of the line")
     }
 
     /// The message for `&&`, `||` or `!`.
     static func foreignOperator(_ sign: String) -> Self {
         Self(
-            .unexpectedCharacter, "there is no operator `\(sign)`",
+            .unexpectedCharacter, "unknown operator `\(sign)`",
             hint: sign == "!"
-                ? "`!=` compares, check x lacks \"text\" looks for what is missing, expect nothing for 200ms "
-                    + "waits for silence"
+                ? "use `!=` to compare, `check x lacks \"text\"` to check that text is absent, or "
+                    + "`expect nothing for 200ms` to wait for silence"
                 : sign.hasPrefix("|")
-                    ? "one of several is written either { C expect \"a\" } or { C expect \"b\" }"
-                    : "what must hold together is written as several steps, one a line")
+                    ? "to accept one of several inputs, write `either { C expect \"a\" } or { C expect \"b\" }`"
+                    : "write conditions that must all hold as several steps, one per line")
     }
 }
 
@@ -589,8 +593,8 @@ extension Lexer {
         }
         report(
             .unterminatedString,
-            "this \(quote == UInt8(ascii: "'") ? "'" : "\"") of the command is not closed on its line",
-            hint: "close the quote; a process line never goes on in the next line", start, start + 1)
+            "this `\(quote == UInt8(ascii: "'") ? "'" : "\"")` in the command is not closed on its line",
+            hint: "close the quote; a `process` line can't continue on the next line", start, start + 1)
         return false
     }
 }

@@ -42,6 +42,6 @@ package struct TokenList: Sendable {
     /// The comments in order, each from its `#` to the end of its line.
     package var comments: [Range<Int>]
     var diagnostics: [Diagnostic]
-    /// Whether parsing makes no sense, because the file is not text.
+    /// Whether the file can't be parsed because it is not text.
     var isUnreadable = false
 }
