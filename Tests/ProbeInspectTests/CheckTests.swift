@@ -207,7 +207,7 @@ import Testing
             ("wire client -> server line crlf", "a.checks:1:23: error:", "^"),
             ("wire client -> client lines crlf", "`client` has no connection to itself", "^"),
             ("wire client -> server bytes x", "`x` is not bound anywhere", "^"),
-            ("wire client -> server bytes file(\"a\")", "`a` can't be read: there is no such file", "^"),
+            ("wire client -> server bytes file(\"a\")", "`a` can't be read: no such file", "^"),
             ("client send \"x\"", "a.checks:1:1: error:", "client"),
             ("wire no rst after 5ms", "error:", "after"),
             ("", "there is no statement", "wire client -> server lines crlf"),

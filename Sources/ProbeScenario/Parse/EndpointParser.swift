@@ -26,10 +26,10 @@ struct EndpointParser: GrammarPart {
         let first = cursor.token
         if !isAllowed {
             cursor.report(
-                .hostName, "only a subject is told a name",
+                .hostName, "only a subject can connect to a host name",
                 hint:
-                    "connect it to an actor: client C -> S; what a name does is shown by subject T -> \"dual.test\":8080, "
-                    + "or by a program", at: cursor.span(first))
+                    "connect to an actor: `client C -> S`; to test host names, use a subject, such as "
+                    + "`subject T -> \"dual.test\":8080`, or a program", at: cursor.span(first))
             throw Abandoned()
         }
         let name = try NameParser(cursor: cursor).parseName("subject T -> \"dual.test\":8080")
@@ -121,8 +121,8 @@ struct EndpointParser: GrammarPart {
         }
         if case .integer(let value) = port.kind, !(1...65_535).contains(value) {
             throw cursor.fail(
-                .badAddress, "\(value) is no port",
-                hint: "ports go from 1 to 65535; a server without one takes a free one", at: place)
+                .badAddress, "\(value) is not a valid port",
+                hint: "use a port from 1 to 65535; a server without a port listens on a free one", at: place)
         }
         return port
     }
@@ -153,9 +153,9 @@ struct EndpointParser: GrammarPart {
 extension Diagnostic.Message {
     static func badHost(_ host: String) -> Self {
         Self(
-            .badAddress, "\(Escaped.quoted(host)) is no address",
+            .badAddress, "\(Escaped.quoted(host)) is not a valid address",
             hint: host.utf8.allSatisfy(\.isDigit)
-                ? "an address has a host and a port: 127.0.0.1:\(host)"
-                : "an address is 127.0.0.1:6379, [::1]:8080 or localhost:80")
+                ? "write the host and the port: `127.0.0.1:\(host)`"
+                : "write an address as `127.0.0.1:6379`, `[::1]:8080` or `localhost:80`")
     }
 }

@@ -10,7 +10,7 @@ package struct ScriptFile: Hashable, Sendable {
     /// The path relative to that folder, without `..`.
     package var path: String
 
-    /// The path as messages show it, in the same form as the path that the user gave.
+    /// The path for messages, in the same form as the path that the user gave.
     package var shown: String { ScriptPath.join(folder, path) }
 }
 
@@ -26,14 +26,14 @@ package enum LoadError: Error, Sendable, Equatable {
     /// The error message of the system.
     case failed(String)
 
-    /// The reason, as a fragment for the middle of a sentence.
+    /// The reason, for use after a colon.
     package var reason: String {
         switch self {
-        case .notFound: "there is no such file"
+        case .notFound: "no such file"
         case .isFolder: "it is a folder"
-        case .notPermitted: "reading it is not permitted"
+        case .notPermitted: "permission denied"
         case .outsideFolder: "a symbolic link leads out of the script's folder"
-        case .notRegular: "it is no regular file"
+        case .notRegular: "it is not a regular file"
         case .failed(let reason): reason
         }
     }

@@ -56,16 +56,16 @@ struct FileParser: GrammarPart {
         if try header.parseStatement() {
             if let firstStep = context.firstStep {
                 cursor.report(
-                    .headerAfterStep, "`\(cursor.text(first))` comes after the first step",
-                    hint: "statements of the header come before all steps: move it up", at: cursor.span(first),
+                    .headerAfterStep, "`\(cursor.text(first))` belongs to the header, but follows the first step",
+                    hint: "move it up, before the first step", at: cursor.span(first),
                     notes: [Diagnostic.Note("the first step is here", span: firstStep)])
             }
             return
         }
         if isInclude {
             cursor.report(
-                .stepInInclude, "an included file holds no steps",
-                hint: "put them into a define, and write do NAME where they are to run", at: cursor.span(first))
+                .stepInInclude, "an included file can't contain steps",
+                hint: "put them in a `define`, and write `do NAME` where they should run", at: cursor.span(first))
         }
         guard let step = try steps.parseStep(), !isInclude else { return }
         if context.firstStep == nil { context.firstStep = cursor.span(first) }
@@ -75,5 +75,5 @@ struct FileParser: GrammarPart {
 
 extension Diagnostic.Message {
     static let unmatchedBrace = Self(
-        .unmatchedBrace, "this `}` closes nothing", hint: "remove it, or open the block that it is to close")
+        .unmatchedBrace, "this `}` has no matching `{`", hint: "remove it, or add the missing `{`")
 }

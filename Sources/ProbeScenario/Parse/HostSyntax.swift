@@ -10,27 +10,27 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
-    /// Returns why the text is not a host name that a resolver can be asked for (RFC 1123, 2.1); `nil` if it is one.
+    /// Returns why the text is not a host name that a resolver can look up (RFC 1123, section 2.1); `nil` if it is one.
     static func fault(inName name: String) -> String? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if name.isEmpty { return "it is empty" }
         if name.utf8.count > 253 { return "it is longer than 253 bytes" }
-        if parts.last?.isEmpty == true { return "no dot stands at its end" }
+        if parts.last?.isEmpty == true { return "it ends with a dot" }
         for part in parts {
-            if part.isEmpty { return "two dots, or one at its beginning, have nothing between them" }
-            if part.count > 63 { return "a part between two dots is longer than 63 bytes" }
+            if part.isEmpty { return "it begins with a dot, or has two dots in a row" }
+            if part.count > 63 { return "a part of it is longer than 63 bytes" }
             guard
                 part.allSatisfy({ $0.isDigit || $0.isWordStart && $0 != UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
             else {
-                return "it has a character that is no letter, digit or hyphen"
+                return "it contains a character that is not a letter, digit or hyphen"
             }
             if part.first == UInt8(ascii: "-") || part.last == UInt8(ascii: "-") {
-                return "a part begins or ends with a hyphen"
+                return "a part of it begins or ends with a hyphen"
             }
         }
-        if parts.last?.allSatisfy(\.isDigit) == true { return "its last part is a number, as that of an address" }
+        if parts.last?.allSatisfy(\.isDigit) == true { return "its last part is a number, as in an IP address" }
         if parts.last.map({ String(decoding: Array($0), as: UTF8.self).lowercased() }) == "localhost" {
-            return "localhost is the machine itself, and no resolver is asked for it"
+            return "localhost is the machine itself, and is not looked up with a resolver"
         }
         return nil
     }

@@ -9,7 +9,7 @@ struct LiteralParser: GrammarPart {
     var kind: Token.Kind { cursor.kind }
     var token: Token { cursor.token }
 
-    // MARK: Names outside of the script
+    // MARK: Names from outside the script
 
     /// Parses `redis-server`, `python3.11`, `br-lan`, `"/opt/x y/z"`: a string, or words, numbers, dots and signs
     /// without spaces between them.
@@ -25,7 +25,7 @@ struct LiteralParser: GrammarPart {
 
     // MARK: Strings
 
-    /// Returns the pieces of a string; errors in it are reported and left out.
+    /// Returns the pieces of a string; errors in it are reported, and the invalid parts omitted.
     func pieces(of token: Token) -> [StringPiece] {
         token.kind == .string
             ? decoded(token) : [.text(Array(bytes[Int(token.start) + 1..<Int(token.end) - 1]))]
@@ -78,7 +78,8 @@ struct LiteralParser: GrammarPart {
         case UInt8(ascii: "x"):
             guard next + 1 < end, let high = bytes[next].hexDigit, let low = bytes[next + 1].hexDigit else {
                 report(
-                    .unknownEscape, "\\x takes exactly two hexadecimal digits", hint: "for example \\x0d", start, next)
+                    .unknownEscape, "`\\x` must be followed by exactly two hexadecimal digits",
+                    hint: "for example: \\x0d", start, next)
                 return next
             }
             builder.append(high << 4 | low)
@@ -163,8 +164,8 @@ struct LiteralParser: GrammarPart {
         for piece in pieces {
             guard case .text(let part) = piece else {
                 throw cursor.fail(
-                    .badInterpolation, "nothing can be interpolated here: this text is needed before any case runs",
-                    hint: "write the text out; a ${ that means itself is \\${", at: cursor.span(first))
+                    .badInterpolation, "interpolation is not allowed here: this text is needed before any case runs",
+                    hint: "write the text literally; escape a literal `${` as `\\${`", at: cursor.span(first))
             }
             text += part
         }
@@ -205,18 +206,18 @@ struct PieceBuilder {
 extension Diagnostic.Message {
     static func unknownEscape(_ escape: String) -> Self {
         Self(
-            .unknownEscape, "\(escape) is no escape",
-            hint: "the escapes are \\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}; in 'single quotes' nothing is escaped")
+            .unknownEscape, "unknown escape \(escape)",
+            hint: "use one of \\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}, or 'single quotes', which have no escapes")
     }
 
     static let badUnicodeEscape = Self(
-        .unknownEscape, "\\u takes one to six hexadecimal digits of a character in braces",
-        hint: "for example \\u{e9}; a byte is written \\xHH")
+        .unknownEscape, "`\\u` must be followed by a character's one to six hexadecimal digits in braces",
+        hint: "write a character as `\\u{e9}`, and a byte as `\\xHH`")
 
     static func badInterpolation(_ text: String) -> Self {
         Self(
-            .badInterpolation, "\(text) names nothing",
-            hint: "write ${name}, ${S.port} or ${S.address}; a ${ for the wire is written \\${")
+            .badInterpolation, "\(text) is not a valid interpolation",
+            hint: "write `${name}`, `${S.port}` or `${S.address}`; escape a literal `${` as `\\${`")
     }
 }
 
@@ -237,8 +238,10 @@ extension LiteralParser {
         let shown = cursor.text(token)
         if Self.shellOperators.contains(shown) {
             report(
-                .shellOperator, "no shell runs: \(Escaped.quoted(shown)) is handed to the program as an argument",
-                hint: "quote it if that is meant; for a shell write sh -c '…'", Int(token.start), Int(token.end))
+                .shellOperator,
+                "commands don't run in a shell: \(Escaped.quoted(shown)) is passed to the program as an argument",
+                hint: "quote it if that is intended; to run a shell, write `sh -c '…'`", Int(token.start),
+                Int(token.end))
         }
         var builder = PieceBuilder(length: Int(token.end - token.start))
         var index = Int(token.start)
@@ -302,8 +305,8 @@ extension LiteralParser {
                 ignoresCase = true
             } else {
                 report(
-                    .regexSyntax, "\(Escaped.quoted(bytes.scalar(at: offset))) is no flag of a regex",
-                    hint: "the one flag is i: upper and lower case are the same", offset, offset + 1)
+                    .regexSyntax, "unknown regex flag \(Escaped.quoted(bytes.scalar(at: offset)))",
+                    hint: "remove it; the only flag is `i`, which ignores case", offset, offset + 1)
                 break
             }
         }
@@ -341,7 +344,7 @@ extension LiteralParser {
                 compiled: isInterpolated ? nil : regex, span: place)
         } catch {
             let offset = origins.indices.contains(error.offset) ? origins[error.offset] : close
-            report(.regexSyntax, "the regex is wrong here: \(error.message)", offset, min(offset + 1, Int(token.end)))
+            report(.regexSyntax, "invalid regex: \(error.message)", offset, min(offset + 1, Int(token.end)))
             return RegexLiteral(
                 pieces: builder.finished(), ignoresCase: ignoresCase, groupNames: [], compiled: nil, span: place)
         }

@@ -5,7 +5,7 @@ final class ParseContext {
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
     /// Whether the scenario is not text.
     var isUnreadable = false
-    /// What indicates whether the text of the scenario looks like one.
+    /// The evidence of whether the text of the scenario looks like one.
     var evidence = ScenarioEvidence()
     /// The kinds of the actors seen so far, which determine the available verbs.
     var actorKinds: [String: ActorKind] = [:]
@@ -34,10 +34,9 @@ final class ParseContext {
     /// The paths of the files that were parsed to the end: including one again adds nothing.
     var included: Set<String> = []
 
-    /// Names that acted before their kind was known: they are declared further down, or in a file that is included
-    /// there.
+    /// The names of actors with steps before their declaration, which comes later in the file or in an included one.
     private(set) var namesOfUnknownKind: Set<String> = []
-    /// The kinds that an earlier pass over the same files found; see ``ScenarioCompiler``.
+    /// The kinds that an earlier pass over the same files has found; see ``ScenarioCompiler``.
     let kindsKnownBefore: [String: ActorKind]
 
     init(
@@ -79,7 +78,7 @@ final class ParseContext {
         if let earlier = declarations[name.value] {
             report(
                 .duplicate(name.value), at: name.span,
-                notes: [Diagnostic.Note("`\(name.value)` is given here first", span: earlier)])
+                notes: [Diagnostic.Note("`\(name.value)` is first declared here", span: earlier)])
         } else {
             declarations[name.value] = name.span
         }
@@ -118,7 +117,7 @@ extension ParseContext {
         guard let firstStatement else {
             if !diagnostics.hasErrors {
                 report(
-                    .emptyScript, "the script is empty", hint: "a script starts with: scenario \"what it shows\"",
+                    .emptyScript, "the script is empty", hint: "start it with a title: `scenario \"what it shows\"`",
                     at: start)
             }
             return
@@ -127,18 +126,18 @@ extension ParseContext {
             if titleStatement != firstStatement {
                 let note = Diagnostic.Note("the title is here", span: titleStatement)
                 report(
-                    .scenarioNotFirst, "a script starts with its title",
-                    hint: "put scenario \"what it shows\" before this", at: firstStatement, notes: [note])
+                    .scenarioNotFirst, "the title of a script must come first",
+                    hint: "put `scenario \"what it shows\"` before this statement", at: firstStatement, notes: [note])
             }
         } else {
             report(
                 .missingScenario, "the scenario has no title",
-                hint: "the first statement is: scenario \"what it shows\"", at: firstStatement)
+                hint: "start the script with `scenario \"what it shows\"`", at: firstStatement)
         }
         if scenario.steps.isEmpty, !diagnostics.hasErrors {
             report(
-                .emptyScript, "the scenario has no steps: nothing would be tested",
-                hint: "behind the actors comes what they do: S accept", at: scenario.title.span)
+                .emptyScript, "the scenario has no steps, so it would test nothing",
+                hint: "add steps after the actors, such as `S accept`", at: scenario.title.span)
         }
         apply(settings)
     }
@@ -163,7 +162,8 @@ extension ParseContext {
 extension Diagnostic.Message {
     static func unknownSetting(_ name: String, _ names: [String]) -> Self {
         Self(
-            .unknownSetting, "this scenario has no `let \(name)` that could be set",
-            hint: names.isEmpty ? "write let \(name) = … before the first step" : didYouMean(name, names, "there are"))
+            .unknownSetting, "this scenario has no `let \(name)` to set",
+            hint: names.isEmpty
+                ? "write `let \(name) = …` before the first step" : didYouMean(name, names, "use one of:"))
     }
 }

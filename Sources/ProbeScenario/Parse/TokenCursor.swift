@@ -2,7 +2,7 @@ import ProbeBase
 
 /// A position in the tokens of one file, which advances as the parts of the grammar read them.
 ///
-/// All parts that parse a file share one cursor, so it is a class: no part can continue from an outdated position.
+/// It is a class because all parts that parse a file share one cursor: no part can continue from an outdated position.
 final class TokenCursor {
     /// The deepest nesting of blocks and parentheses, which bounds the recursion of the parser.
     static let deepestNesting = 48
@@ -119,8 +119,8 @@ final class TokenCursor {
         let name = try parseName(what, example)
         if ReservedNames.contains(name.value) {
             report(
-                .reservedName, "nothing can be named `\(name.value)`: it starts a statement",
-                hint: "take another name, such as `my-\(name.value)`", at: name.span)
+                .reservedName, "`\(name.value)` can't be used as a name: it starts a statement",
+                hint: "use another name, such as `my-\(name.value)`", at: name.span)
             context.doubtful.insert(name.value)
         }
         return name
@@ -215,7 +215,7 @@ extension TokenCursor {
         }
     }
 
-    /// Whether nothing follows the word that makes it something else than a keyword.
+    /// Whether the next token allows the word to be a keyword.
     var isAlone: Bool {
         switch token(ahead: 1).kind {
         case .leftParenthesis, .plus, .minus, .star, .dot: false
@@ -236,7 +236,7 @@ extension TokenCursor {
     }
 }
 
-/// The error of a statement that can't be read any further; its cause has been reported.
+/// The error that ends the parsing of a statement; its cause has been reported.
 struct Abandoned: Error {}
 
 extension TokenCursor {
@@ -286,15 +286,15 @@ extension TokenCursor {
 
     // MARK: Recovery
 
-    /// Marks the words from `start` up to the current one as doubtful: what they say may be in doubt in the rest of the
-    /// script.
+    /// Marks the words from `start` up to the current one as doubtful: later errors about them may be consequences of
+    /// an error that has been reported.
     func doubtWords(from start: Int) {
         for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {
             context.doubtful.insert(text(token))
         }
     }
 
-    /// Skips the rest of a statement that has been reported; the names in it are in doubt.
+    /// Skips the rest of a statement whose error has been reported, and marks the names in it as doubtful.
     func skipStatement() {
         var braces = 0
         while kind != .end {
@@ -317,7 +317,7 @@ extension TokenCursor {
 extension Diagnostic.Message {
     static func expected(_ what: String, found: String, example: String?) -> Self {
         Self(
-            .expected, "\(what) is expected here, not \(found)",
+            .expected, "expected \(what), found \(found)",
             hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
     }
 }

@@ -27,7 +27,7 @@ struct ValueParser: GrammarPart {
         while cursor.kind == .plus || cursor.kind == .minus {
             let isSum = cursor.kind == .plus
             cursor.advance()
-            let next = try parseProduct("a value behind the `\(isSum ? "+" : "-")`", nil)
+            let next = try parseProduct("a value after the `\(isSum ? "+" : "-")`", nil)
             if isSum {
                 run.append(next)
             } else {
@@ -58,7 +58,7 @@ struct ValueParser: GrammarPart {
         while cursor.kind == .star || cursor.kind == .slash {
             let isProduct = cursor.kind == .star
             cursor.advance()
-            let right = try parseAtom("a number behind the `\(isProduct ? "*" : "/")`", nil)
+            let right = try parseAtom("a number after the `\(isProduct ? "*" : "/")`", nil)
             left = try combined(left, right, isProduct ? Expression.Kind.multiply : Expression.Kind.divide)
         }
         return left
@@ -94,13 +94,13 @@ struct ValueParser: GrammarPart {
             return leaf(.variable(cursor.text(first)), first)
         case .regex:
             throw cursor.fail(
-                .regexMisplaced, "a regex is no value",
-                hint: "a regex stands behind line, message, output, matches and in a table; `/` divides only in "
-                    + "parentheses", at: cursor.span(first))
+                .regexMisplaced, "a regex is not a value",
+                hint: "use a regex after `line`, `message`, `output` or `matches`, or in a table; to divide, use "
+                    + "parentheses: `(a / b)`", at: cursor.span(first))
         case .minus:
             throw cursor.fail(
-                .badNumber, "there are no negative numbers",
-                hint: "subtract: (0 - 1); a number of protobuf may be `int -1` or `sint -1`", at: cursor.span(first))
+                .badNumber, "negative numbers are not supported here",
+                hint: "subtract: `(0 - 1)`; in protobuf, write `int -1` or `sint -1`", at: cursor.span(first))
         default: throw cursor.expected(what, example)
         }
     }
@@ -170,8 +170,8 @@ struct ValueParser: GrammarPart {
             }
             guard let digit = byte.hexDigit else {
                 cursor.report(
-                    .badHex, "\(Escaped.quoted(cursor.bytes.scalar(at: offset))) is no hexadecimal digit",
-                    hint: "for example hex(de ad be ef)", at: place)
+                    .badHex, "\(Escaped.quoted(cursor.bytes.scalar(at: offset))) is not a hexadecimal digit",
+                    hint: "for example: hex(de ad be ef)", at: place)
                 throw Abandoned()
             }
             if let high = pending {
@@ -183,8 +183,8 @@ struct ValueParser: GrammarPart {
         }
         if let pending {
             cursor.report(
-                .badHex, "a byte takes two hexadecimal digits, and one is left over",
-                hint: "write a zero before it: hex(0d 0a)", at: cursor.span(digits))
+                .badHex, "a byte needs two hexadecimal digits, but one of them has only one",
+                hint: "add a leading zero: `hex(0d 0a)`", at: cursor.span(digits))
             result.append(pending)
         }
         try cursor.expect(.rightParenthesis, "`)`")
@@ -201,8 +201,8 @@ struct ValueParser: GrammarPart {
             let property = cursor.word
             cursor.advance()
             throw cursor.fail(
-                .propertyOutsideString, "`\(owner).\(property)` stands in strings only",
-                hint: "write \"${\(owner).\(property)}\", or int(\"${\(owner).\(property)}\") for a number",
+                .propertyOutsideString, "`\(owner).\(property)` can only be used in a string",
+                hint: "write `\"${\(owner).\(property)}\"`, or `int(\"${\(owner).\(property)}\")` for a number",
                 at: cursor.span(from: first))
         }
         cursor.nesting += 1
@@ -259,17 +259,19 @@ struct ValueParser: GrammarPart {
 
 extension Diagnostic.Message {
     static let expressionTooDeep = Self(
-        .tooDeep, "this expression is too deep", hint: "compute a part of it first: let part = …")
+        .tooDeep, "this expression is nested too deeply", hint: "compute a part of it first: `let part = …`")
 
     static func nestingTooDeep(_ limit: Int) -> Self {
-        Self(.tooDeep, "blocks and parentheses go at most \(limit) deep", hint: "move the inner part to a define")
+        Self(
+            .tooDeep, "blocks and parentheses are nested more than \(limit) levels deep",
+            hint: "move the inner part to a `define`")
     }
 
     static func unknownFunction(_ name: String) -> Self {
         Self(
-            .unknownFunction, "there is no function \(Escaped.quoted(name))",
+            .unknownFunction, "unknown function \(Escaped.quoted(name))",
             hint: ForeignWords.function(name)
-                ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex", "pb"], "the functions are"))
+                ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex", "pb"], "use one of:"))
     }
 }
 
@@ -288,7 +290,7 @@ extension ValueParser {
         case .duration(let duration):
             if duration == .zero, !allowsZero {
                 throw cursor.fail(
-                    .badNumber, "a duration of zero makes no sense here", hint: "for example 20ms", at: cursor.place)
+                    .badNumber, "this duration can't be zero", hint: "for example: 20ms", at: cursor.place)
             }
             cursor.advance()
             return duration
@@ -304,7 +306,8 @@ extension ValueParser {
         case .rate(let rate):
             if rate == 0 {
                 throw cursor.fail(
-                    .badNumber, "at a rate of zero nothing is ever sent", hint: "for example 10B/s", at: cursor.place)
+                    .badNumber, "the rate can't be zero: nothing would ever be sent", hint: "for example: 10B/s",
+                    at: cursor.place)
             }
             cursor.advance()
             return rate
@@ -324,7 +327,7 @@ extension ValueParser {
         }
     }
 
-    /// Does the same as ``parseNumber()``, up to 2^64 - 1.
+    /// Parses an integer or a size, like ``parseNumber()``, up to 2^64 - 1.
     func parseLiteral() throws(Abandoned) -> Expression.Kind {
         guard case .unsigned(let value) = number() else { return .integer(try parseNumber()) }
         cursor.advance()
@@ -339,11 +342,11 @@ extension ValueParser {
             return cursor.fail(.unknownUnit(digits: digits, unit: unit, wanted), at: place)
         case .tooLarge, .unsigned:
             return cursor.fail(
-                .badNumber, "\(text) is too large", hint: "numbers go up to 9223372036854775807", at: place)
+                .badNumber, "\(text) is too large", hint: "use a number up to 9223372036854775807", at: place)
         case .malformed:
             return cursor.fail(
-                .badNumber, "\(Escaped.quoted(text)) is no number",
-                hint: "numbers are 12, 1_000, 0x1f, sizes 4KiB, durations 1.5s", at: place)
+                .badNumber, "\(Escaped.quoted(text)) is not a valid number",
+                hint: "write a number as 12, 1_000 or 0x1f, a size as 4KiB, and a duration as 1.5s", at: place)
         case .duration: return cursor.fail(.wrongQuantity(text, is: .duration, wanted: wanted), at: place)
         case .rate, .frequency: return cursor.fail(.wrongQuantity(text, is: .rate, wanted: wanted), at: place)
         case .size, .integer: return cursor.fail(.wrongQuantity(text, is: .size, wanted: wanted), at: place)
@@ -395,8 +398,8 @@ extension ValueParser {
             let bytes = try LiteralParser(cursor: cursor).parsePlainBytes("a delimiter", "framing \"END\"")
             guard let framing = Framing(delimiter: bytes.value) else {
                 throw cursor.fail(
-                    .expected, "a delimiter has at least one byte", hint: "write framing \"END\", or framing none",
-                    at: place)
+                    .expected, "a delimiter must have at least one byte",
+                    hint: "write `framing \"END\"` or `framing none`", at: place)
             }
             return framing
         }
@@ -450,10 +453,10 @@ enum NumberQuantity: String, Sendable {
 
     func units(for number: String) -> String {
         switch self {
-        case .duration: "say in what: \(number)ms, or us, s, min"
-        case .rate: "say in what: \(number)B/s, or KiB/s, MiB/s, kB/s, MB/s"
-        case .size: "sizes are 512B, 4KiB, 10MiB, 1kB, 1MB"
-        case .integer: "numbers are 12, 1_000, 0x1f, and sizes 512B, 4KiB, 10MiB, 1kB, 1MB"
+        case .duration: "write \(number)ms, or use another unit: us, s or min"
+        case .rate: "write \(number)B/s, or use another unit: KiB/s, MiB/s, kB/s or MB/s"
+        case .size: "write a size as 512B, 4KiB, 10MiB, 1kB or 1MB"
+        case .integer: "write a number as 12, 1_000 or 0x1f, or a size as 512B, 4KiB, 10MiB, 1kB or 1MB"
         }
     }
 }
@@ -461,28 +464,28 @@ enum NumberQuantity: String, Sendable {
 extension Diagnostic.Message {
     static func missingUnit(_ number: String, _ quantity: NumberQuantity) -> Self {
         Self(
-            .missingUnit, "\(number) has no unit, and \(quantity.article) is meant",
+            .missingUnit, "expected \(quantity.article) with a unit, found \(number)",
             hint: quantity.units(for: number.allSatisfy(\.isNumber) ? number : "10"))
     }
 
     static func unknownUnit(digits: String, unit: String, _ quantity: NumberQuantity) -> Self {
-        Self(.unknownUnit, "\(Escaped.quoted(unit)) is no unit", hint: unitHint(digits, unit, quantity))
+        Self(.unknownUnit, "unknown unit \(Escaped.quoted(unit))", hint: unitHint(digits, unit, quantity))
     }
 
     private static func unitHint(_ digits: String, _ unit: String, _ quantity: NumberQuantity) -> String {
         let units = NumberLiteral.durationUnits.map(\.name) + NumberLiteral.sizeUnits.map(\.name)
         if let near = units.first(where: { $0.lowercased() == unit.lowercased() }) {
-            return "did you mean \(digits)\(near)?"
+            return "did you mean `\(digits)\(near)`?"
         }
-        if unit == "m" { return "did you mean \(digits)ms or \(digits)min?" }
-        if unit == "K" || unit == "k" { return "did you mean \(digits)KiB or \(digits)kB?" }
-        if unit == "sec" { return "did you mean \(digits)s?" }
+        if unit == "m" { return "did you mean `\(digits)ms` or `\(digits)min`?" }
+        if unit == "K" || unit == "k" { return "did you mean `\(digits)KiB` or `\(digits)kB`?" }
+        if unit == "sec" { return "did you mean `\(digits)s`?" }
         return quantity.units(for: digits)
     }
 
     static func wrongQuantity(_ text: String, is actual: NumberQuantity, wanted: NumberQuantity) -> Self {
         Self(
-            .wrongQuantity, "\(text) is \(actual.article), and \(wanted.article) is meant",
+            .wrongQuantity, "expected \(wanted.article), but \(text) is \(actual.article)",
             hint: wanted.units(for: "10"))
     }
 }
