@@ -166,21 +166,21 @@ struct ActionParser: GrammarPart {
             }
             if statement.cut != nil, pieces.count > 1 {
                 throw cursor.fail(
-                    .pipeAndCut, "a send is cut by `|` or by `cut at` and `in pieces of`, not by both",
-                    hint: "join the pieces with + and cut at offsets, or drop the clause", at: cursor.span(clause))
+                    .pipeAndCut, "a send with `|` can't also have `cut at` or `in pieces of`",
+                    hint: "join the pieces with `+` and cut at offsets, or remove the clause", at: cursor.span(clause))
             }
         }
         return statement
     }
 
-    /// The clauses about cuts and pace, as messages list them.
+    /// The examples of clauses about cuts and pace that messages show.
     struct PieceExamples {
         var cut = "cut at 3, 7"
         var pieces = "in pieces of 2B"
         var pause = "every 30ms"
     }
 
-    /// Parses a clause that says how bytes leave: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
+    /// Parses a clause that controls how bytes are sent: `cut at 3, 7`, `in pieces of 2B`, `every 30ms`, `at 10B/s`.
     ///
     /// - Returns: whether there was such a clause.
     func takeClause(
@@ -228,11 +228,11 @@ extension Diagnostic.Message {
     static func unknownVerb(_ verb: String, actor: String, kind: ActorKind?) -> Self {
         guard let kind else {
             return Self(
-                .unknownVerb, "\(Escaped.quoted(verb)) is nothing that an actor does",
+                .unknownVerb, "unknown verb \(Escaped.quoted(verb))",
                 hint: ForeignWords.verb(verb, of: actor, .connection)
                     ?? Suggestion.nearest(to: verb, among: LanguageTable.firstWordsOfVerbs.sorted()).map {
                         "did you mean `\($0)`?"
-                    } ?? "a step is an actor and what it does: \(actor) send \"text\"")
+                    } ?? "write a step as an actor and a verb: `\(actor) send \"text\"`")
         }
         if let hint = ForeignWords.verb(verb, of: actor, kind) {
             return Self(.unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))", hint: hint)
@@ -243,12 +243,12 @@ extension Diagnostic.Message {
     }
 
     static func clauseTwice(_ word: String) -> Self {
-        Self(.clauseTwice, "`\(word)` was said already", hint: "say it once")
+        Self(.clauseTwice, "`\(word)` is given twice", hint: "keep one of the two")
     }
 
-    /// The message for `with fin` on a send that can't carry one.
+    /// The message for `with fin` on a send that can't carry a FIN.
     static func carriesNoFIN(_ verb: String) -> Self {
-        Self(.expected, "`\(verb)` carries no FIN", hint: "write send V with fin, or half-close behind it")
+        Self(.expected, "`\(verb)` can't carry a FIN", hint: "write `send V with fin`, or `half-close` after it")
     }
 }
 

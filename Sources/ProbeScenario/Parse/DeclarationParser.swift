@@ -18,7 +18,7 @@ struct DeclarationParser: GrammarPart {
         context.scenario.actors.append(declaration)
     }
 
-    /// Parses `tls` with its options; returns `nil` if the next word is another one.
+    /// Parses `tls` with its options; returns `nil` if the next word is not `tls`.
     private func parseTLS(of kind: ActorKind, after earlier: TLSOptions?) throws(Abandoned) -> TLSOptions? {
         let first = cursor.token
         guard cursor.take(word: "tls") else { return nil }
@@ -74,7 +74,8 @@ struct DeclarationParser: GrammarPart {
         let address = port.utf8.contains(UInt8(ascii: ".")) ? "\(port):8080" : "127.0.0.1:\(port)"
         return cursor.fail(
             .foreignClause(
-                cursor.word, hint: "write server \(name.value) on \(address); without `on` it takes a free port"),
+                cursor.word,
+                hint: "write `server \(name.value) on \(address)`; without `on`, the server listens on a free port"),
             at: cursor.place)
     }
 
@@ -98,13 +99,13 @@ struct DeclarationParser: GrammarPart {
         let target =
             isActor ? cursor.text(value) : value.kind == .number || value.kind == .word ? "127.0.0.1:8080" : "S"
         return cursor.fail(
-            .foreignClause(cursor.word, hint: "write client \(name.value) -> \(target)"), at: cursor.place)
+            .foreignClause(cursor.word, hint: "write `client \(name.value) -> \(target)`"), at: cursor.place)
     }
 
     private func unknownClause(_ choices: [String], _ example: String) -> Abandoned {
         guard cursor.kind == .word else { return cursor.expected("the end of the line", example) }
         return cursor.fail(
-            .unknownWord(cursor.word, what: "a clause here", choices: choices), at: cursor.place)
+            .unknownWord(cursor.word, what: "a valid clause here", choices: choices), at: cursor.place)
     }
 
     func parseClient() throws(Abandoned) {
@@ -163,10 +164,12 @@ struct DeclarationParser: GrammarPart {
             throw cursor.fail(
                 .badAddress,
                 address.host.isEmpty
-                    ? "a Unix socket has no local address" : "\(Escaped.quoted(address.host)) is no numeric address",
+                    ? "a Unix socket has no local address"
+                    : "\(Escaped.quoted(address.host)) is not a numeric address",
                 hint: isListening
-                    ? "write listens on 127.0.0.2, listens on [::1]:8080 or listens on unix"
-                    : "write local 127.0.0.2, local [::1] or local 127.0.0.2:5000; interface lo names an interface",
+                    ? "write `listens on 127.0.0.2`, `listens on [::1]:8080` or `listens on unix`"
+                    : "write `local 127.0.0.2`, `local [::1]` or `local 127.0.0.2:5000`; "
+                        + "for an interface, write `interface lo`",
                 at: address.span)
         }
         return address
@@ -195,16 +198,16 @@ struct DeclarationParser: GrammarPart {
         case "reconnect":
             if isListening {
                 throw cursor.fail(
-                    .unknownWord, "`reconnect` is for a subject that connects",
-                    hint: "one that listens accepts whoever connects again", at: option.span)
+                    .unknownWord, "`reconnect` is only for a subject that connects",
+                    hint: "remove it: a subject that listens accepts clients that connect again", at: option.span)
             }
             options.reconnect = try parseReconnect()
         case "protobuf": options.parsesProtobuf = true
         case "local":
             if isListening {
                 throw cursor.fail(
-                    .unknownWord, "`local` is the own end of a subject that connects",
-                    hint: "write listens on 127.0.0.2", at: option.span)
+                    .unknownWord, "`local` is only for a subject that connects: it sets its local address",
+                    hint: "write `listens on 127.0.0.2`", at: option.span)
             }
             options.local = try parseLocal(isListening: false)
         case "interface":
@@ -212,9 +215,9 @@ struct DeclarationParser: GrammarPart {
         case "path":
             if isListening {
                 throw cursor.fail(
-                    .unknownWord, "`path` is what a subject that connects asks for",
-                    hint: "one that listens answers any path: `connect websocket \"/chat\"` of its client says it",
-                    at: option.span)
+                    .unknownWord, "`path` is only for a subject that connects: it is the path of its request",
+                    hint: "remove it: a subject that listens accepts any path; its client requests one with "
+                        + "`connect websocket \"/chat\"`", at: option.span)
             }
             options.path = try values.parseExpression("a path", "path \"/chat\"")
         case "prefer":
@@ -239,7 +242,7 @@ struct DeclarationParser: GrammarPart {
         if longest < shortest {
             throw cursor.fail(
                 .emptyRange, "the longest wait is shorter than the first one",
-                hint: "write reconnect 100ms..1s: the first wait, `..` and the longest one",
+                hint: "write the first wait, `..` and the longest wait: `reconnect 100ms..1s`",
                 at: cursor.span(from: first))
         }
         return (shortest, longest)
@@ -248,7 +251,7 @@ struct DeclarationParser: GrammarPart {
     func parseProxy() throws(Abandoned) {
         let first = cursor.lastWord
         let name = try cursor.parseNewName("a name", "proxy X -> S")
-        try cursor.expect(.arrow, "`->` and where it connects to", "proxy X -> S")
+        try cursor.expect(.arrow, "`->` and a target", "proxy X -> S")
         let target = try endpoints.parseTarget()
         add(name, .proxy(target: target), .proxy, from: first)
     }
@@ -261,7 +264,7 @@ struct DeclarationParser: GrammarPart {
         let count = try values.parseExpression("a number of members", example)
         let role: CrowdRole
         if cursor.take(word: "clients") {
-            try cursor.expect(.arrow, "`->` and where they connect to", example)
+            try cursor.expect(.arrow, "`->` and a target", example)
             role = .clients(try endpoints.parseTarget())
         } else {
             guard cursor.take(word: "servers") else {
@@ -303,7 +306,7 @@ struct DeclarationParser: GrammarPart {
         guard lowest <= highest else {
             cursor.report(
                 .emptyRange, "the first address is higher than the last one",
-                hint: "write the lower address first: from 127.0.0.2..127.0.0.9", at: span)
+                hint: "write the lower address first: `from 127.0.0.2..127.0.0.9`", at: span)
             throw Abandoned()
         }
         return (lowest...highest, span)
@@ -314,7 +317,7 @@ struct DeclarationParser: GrammarPart {
         guard let address = IPAddress(host.text), address.family == .v4, address.isLoopback else {
             cursor.report(
                 .badAddress, "a crowd can't connect from \(Escaped.text(host.text.utf8)), which is not in 127.0.0.0/8",
-                hint: "write an address of the loopback interface, or two: from 127.0.0.2..127.0.0.9", at: host.span)
+                hint: "write a loopback address or a range of them: `from 127.0.0.2..127.0.0.9`", at: host.span)
             throw Abandoned()
         }
         return UInt32(truncatingIfNeeded: address.low)
@@ -332,8 +335,8 @@ struct DeclarationParser: GrammarPart {
 }
 
 extension Diagnostic.Message {
-    /// The message for a declaration that uses foreign words for where it listens or connects to.
+    /// The message for a declaration that uses words of another language for its address or target.
     static func foreignClause(_ word: String, hint: String) -> Self {
-        Self(.unknownWord, "\(Escaped.quoted(word)) is not a clause here", hint: hint)
+        Self(.unknownWord, "\(Escaped.quoted(word)) is not a valid clause here", hint: hint)
     }
 }

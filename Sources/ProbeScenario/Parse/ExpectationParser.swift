@@ -20,22 +20,22 @@ struct ExpectationParser: GrammarPart {
         }
         if cursor.kind == .regex {
             throw cursor.fail(
-                .regexMisplaced, "a regex is matched with a line, not with bytes", hint: "write expect line /…/",
+                .regexMisplaced, "a regex can match a line, but not bytes", hint: "write `expect line /…/`",
                 at: cursor.place)
         }
         if cursor.kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
-        let value = try values.parseExpression("what is expected", "expect \"text\"")
+        let value = try values.parseExpression("an expectation", "expect \"text\"")
         if cursor.take(word: "bytes") { return .connection(.expect(.count(value, as: try parseAs()))) }
         if cursor.isWord("as") {
             throw cursor.fail(
-                .asNotHere, "there is nothing to bind: these bytes are known",
-                hint: "bind what is not known: expect line as x, expect 10 bytes as x, expect until \"\\0\" as x",
+                .asNotHere, "these bytes can't be bound, because they are already known",
+                hint: "bind unknown input: `expect line as x`, `expect 10 bytes as x` or `expect until \"\\0\" as x`",
                 at: cursor.place)
         }
         return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
     }
 
-    /// Whether the word is followed by a word that is not a clause, which is never true for a variable.
+    /// Whether the word is followed by something that can't follow a variable.
     private var isMisspelt: Bool {
         let next = cursor.token(ahead: 1)
         switch next.kind {

@@ -9,7 +9,7 @@ struct HeaderParser: GrammarPart {
     var declarations: DeclarationParser { DeclarationParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
-    /// Parses a statement of the header; returns false if there is none.
+    /// Parses a statement of the header; returns false if the next statement is of another kind.
     func parseStatement() throws(Abandoned) -> Bool {
         if let candidate = try cursor.take(HeaderStatement.phraseIndex) {
             try candidate.phrase.read(self)
@@ -24,7 +24,7 @@ struct HeaderParser: GrammarPart {
         let word = cursor.text(first)
         if let earlier = context.given[word] {
             cursor.report(
-                .givenTwice, "`\(word)` stands here a second time", hint: "keep one of the two", at: cursor.span(first),
+                .givenTwice, "`\(word)` is given twice", hint: "keep one of the two", at: cursor.span(first),
                 notes: [Diagnostic.Note("the first one is here", span: earlier)])
         } else {
             context.given[word] = cursor.span(first)
@@ -38,8 +38,8 @@ struct HeaderParser: GrammarPart {
         if !isInclude, context.titleStatement == nil { context.titleStatement = cursor.span(first) }
         if isInclude {
             cursor.report(
-                .scenarioInInclude, "an included file has no title",
-                hint: "remove it: the title is the including script's", at: cursor.span(first))
+                .scenarioInInclude, "an included file can't have a title",
+                hint: "remove it: the title is that of the including script", at: cursor.span(first))
         }
         let title = try literals.parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {
@@ -105,20 +105,21 @@ struct HeaderParser: GrammarPart {
             let call = try values.parseExpression()
             guard case .call(let name, let arguments) = call.kind, name.value == "cuts" else {
                 throw cursor.fail(
-                    .cutsMisplaced, "cuts(…) stands alone", hint: "write each piece = cuts(V)", at: call.span)
+                    .cutsMisplaced, "`cuts(…)` can't be part of another expression",
+                    hint: "write `each piece = cuts(V)`", at: call.span)
             }
             var count = 1
             if arguments.count == 2 {
                 guard case .integer(let value) = arguments[1].value.kind, (1...4).contains(value) else {
                     throw cursor.fail(
-                        .cutsMisplaced, "a value is cut 1 to 4 times", hint: "write cuts(V, 2)",
+                        .cutsMisplaced, "a value can be cut 1 to 4 times", hint: "write `cuts(V, 2)`",
                         at: arguments[1].value.span)
                 }
                 count = value
             } else if arguments.count != 1 {
                 throw cursor.fail(
-                    .argumentCount, "cuts(…) takes one value, and how often it is cut", hint: "for example cuts(V, 2)",
-                    at: call.span)
+                    .argumentCount, "`cuts(…)` takes a value and an optional number of cuts",
+                    hint: "for example: cuts(V, 2)", at: call.span)
             }
             return .cuts(arguments[0].value, count: count)
         }
@@ -126,7 +127,7 @@ struct HeaderParser: GrammarPart {
         let start = try values.parseExpression("a value", "each x = 1022, 1023")
         if cursor.take(.dotDot) { return .range(start, try values.parseExpression("the end of the range", "1..13")) }
         var list = [start]
-        while cursor.take(.comma) { list.append(try values.parseExpression("a value behind the comma")) }
+        while cursor.take(.comma) { list.append(try values.parseExpression("a value after the comma")) }
         return .list(list)
     }
 
@@ -166,7 +167,7 @@ struct HeaderParser: GrammarPart {
         if let earlier = context.definitionNames[name.value] {
             cursor.report(
                 .duplicate(name.value), at: name.span,
-                notes: [Diagnostic.Note("`\(name.value)` is defined here first", span: earlier.span)])
+                notes: [Diagnostic.Note("`\(name.value)` is first defined here", span: earlier.span)])
         } else {
             context.definitionNames[name.value] = name
             context.scenario.definitions[name.value] = block
@@ -189,14 +190,14 @@ struct HeaderParser: GrammarPart {
         let resolved = named.shown
         if context.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
             cursor.report(
-                .includeCycle, "\(Escaped.quoted(path.value)) is being read already: it includes itself",
-                hint: "remove one include of the circle", at: path.span)
+                .includeCycle, "\(Escaped.quoted(path.value)) includes itself",
+                hint: "remove one of the includes in the cycle", at: path.span)
             return
         }
         guard context.includeStack.count <= 16 else {
             cursor.report(
-                .includeCycle, "includes go at most 16 deep", hint: "include the file from the script itself",
-                at: path.span)
+                .includeCycle, "includes are nested more than 16 levels deep",
+                hint: "include the file from the script itself", at: path.span)
             return
         }
         guard context.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
@@ -206,7 +207,7 @@ struct HeaderParser: GrammarPart {
         } catch {
             cursor.report(
                 .includeMissing, "\(Escaped.quoted(path.value)) can't be read: \(error.reason)",
-                hint: "the path counts from the folder of this script", at: path.span)
+                hint: "give the path relative to the folder of this script", at: path.span)
             return
         }
         context.includeStack.append(resolved)
@@ -218,12 +219,12 @@ struct HeaderParser: GrammarPart {
 
 extension Diagnostic.Message {
     static let eachNeedsTable = Self(
-        .eachNeedsTable, "several names take the rows of a table",
-        hint: "write: cmd, reply in replies, with a table replies = …")
+        .eachNeedsTable, "several names can only be bound to the rows of a table",
+        hint: "write `cmd, reply in replies`, and define `table replies = …`")
 
     static func unevenTable(row: Int, has: Int, first: Int) -> Self {
         Self(
-            .unevenTable, "row \(row) of this table has \(counted(has, "cell")), the first row \(first)",
-            hint: "rows are separated by commas, the cells of a row by spaces")
+            .unevenTable, "row \(row) of this table has \(counted(has, "cell")), but the first row has \(first)",
+            hint: "separate rows with commas, and the cells of a row with spaces")
     }
 }

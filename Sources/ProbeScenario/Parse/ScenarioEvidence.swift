@@ -13,9 +13,9 @@ struct ScenarioEvidence {
         case holdsNUL, isNotUTF8
     }
 
-    /// Up to this number of statements, errors are reported individually, whatever they are.
+    /// The number of statements up to which every error is reported individually.
     private static let fewStatements = 10
-    /// Up to this number of unreadable lines before the title may be mistakes; more are prose.
+    /// The largest number of unreadable lines before the title that count as mistakes; more are prose.
     private static let fewUnread = 5
 
     /// Records a statement.
@@ -50,15 +50,15 @@ struct ScenarioEvidence {
         return false
     }
 
-    /// Returns why the file is not a scenario, and where that is visible; `nil` if it is one, possibly with mistakes.
+    /// Returns why the file is not a scenario, and the place that shows it; `nil` if it is one, possibly with mistakes.
     /// Called only for a file with errors.
     ///
     /// - Parameter title: the statement `scenario "…"`.
     func verdict(on bytes: [UInt8], title: SourceSpan?) -> (Diagnostic.Message, SourceSpan)? {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         switch unreadable {
-        case .holdsNUL: return (.noScenario("it holds NUL bytes, and is no text"), start)
-        case .isNotUTF8: return (.noScenario("it is no UTF-8 text"), start)
+        case .holdsNUL: return (.noScenario("it is not text, because it contains NUL bytes"), start)
+        case .isNotUTF8: return (.noScenario("it is not UTF-8 text"), start)
         case nil: break
         }
         let head = bytes[..<min(title?.start ?? bytes.count, bytes.count)]
@@ -90,18 +90,18 @@ struct ScenarioEvidence {
 extension Diagnostic.Message {
     /// The message for a file that is not a scenario.
     static func noScenario(_ reason: String) -> Self {
-        Self(.noScenario, "this is no scenario: \(reason)")
+        Self(.noScenario, "this is not a scenario: \(reason)")
     }
 
     /// The message for a Markdown file, which may contain scenarios.
     static let markdown = Self(
-        .noScenario, "this is no scenario file but Markdown: a block of code begins here",
-        hint: "copy the example, without the lines ```, into a file that ends in .scn")
+        .noScenario, "this is a Markdown file, not a scenario: a code block begins here",
+        hint: "copy the example, without the ``` lines, to a file that ends in .scn")
 
     /// The message for prose with a title at this line.
     static func scenarioInText(line: Int) -> Self {
         Self(
-            .noScenario, "this is no scenario file but a text with a scenario in it, which begins at line \(line)",
-            hint: "copy the scenario into a file that ends in .scn")
+            .noScenario, "this is text that contains a scenario, which begins at line \(line), not a scenario file",
+            hint: "copy the scenario to a file that ends in .scn")
     }
 }

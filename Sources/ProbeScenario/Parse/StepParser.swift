@@ -41,8 +41,8 @@ struct StepParser: GrammarPart {
         cursor.advance()
         if steps.isEmpty, !context.diagnostics.hasErrors {
             cursor.report(
-                .emptyBlock, "this block is empty: it would pass by doing nothing",
-                hint: "put steps into it, or remove it", at: cursor.span(open))
+                .emptyBlock, "this block is empty, so it would always pass",
+                hint: "add steps to it, or remove it", at: cursor.span(open))
         }
         return Block(steps: steps, span: cursor.span(from: open))
     }
@@ -50,7 +50,7 @@ struct StepParser: GrammarPart {
     private func parseBlockStep() throws(Abandoned) -> Step? {
         if cursor.kind == .word, ReservedNames.isHeaderOnly(cursor.word) {
             cursor.report(
-                .headerInBlock, "`\(cursor.word)` is a statement of the header, not a step",
+                .headerInBlock, "`\(cursor.word)` is a header statement, not a step",
                 hint: "move it out of the block, to the top of the script", at: cursor.place)
             throw Abandoned()
         }
@@ -83,7 +83,7 @@ struct StepParser: GrammarPart {
         step.isOptional = isOptional
         if isOptional, !step.canBeUnneeded {
             cursor.report(
-                .ifNeededNotHere, "this step is always needed", hint: "drop `if needed`", at: cursor.span(clause))
+                .ifNeededNotHere, "this step is always needed", hint: "remove `if needed`", at: cursor.span(clause))
         }
         return step
     }
@@ -115,14 +115,14 @@ struct StepParser: GrammarPart {
         cursor.advance()
         let verb = cursor.token
         guard cursor.kind == .word else {
-            throw cursor.expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
+            throw cursor.expected("a verb after `\(actor.value)`", "\(actor.value) send \"text\"")
         }
         let (action, focus) = try actions.parseAction(of: actor, kind)
         let timing = try parseTiming()
         return (.act(actor: actor, action, timing), focus ?? cursor.span(verb))
     }
 
-    /// Whether the next word is a verb, so that the current one is meant as an actor.
+    /// Whether the next word is a verb, which makes the current word an actor.
     private var looksLikeAct: Bool {
         let next = cursor.token(ahead: 1)
         if isForeign { return false }
@@ -160,8 +160,8 @@ struct StepParser: GrammarPart {
             }
             if let within = timing.within, let after = timing.after, after >= within {
                 cursor.report(
-                    .timingNeverHolds, "no moment is after the one and within the other",
-                    hint: "`after` must be less than `within`; both count from the end of the step before",
+                    .timingNeverHolds, "`after` and `within` can never both be satisfied",
+                    hint: "make `after` less than `within`; both count from the end of the previous step",
                     at: cursor.span(first))
             }
         }
@@ -177,7 +177,7 @@ struct StepParser: GrammarPart {
         case .semicolon:
             if cursor.blockDepth == 0 {
                 cursor.report(
-                    .expected, "`;` ends a statement inside braces only", hint: "write one statement a line",
+                    .expected, "`;` can only end a statement inside braces", hint: "write one statement per line",
                     at: cursor.place)
             }
             cursor.advance()
@@ -187,8 +187,8 @@ struct StepParser: GrammarPart {
             throw cursor.fail(.foreignOperator("||"), at: cursor.place)
         case .slash, .regex:
             throw cursor.fail(
-                .unexpectedSlash, "a `/` opens a regex here, and none belongs here",
-                hint: "`/` divides only inside parentheses: (a / b)", at: cursor.place)
+                .unexpectedSlash, "this `/` starts a regex, which is not allowed here",
+                hint: "to divide, use parentheses: `(a / b)`", at: cursor.place)
         case .minus where cursor.token(ahead: -1).kind == .number || cursor.token(ahead: -1).kind == .word:
             throw cursor.fail(
                 .expected("the end of the line", found: cursor.described, example: nil), at: cursor.place)
@@ -196,7 +196,8 @@ struct StepParser: GrammarPart {
         }
     }
 
-    /// Skips to the end of a statement that could not be read. What it says may be in doubt in the rest of the script.
+    /// Skips to the end of a statement that could not be read, and marks its words as doubtful for the rest of the
+    /// script.
     func recover(from start: Int) {
         cursor.doubtWords(from: start)
         while true {
@@ -222,11 +223,11 @@ struct StepParser: GrammarPart {
 extension Diagnostic.Message {
     static func unknownStatement(_ word: String, next: String, actors: [String]) -> Self {
         Self(
-            .unknownStatement, "nothing starts with \(Escaped.quoted(word)): it is no statement and no actor",
+            .unknownStatement, "unknown statement or actor \(Escaped.quoted(word))",
             hint: ForeignWords.statement(word, next: next, actors: actors) ?? Suggestion.nearest(
                 to: word, among: ReservedNames.all + actors
             ).map { "did you mean `\($0)`?" }
-                ?? "a line starts with a statement, or with an actor and what it does: S send \"text\"")
+                ?? "start the line with a statement, or with an actor and a verb: `S send \"text\"`")
     }
 }
 
@@ -248,7 +249,8 @@ extension StepParser {
         }
         if cursor.kind == .regex {
             throw cursor.fail(
-                .regexMisplaced, "a regex is not compared", hint: "write check x matches /…/", at: cursor.place)
+                .regexMisplaced, "a value can't be compared with a regex", hint: "write `check x matches /…/`",
+                at: cursor.place)
         }
         return .check(left, .compare(comparison), .value(try compared(with: left, example)))
     }
@@ -281,16 +283,16 @@ extension StepParser {
         while cursor.isWord("or") || cursor.kind == .newline && cursor.isWord("or", ahead: 1) {
             if cursor.take(.newline) {
                 cursor.report(
-                    .expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line",
-                    at: cursor.place)
+                    .expected, "`or` must be on the same line as the brace before it",
+                    hint: "write `} or {` on one line", at: cursor.place)
             }
             cursor.advance()
             branches.append(try parseBlock())
         }
         if branches.count < 2 {
             throw cursor.fail(
-                .expected, "either needs a second branch",
-                hint: "write either { … } or { … }, with `} or {` on one line", at: first)
+                .expected, "`either` needs a second branch",
+                hint: "write `either { … } or { … }`, with `} or {` on one line", at: first)
         }
         return .either(branches)
     }
