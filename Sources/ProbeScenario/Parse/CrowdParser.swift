@@ -22,7 +22,7 @@ struct CrowdParser: GrammarPart {
         guard cursor.kind == .leftBrace else {
             // The block contains statements of members rather than steps.
             defer { cursor.skipStatement() }
-            throw cursor.expected("`{` and what each member does", "W start { connect; send \"a\\r\\n\" }")
+            throw cursor.expected("a block with the members' statements", "W start { connect; send \"a\\r\\n\" }")
         }
         return .start(rate: rate, try parseBlock())
     }
@@ -31,7 +31,7 @@ struct CrowdParser: GrammarPart {
     private func parseRate() throws(Abandoned) -> Int {
         guard cursor.kind == .number else {
             defer { cursor.skipStatement() }
-            throw cursor.expected("how many a second", "W start at 2000/s { … }")
+            throw cursor.expected("a number of members per second", "W start at 2000/s { … }")
         }
         let place = cursor.place
         switch NumberLiteral(Array(cursor.bytes[place.start..<place.end])) {
@@ -40,12 +40,12 @@ struct CrowdParser: GrammarPart {
             return rate
         case .frequency:
             cursor.report(
-                .badNumber, "at less than one a second no member ever begins", hint: "for example: start at 2000/s",
-                at: place)
+                .badNumber, "the rate must be at least one member per second, or no member would ever start",
+                hint: "for example: start at 2000/s", at: place)
         default:
             cursor.report(
-                .wrongQuantity, "\(Escaped.quoted(cursor.word)) is no number of members a second",
-                hint: "write it as 2000/s, or leave `at` out: then all begin at once", at: place)
+                .wrongQuantity, "\(Escaped.quoted(cursor.word)) is not a number of members per second",
+                hint: "write it as `2000/s`, or remove `at` to start all members at once", at: place)
         }
         cursor.skipStatement()
         throw Abandoned()
@@ -88,8 +88,9 @@ struct CrowdParser: GrammarPart {
         cursor.advance()
         if statements.isEmpty, isWhole {
             cursor.report(
-                .emptyBlock, "there is no statement here: the members would do nothing",
-                hint: "write what they do; { connect } is for clients that connect and stay", at: cursor.span(open))
+                .emptyBlock, "this block is empty, so the members would do nothing",
+                hint: "add their statements; for clients that connect and stay connected, write `{ connect }`",
+                at: cursor.span(open))
         }
         return CrowdScript(statements: statements, span: cursor.span(from: open))
     }
@@ -97,7 +98,7 @@ struct CrowdParser: GrammarPart {
     private func parseStatement() throws(Abandoned) -> CrowdStatement {
         let first = cursor.token
         guard let candidate = try cursor.take(CrowdStatement.phraseIndex) else {
-            guard cursor.kind == .word else { throw cursor.expected("a statement of a member", "send \"a\\r\\n\"") }
+            guard cursor.kind == .word else { throw cursor.expected("a member statement", "send \"a\\r\\n\"") }
             cursor.report(.unknownMemberStatement(cursor.word), at: cursor.place)
             throw Abandoned()
         }
@@ -128,8 +129,8 @@ struct CrowdParser: GrammarPart {
             }
         if let foreign {
             cursor.report(
-                .crowdScript, "a member of a crowd has no `\(foreign)`",
-                hint: "let a client of the script do it: client C -> S", at: cursor.span(from: first))
+                .crowdScript, "a member of a crowd can't use `\(foreign)`",
+                hint: "use a separate client for it: `client C -> S`", at: cursor.span(from: first))
             throw Abandoned()
         }
         var isEndless = false
@@ -144,8 +145,9 @@ struct CrowdParser: GrammarPart {
             let regex = try literals.parseRegex()
             if let group = regex.groupNames.first {
                 cursor.report(
-                    .crowdScript, "the group `\(group)` would have a value for each member: a crowd binds no names",
-                    hint: "write (…) in place of (?<\(group)>…)", at: place)
+                    .crowdScript,
+                    "a crowd can't bind the group `\(group)`, because each member would have its own value",
+                    hint: "write `(…)` instead of `(?<\(group)>…)`", at: place)
             }
             try refuseName()
             return .expect(.line(.regex(regex)))
@@ -166,8 +168,8 @@ struct CrowdParser: GrammarPart {
         }
         if cursor.kind == .string || cursor.kind == .rawString || cursor.kind == .regex {
             cursor.report(
-                .crowdScript, "a member waits for lines, for a number of bytes, or up to a value",
-                hint: "write expect line \"x\", expect until \"x\" or expect 10 bytes", at: cursor.place)
+                .crowdScript, "a member can only expect a line, a number of bytes, or bytes up to a value",
+                hint: "write `expect line \"x\"`, `expect until \"x\"` or `expect 10 bytes`", at: cursor.place)
             throw Abandoned()
         }
         let count = try values.parseExpression("`line`, `until`, `eof` or a number of bytes", example)
@@ -181,8 +183,9 @@ struct CrowdParser: GrammarPart {
         guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
         cursor.report(
             .crowdScript,
-            "`\(cursor.text(cursor.token(ahead: 1)))` would have a value for each member: a crowd binds no names",
-            hint: "leave `as` out, or look at it with a client of the script", at: cursor.place)
+            "a crowd can't bind `\(cursor.text(cursor.token(ahead: 1)))`, because each member would have its own "
+                + "value",
+            hint: "remove `as`, or bind it in a step of a separate client", at: cursor.place)
         throw Abandoned()
     }
 
@@ -207,7 +210,7 @@ struct CrowdParser: GrammarPart {
         let percentile = try parsePercentile(example)
         let (comparison, limit) = try values.parseTimeComparison(example, usual: .lessOrEqual)
         try cursor.expect(word: "of", example)
-        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a wait", MemberWait.allCases))
+        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a kind of wait", MemberWait.allCases))
     }
 
     /// Parses `p99`, `p99.9`, `max`.
@@ -228,8 +231,8 @@ struct CrowdParser: GrammarPart {
             text.utf8.dropFirst().allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
         else {
             cursor.report(
-                .outOfRange, "\(Escaped.quoted(text)) is no percentile",
-                hint: "it is above p0 and at most p100: p50, p99, p99.9, or max", at: place)
+                .outOfRange, "\(Escaped.quoted(text)) is not a valid percentile",
+                hint: "use a percentile above p0 and up to p100, such as p50, p99 or p99.9, or use max", at: place)
             throw Abandoned()
         }
         return Percentile(value: value)
@@ -251,7 +254,7 @@ extension Diagnostic.Message {
 
     static func unknownMemberStatement(_ text: String) -> Self {
         Self(
-            .crowdScript, "\(Escaped.quoted(text)) is no statement of a member of a crowd",
+            .crowdScript, "\(Escaped.quoted(text)) is not a statement for a member of a crowd",
             hint: "a member can " + CrowdStatement.choices.joined(separator: ", "))
     }
 }

@@ -53,11 +53,11 @@ struct LinkParser: GrammarPart {
         let isBothWays = cursor.take(.doubleArrow)
         if !isBothWays { try cursor.expect(.arrow, "`->` or `<->`", example) }
         let to = try cursor.parseName("a name", example)
-        guard cursor.kind == .word else { throw cursor.expected("what becomes of packets", example) }
+        guard cursor.kind == .word else { throw cursor.expected("a link fault", example) }
         let first = cursor.token
         guard let candidate = try cursor.take(LinkPhrases.index) else {
             throw cursor.fail(
-                .unknownWord(cursor.text(first), what: "a fault of a link", choices: LinkPhrases.choices),
+                .unknownWord(cursor.text(first), what: "a link fault", choices: LinkPhrases.choices),
                 at: cursor.span(first))
         }
         return LinkStep(from: from, to: to, isBothWays: isBothWays, action: try candidate.phrase.read(self))
@@ -98,8 +98,8 @@ struct LinkParser: GrammarPart {
             let value = try values.parseDuration(example)
             if value > delay {
                 cursor.report(
-                    .linkFault, "the jitter is longer than the delay: a packet can't arrive before it left",
-                    hint: "write delay 20ms jitter 5ms: 15 to 25 ms", at: place)
+                    .linkFault, "the jitter is longer than the delay: a packet can't arrive before it is sent",
+                    hint: "write `delay 20ms jitter 5ms` for 15 to 25 ms", at: place)
             }
             jitter = value
         }
@@ -130,8 +130,8 @@ struct LinkParser: GrammarPart {
         }
         if !(percent > 0 && percent <= 100) {
             cursor.report(
-                .linkFault, "\(cursor.word)% is no share of the packets", hint: "it is above 0% and at most 100%",
-                at: place)
+                .linkFault, "\(cursor.word)% is not a valid packet loss",
+                hint: "use a percentage above 0% and up to 100%", at: place)
         }
         cursor.advance()
         cursor.advance()

@@ -9,8 +9,8 @@ struct NameParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
-    /// Returns whether `name` begins such a statement: an actor may have this name, too. Called with the cursor at that
-    /// word.
+    /// Returns whether `name` begins such a statement, because it may also be the name of an actor. Called with the
+    /// cursor at that word.
     static func isStatement(_ cursor: TokenCursor) -> Bool {
         [.string, .rawString].contains(cursor.token(ahead: 1).kind)
     }
@@ -29,8 +29,8 @@ struct NameParser: GrammarPart {
         let name = try literals.parsePlainString("a name", example)
         if let fault = HostSyntax.fault(inName: name.value) {
             throw cursor.fail(
-                .hostName, "\(Escaped.quoted(name.value)) is no name of a host: \(fault)",
-                hint: "names have letters, digits and hyphens between dots: \"dual.test\"", at: name.span)
+                .hostName, "\(Escaped.quoted(name.value)) is not a valid host name: \(fault)",
+                hint: "use letters, digits and hyphens, separated by dots: `\"dual.test\"`", at: name.span)
         }
         return name
     }
@@ -42,7 +42,7 @@ struct NameParser: GrammarPart {
             return .addresses(addresses, try parseTimes())
         }
         let place = cursor.place
-        guard cursor.kind == .word else { throw cursor.expected("`=` and actors, or what is answered", Self.example) }
+        guard cursor.kind == .word else { throw cursor.expected("`=` and actors, or an answer", Self.example) }
         switch cursor.word {
         case "nxdomain":
             cursor.advance()
@@ -57,7 +57,7 @@ struct NameParser: GrammarPart {
         default:
             throw cursor.fail(
                 .unknownWord(
-                    cursor.word, what: "what is answered for a name", choices: ["nxdomain", "fails", "times out"]),
+                    cursor.word, what: "an answer for a name", choices: ["nxdomain", "fails", "times out"]),
                 at: place)
         }
     }
@@ -77,7 +77,7 @@ struct NameParser: GrammarPart {
             while !cursor.token.isSpaced, [.word, .number, .dot].contains(cursor.kind) { cursor.advance() }
             let place = cursor.span(from: first)
             return try nobody(at: cursor.bytes.text(place.start..<place.end), place)
-        // The line ends where an address is missing: this is the next statement.
+        // An address is missing at the end of the line before: this is the next statement.
         case .word where cursor.word == "name" && Self.isStatement(cursor):
             throw cursor.expected("the name of an actor, or an address", Self.example)
         default: return .actor(try cursor.parseName("the name of an actor, or an address", Self.example))
@@ -89,13 +89,13 @@ struct NameParser: GrammarPart {
         switch LinkNetwork.place(of: address) {
         case .elsewhere:
             throw cursor.fail(
-                .hostAddress, "\(Escaped.text(text.utf8)) is no address that a link may have for a host",
-                hint: "write a server's name; 10.77.0.9 and [fd77::9] are addresses of links at which nobody is",
+                .hostAddress, "\(Escaped.text(text.utf8)) is not a host address in a link's network",
+                hint: "write a server's name, or an unused address of a link, such as `10.77.0.9` or `[fd77::9]`",
                 at: place)
         case .actor:
             throw cursor.fail(
-                .hostAddress, "\(Escaped.text(text.utf8)) may be the address of an actor",
-                hint: "write the actor's name; for an address at which nobody is: 10.77.0.9, or [fd77::9]", at: place)
+                .hostAddress, "\(Escaped.text(text.utf8)) can be the address of an actor",
+                hint: "write the actor's name, or an unused address, such as `10.77.0.9` or `[fd77::9]`", at: place)
         case .nobody: return .nobody(address, place)
         }
     }
@@ -109,7 +109,7 @@ struct NameParser: GrammarPart {
         let choices = ["a", "aaaa", "ttl"]
         var said: Set<String> = []
         repeat {
-            let clause = try cursor.parseName("when it is answered (a after, aaaa after, ttl)", "with aaaa after 300ms")
+            let clause = try cursor.parseName("a clause of `name` (a after, aaaa after, ttl)", "with aaaa after 300ms")
             guard choices.contains(clause.value) else {
                 throw cursor.fail(
                     .unknownWord(clause.value, what: "a clause of `name`", choices: choices), at: clause.span)
@@ -129,14 +129,14 @@ struct NameParser: GrammarPart {
         return times
     }
 
-    /// Parses a TTL: a record has it in whole seconds, in 31 bits (RFC 2181, 8).
+    /// Parses a TTL, which is a 31-bit number of whole seconds in a record (RFC 2181, section 8).
     private func parseTimeToLive() throws(Abandoned) -> Duration {
         let place = cursor.place
         let time = try values.parseDuration("ttl 1s", allowsZero: true)
         let (seconds, rest) = time.components
         if rest != 0 || seconds > Int64(Int32.max) {
             throw cursor.fail(
-                .outOfRange, "the time to live of a name is said in whole seconds, up to 2147483647",
+                .outOfRange, "the time to live of a name must be a whole number of seconds, at most 2147483647",
                 hint: "for example: ttl 1s", at: place)
         }
         return time

@@ -11,7 +11,7 @@ struct ProtobufParser: GrammarPart {
     /// Parses the arguments from after the `(` to after the `)`.
     func parse(_ parseValue: ParseValue) throws(Abandoned) -> ProtobufExpression {
         if cursor.take(.rightParenthesis) { return .message([]) }
-        let first = try parseValue("a field's number, or a message", Self.example)
+        let first = try parseValue("a field number or a message", Self.example)
         guard cursor.kind == .colon else {
             guard cursor.take(.comma) else {
                 throw cursor.expected("`:` and a value, or `,` and a field", Self.example)
@@ -22,7 +22,7 @@ struct ProtobufParser: GrammarPart {
         }
         var fields = [try parseField(first, parseValue)]
         while cursor.take(.comma) {
-            fields.append(try parseField(parseValue("a field's number", Self.example), parseValue))
+            fields.append(try parseField(parseValue("a field number", Self.example), parseValue))
         }
         try cursor.expect(.rightParenthesis, "`,` or `)`", Self.example)
         return .message(fields)
@@ -55,9 +55,9 @@ struct ProtobufParser: GrammarPart {
                 format: format, isNegative: false, value: try parseValue("a value", Self.example))
         }
         cursor.advance()
-        guard cursor.kind == .number else { throw cursor.expected("a number behind the `-`", "pb(1: sint -1)") }
+        guard cursor.kind == .number else { throw cursor.expected("a number after the `-`", "pb(1: sint -1)") }
         let place = cursor.place
-        // The smallest integer has no positive counterpart to write it with.
+        // The smallest integer can't be parsed as a positive number and negated.
         if cursor.word.filter({ $0 != "_" }) == "9223372036854775808" {
             cursor.advance()
             return ProtobufExpression.Scalar(
@@ -87,16 +87,17 @@ struct ProtobufParser: GrammarPart {
         let example = "pb(m, 3.1)"
         var parts: [ProtobufPath.Part] = []
         repeat {
-            guard cursor.kind == .number else { throw cursor.expected("the number of a field", example) }
+            guard cursor.kind == .number else { throw cursor.expected("a field number", example) }
             let place = cursor.place
             // The lexer reads `3.1` as one number.
             for digits in cursor.word.split(separator: ".", omittingEmptySubsequences: false) {
                 guard let number = Int(digits), digits.utf8.allSatisfy(\.isDigit) else {
-                    throw cursor.expected("the number of a field", example)
+                    throw cursor.expected("a field number", example)
                 }
                 guard (1...ProtobufWriter.largestField).contains(number) else {
                     throw cursor.fail(
-                        .outOfRange, "\(number) is no number of a field", hint: "they are 1 to 536870911", at: place)
+                        .outOfRange, "\(number) is not a valid field number",
+                        hint: "use a number from 1 to 536870911", at: place)
                 }
                 parts.append(ProtobufPath.Part(number: number))
             }

@@ -1,6 +1,7 @@
-/// "Did you mean": the nearest word of a list.
+/// Finds the most similar word of a list, for "did you mean".
 package enum Suggestion {
-    /// Returns the word of `candidates` that is nearest to `word`; `nil` if none is near enough to be a typing error.
+    /// Returns the word of `candidates` that is most similar to `word`; `nil` if none is similar enough for a typing
+    /// error.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(word.lowercased().utf8.prefix(64))
         guard !wanted.isEmpty else { return nil }
@@ -19,7 +20,7 @@ package enum Suggestion {
         return best?.word
     }
 
-    /// Returns whether the word is near to one that begins a statement.
+    /// Returns whether the word is similar to one that begins a statement.
     static func isNear(_ word: String) -> Bool { nearest(to: word, among: ReservedNames.all) != nil }
 
     /// Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.

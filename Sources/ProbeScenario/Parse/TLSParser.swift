@@ -43,7 +43,7 @@ struct TLSParser: GrammarPart {
             guard own.contains(word) else {
                 let owner = kind == .subject || kind == .client || kind == .crowd ? kind.rawValue : "server"
                 throw cursor.fail(
-                    .unknownWord(word, what: "an option of `tls` of a \(owner)", choices: own), at: place)
+                    .unknownWord(word, what: "a `tls` option of a \(owner)", choices: own), at: place)
             }
             if !said.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
             cursor.advance()
@@ -55,7 +55,7 @@ struct TLSParser: GrammarPart {
             case "tickets": options.tickets = try values.parseExpression("a number", "tickets 0")
             case "client-cert":
                 options.clientCertificate = try cursor.parseChoice(
-                    "what a server says of clients' certificates", TLSOptions.ClientCertificate.allCases)
+                    "a policy for client certificates", TLSOptions.ClientCertificate.allCases)
             case "ca":
                 options.trust =
                     cursor.take(word: "run")
@@ -66,8 +66,8 @@ struct TLSParser: GrammarPart {
         if let key {
             guard case .file(let file, _) = options.certificate else {
                 throw cursor.fail(
-                    .expected, "a key belongs to the certificate of a file",
-                    hint: "write cert \"a.pem\" key \"a.key\"; a certificate that is made for the case has its own key",
+                    .expected, "`key` requires a certificate from a file",
+                    hint: "write `cert \"a.pem\" key \"a.key\"`; a certificate generated for the case has its own key",
                     at: key.place)
             }
             options.certificate = .file(file, key: key.value)
@@ -95,7 +95,7 @@ struct TLSParser: GrammarPart {
                 "\(choices.map { "`\($0.rawValue)`" }.joined(separator: ", ")), `for` and a name, or a file",
                 "cert expired")
         }
-        return .flawed(try cursor.parseChoice("what is wrong with a certificate", choices))
+        return .flawed(try cursor.parseChoice("a certificate flaw", choices))
     }
 
     private func parseVersion() throws(Abandoned) -> TLSVersion {
@@ -108,7 +108,7 @@ struct TLSParser: GrammarPart {
         guard let version = TLSVersion(rawValue: text) else {
             if text.isEmpty { throw cursor.expected("`1.2` or `1.3`", "version 1.3") }
             throw cursor.fail(
-                .unknownWord(text, what: "a version of TLS", choices: TLSVersion.allCases.map(\.rawValue)),
+                .unknownWord(text, what: "a TLS version", choices: TLSVersion.allCases.map(\.rawValue)),
                 at: place)
         }
         return version
@@ -117,7 +117,7 @@ struct TLSParser: GrammarPart {
     private func parseProtocols() throws(Abandoned) -> [Expression] {
         var protocols: [Expression] = []
         repeat {
-            protocols.append(try values.parseExpression("the name of a protocol", "alpn \"imap\" \"smtp\""))
+            protocols.append(try values.parseExpression("a protocol name", "alpn \"imap\" \"smtp\""))
         } while cursor.kind == .string || cursor.kind == .rawString
         return protocols
     }
@@ -144,7 +144,7 @@ struct TLSParser: GrammarPart {
     func parseAlert(_ example: String = "expect alert unknown-ca") throws(Abandoned) -> Expression {
         let place = cursor.place
         guard cursor.kind == .word else {
-            return try values.parseExpression("an alert, by its name or its number", example)
+            return try values.parseExpression("the name or number of an alert", example)
         }
         guard let code = TLSAlert.code(named: cursor.word) else { throw unknownAlert() }
         cursor.advance()
@@ -153,7 +153,7 @@ struct TLSParser: GrammarPart {
 
     private func unknownAlert() -> Abandoned {
         cursor.fail(
-            .unknownWord(cursor.word, what: "an alert of TLS", choices: TLSAlert.names.values.sorted()),
+            .unknownWord(cursor.word, what: "a TLS alert", choices: TLSAlert.names.values.sorted()),
             at: cursor.place)
     }
 
@@ -168,6 +168,6 @@ struct TLSParser: GrammarPart {
 
 extension Diagnostic.Message {
     static func unknownWord(_ word: String, what: String, choices: [String]) -> Self {
-        Self(.unknownWord, "\(Escaped.quoted(word)) is not \(what)", hint: didYouMean(word, choices, "there are"))
+        Self(.unknownWord, "\(Escaped.quoted(word)) is not \(what)", hint: didYouMean(word, choices, "use one of:"))
     }
 }

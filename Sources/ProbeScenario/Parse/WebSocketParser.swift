@@ -15,7 +15,7 @@ struct WebSocketParser: GrammarPart {
         let choices = WebSocketExpression.Kind.allCases
         guard let kind = WebSocketExpression.Kind(rawValue: cursor.word) else {
             throw cursor.fail(
-                .unknownWord(cursor.word, what: "a frame of WebSocket", choices: choices.map(\.rawValue)),
+                .unknownWord(cursor.word, what: "a WebSocket frame", choices: choices.map(\.rawValue)),
                 at: cursor.place)
         }
         cursor.advance()
@@ -36,7 +36,7 @@ struct WebSocketParser: GrammarPart {
         }
         guard kind.arity.contains(value.arguments.count) else {
             throw cursor.fail(
-                .argumentCount, "\(kind.name)(…) has other arguments", hint: "for example \(example)",
+                .argumentCount, "wrong number of arguments for `\(kind.name)(…)`", hint: "for example: \(example)",
                 at: cursor.span(from: first))
         }
         return value

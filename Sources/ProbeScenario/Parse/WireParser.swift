@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Parses statements about what the capture shows.
+/// Parses wire statements, which are about the captured packets.
 struct WireParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -21,7 +21,7 @@ struct WireParser: GrammarPart {
 
     private func parseStatement() throws(Abandoned) -> WireStatement<Parsed> {
         guard cursor.kind == .word else {
-            throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
+            throw cursor.expected("a wire statement", "wire S -> T bytes \"text\"")
         }
         if cursor.token(ahead: 1).kind == .arrow { return try parseHalfConnection() }
         let first = cursor.token
@@ -37,7 +37,7 @@ struct WireParser: GrammarPart {
         try cursor.expect(.arrow, "`->`")
         let to = try cursor.parseName("a name", "wire S -> T bytes \"text\"")
         guard cursor.kind == .word else {
-            throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
+            throw cursor.expected("a wire statement", "wire S -> T bytes \"text\"")
         }
         let first = cursor.token
         guard let candidate = try cursor.take(WirePhrases.halfConnectionIndex) else {
@@ -59,10 +59,10 @@ struct WireParser: GrammarPart {
             return .segmentCount(comparison, try values.parseExpression("a number", "segments >= 3"))
         }
         let first = try values.parseExpression(
-            "a number of segments, or the segments", "segments \"220 rea\", \"dy\\r\", \"\\n\"")
+            "a number of segments, or their contents", "segments \"220 rea\", \"dy\\r\", \"\\n\"")
         if cursor.kind != .comma, values.isIntegerLike(first) { return .segmentCount(.equal, first) }
         var segments = [first]
-        while cursor.take(.comma) { segments.append(try values.parseExpression("a value behind the comma")) }
+        while cursor.take(.comma) { segments.append(try values.parseExpression("a value after the comma")) }
         return .segments(segments)
     }
 
@@ -73,8 +73,8 @@ struct WireParser: GrammarPart {
             number = try values.parseNumber()
             if number == 0 {
                 throw cursor.fail(
-                    .badNumber, "the first gap is gap 1", hint: "write gap 1 >= 25ms, or gap >= 25ms for each gap",
-                    at: place)
+                    .badNumber, "gaps are numbered from 1",
+                    hint: "write `gap 1 >= 25ms`, or `gap >= 25ms` for every gap", at: place)
             }
         }
         let (comparison, time) = try values.parseTimeComparison(
@@ -86,7 +86,7 @@ struct WireParser: GrammarPart {
 extension Diagnostic.Message {
     static func unknownWire(_ word: String, choices: [String]) -> Self {
         Self(
-            .unknownWire, "\(Escaped.quoted(word)) says nothing about the wire",
-            hint: didYouMean(word, choices, "there are"))
+            .unknownWire, "unknown wire statement \(Escaped.quoted(word))",
+            hint: didYouMean(word, choices, "use one of:"))
     }
 }
