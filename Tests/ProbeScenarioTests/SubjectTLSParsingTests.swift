@@ -22,13 +22,13 @@ struct SubjectTLSParsingTests {
     }
 
     private static let wrong: [(String, String)] = [
-        ("subject T -> S tls cert expired\nT start", "option of `tls` of a subject"),
-        ("subject T -> S tls tickets 0\nT start", "option of `tls` of a subject"),
+        ("subject T -> S tls cert expired\nT start", "`tls` option of a subject"),
+        ("subject T -> S tls tickets 0\nT start", "`tls` option of a subject"),
         ("subject T -> S tls name \"a\" name \"b\"\nT start", "name"),
-        ("subject T -> S tls version 1.1\nT start", "version of TLS"),
+        ("subject T -> S tls version 1.1\nT start", "TLS version"),
         ("subject T listens tls\nT start", "with"),
         ("subject T -> S\nT start\nT expect secured", "has none here"),
-        ("subject T -> S\nT start\nT start tls cert expired", "option of `tls` of a subject"),
+        ("subject T -> S\nT start\nT start tls cert expired", "`tls` option of a subject"),
         ("subject T -> S\nT start\nT start tls failed\nT expect stopped", "failed"),
         ("subject T -> S tls\nT expect secured", "start"),
         ("subject T listens\nT start\nT start tls", "listens or was accepted"),

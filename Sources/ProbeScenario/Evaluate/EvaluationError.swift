@@ -34,18 +34,18 @@ package struct EvaluationError: Error, Sendable {
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
         case tooManyPieces(limit: Int)
-        /// A number of a WebSocket frame: the value, what it is, and its range.
+        /// A number with a fixed range, such as a field of a WebSocket frame: the value, a description, and the range.
         case outOfRange(Int, String, ClosedRange<Int>)
-        /// A value outside of the range that its place in the script allows.
+        /// A value outside the range that its place in the script allows.
         case notAllowed(IntegerRange, Int)
         case badLengthForm(Int)
         case lengthAboveForm(UInt64)
         case badMaskingKey(Int)
-        /// A negative number for a varint or a fixed number of protobuf.
+        /// A negative number in an unsigned protobuf field.
         case negativeField(Int)
         /// An integer of 2^63 or more where such a number is not allowed.
         case tooLargeInteger(UInt64)
-        /// A field that the message does not have, with the message.
+        /// A field that could not be read from the message, with the message.
         case protobuf(ProtobufPath.Failure, [UInt8])
     }
 }
@@ -73,60 +73,60 @@ extension EvaluationError.Reason {
     package var text: String {
         switch self {
         case .unbound(let name): "`\(name)` is not bound"
-        case .noProperty(let actor, let property): "`\(actor)` has no `\(property)` at this moment"
-        case .overflow: "the result is too large for a number"
-        case .divisionByZero: "this divides by zero"
-        case .notAnInteger(let what): "\(what) is no number"
-        case .notDecimal(let bytes): "\"\(Escaped.text(bytes.prefix(40)))\" is no decimal number"
-        case .notBytes: "this is no sequence of bytes"
+        case .noProperty(let actor, let property): "`\(actor)` has no `\(property)` at this point"
+        case .overflow: "the result is too large for an integer"
+        case .divisionByZero: "division by zero"
+        case .notAnInteger(let what): "\(what) is not a number"
+        case .notDecimal(let bytes): "\"\(Escaped.text(bytes.prefix(40)))\" is not a decimal number"
+        case .notBytes: "this value is not a sequence of bytes"
         case .negativeCount(let count): "a value can't be repeated \(count) times"
-        case .doesNotFit(let value, let format): "\(value) does not fit into \(format.rawValue)"
-        case .tooLongForPrefix(let length, let word): "a length of \(length) does not fit into a \(word) prefix"
+        case .doesNotFit(let value, let format): "\(value) does not fit in \(format.rawValue)"
+        case .tooLongForPrefix(let length, let word): "a length of \(length) does not fit in a \(word) prefix"
         case .tooLarge(let limit): "the value is larger than \(limit / 1_048_576) MiB"
-        case .badBase64(let offset): "this is no base64: the character at offset \(offset) does not belong there"
+        case .badBase64(let offset): "invalid base64: unexpected character at offset \(offset)"
         case .outsideFolder(let path): "\(Escaped.quoted(path)) is outside the script's folder"
         case .file(let path, let error): "\(Escaped.quoted(path)) can't be read: \(error.reason)"
-        case .noTerminator(let framing): "a line has no terminator with framing \(framing.rawValue)"
-        case .regexSyntax(let message): "the regex is wrong: \(message)"
-        case .notARegex: "this is no regex"
-        case .emptyDelimiter: "an empty delimiter is found everywhere"
-        case .badCall(let name): "\(name)(…) is called wrongly"
-        case .cutOutOfOrder(let offset): "offset \(offset) is not behind the one before it"
+        case .noTerminator(let framing): "lines have no terminator with `framing \(framing.rawValue)`"
+        case .regexSyntax(let message): "invalid regex: \(message)"
+        case .notARegex: "this value is not a regex"
+        case .emptyDelimiter: "the delimiter is empty, so it would match everywhere"
+        case .badCall(let name): "`\(name)(…)` has invalid arguments"
+        case .cutOutOfOrder(let offset): "offset \(offset) is not after the one before it"
         case .cutPastEnd(let offset, let length):
-            "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
+            "offset \(offset) is not inside the value, which has \(counted(length, "byte"))"
         case .outOfRange(let value, let what, let range):
-            "\(value) is no \(what): it is \(range.lowerBound) to \(range.upperBound)"
+            "\(value) is out of range for \(what): expected \(range.lowerBound) to \(range.upperBound)"
         case .notAllowed(let range, let value):
             Diagnostic.Message.outOfRange(range.what, value, range.values.lowerBound, range.values.upperBound).text
-        case .badLengthForm(let width): "a length of WebSocket has no \(counted(width, "byte"))"
-        case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
-        case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"
+        case .badLengthForm(let width): "a WebSocket length can't be written in \(counted(width, "byte"))"
+        case .lengthAboveForm(let length): "the length \(length) does not fit in this form"
+        case .badMaskingKey(let count): "a masking key must have 4 bytes, not \(count)"
         case .negativeField(let value): "\(value) is negative"
         case .tooLargeInteger(let value): "\(value) is too large here: the largest number is \(Int.max)"
         case .protobuf(let failure, _): failure.text
-        case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
+        case .tooManyPieces(let limit): "the value would be cut into more than \(limit) pieces"
         }
     }
 
     /// How to fix the error.
     package var hint: String? {
         switch self {
-        case .notDecimal: "int(…) takes digits alone"
-        case .doesNotFit(_, let format): "\(format.rawValue) holds 0 to \(format.largest)"
-        case .tooLongForPrefix: "take a wider prefix, such as u32 or varint"
-        case .tooLarge: "send it in several steps, or in a for loop"
-        case .badBase64: "base64 is letters, digits, + and /, with = at the end (RFC 4648, 4)"
-        case .outsideFolder: "copy the file next to the script, or below it"
-        case .file: "the path counts from the folder of the script"
-        case .noTerminator: "write the bytes out, or choose framing \(Framing.lineWords): framing \"END\""
-        case .badLengthForm: "1 is in the second byte (up to 125), 2 and 8 are the bytes behind it (RFC 6455, 5.2)"
-        case .lengthAboveForm: "write length-form: 8, or leave it out"
-        case .badMaskingKey: "for example mask: hex(01 02 03 04)"
+        case .notDecimal: "pass only digits to `int(…)`"
+        case .doesNotFit(_, let format): "use a number from 0 to \(format.largest) for \(format.rawValue)"
+        case .tooLongForPrefix: "use a wider prefix, such as u32 or varint"
+        case .tooLarge: "send it in several steps, or in a `for` loop"
+        case .badBase64: "use letters, digits, `+` and `/`, with `=` at the end (RFC 4648, 4)"
+        case .outsideFolder: "copy the file into the script's folder, or into a folder below it"
+        case .file: "give the path relative to the folder of the script"
+        case .noTerminator: "write the bytes literally, or use framing \(Framing.lineWords), such as `framing \"END\"`"
+        case .badLengthForm: "use 1 (the second byte, up to 125), or 2 or 8 (the bytes after it; RFC 6455, 5.2)"
+        case .lengthAboveForm: "write `length-form: 8`, or remove `length-form`"
+        case .badMaskingKey: "for example: mask: hex(01 02 03 04)"
         case .negativeField: "write `int` or `sint` before it"
         case .protobuf(let failure, _): failure.hint
         case .tooLargeInteger:
-            "such a number is compared, bound, interpolated and encoded as u64, varint or fixed64 only"
-        case .negativeCount: "the number of repeats is 0 or more"
+            "only compare, bind or interpolate such a number, or encode it as u64, varint or fixed64"
+        case .negativeCount: "use a count of 0 or more"
         default: nil
         }
     }

@@ -2,7 +2,7 @@
 package protocol EvaluationScope {
     /// Returns the value of a variable; `nil` if it is not bound.
     func value(of name: String) -> Value?
-    /// Returns `port`, `address` or `port.2` of an actor as bytes; `nil` while the actor has none.
+    /// Returns `port`, `address` or `port.2` of an actor as bytes; `nil` while the property has no value.
     func property(_ property: String, of actor: String) -> [UInt8]?
     /// Returns the bytes of a file in the script's folder.
     func contents(of file: ScriptFile) throws(LoadError) -> [UInt8]
@@ -29,10 +29,10 @@ package struct BoundScope: EvaluationScope {
     package func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try loader(file) }
 }
 
-/// The values that a place of a script allows, and what they are.
+/// The values that a place in a script allows, with their description.
 ///
-/// The checker records a range for each integer that it can't compute, and the run verifies the range once the integer
-/// has a value, so the value of a variable has the same bounds as a literal.
+/// The checker records a range for each integer that it can't compute, and the run checks the integer against the range
+/// once it has a value, so the value of a variable has the same bounds as a literal.
 package struct IntegerRange: Sendable, Equatable {
     /// The description, such as `the size`.
     package var what: String

@@ -1,8 +1,8 @@
 package import ProbeBase
 package import ProbeRegex
 
-/// Evaluates expressions. Every value has at most ``largestValue`` bytes, arithmetic is checked, and only the scope is
-/// read: evaluation never traps, and the same scope always results in the same value.
+/// Evaluates expressions. Every value has at most ``largestValue`` bytes, arithmetic is checked for overflow, and only
+/// the scope is read: evaluation never traps, and the same scope always results in the same value.
 package struct Evaluator {
     /// The largest value: 256 MiB.
     package static let largestValue = 256 << 20
@@ -95,7 +95,7 @@ package struct Evaluator {
         return [bytes]
     }
 
-    /// Returns a string with its interpolations; `span` is the place of an error if the text is too large.
+    /// Returns a string with its interpolated values; an error about the size of the text is reported at `span`.
     package func bytes(of pieces: [StringPiece], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
         var result: [UInt8] = []
         for piece in pieces {
@@ -117,8 +117,8 @@ package struct Evaluator {
         return result
     }
 
-    /// Returns the regex of a literal. An interpolated value matches itself, and a quantifier after it applies to all
-    /// of it.
+    /// Returns the regex of a literal. An interpolated value matches literally, and a quantifier after it applies to
+    /// the whole value.
     package func regex(of literal: RegexLiteral) throws(EvaluationError) -> ByteRegex {
         if let compiled = literal.compiled { return compiled }
         var pattern: [UInt8] = []
@@ -268,8 +268,8 @@ package struct Evaluator {
 }
 
 extension Evaluator {
-    /// Returns the value of `name(…)`. The checker has verified the number of arguments, but they are verified again
-    /// because the expression may have another origin.
+    /// Returns the value of `name(…)`. The checker has verified the number of arguments, but it is verified again
+    /// because not every expression has passed the checker.
     func call(_ name: Name, _ arguments: [Expression.Argument], span: SourceSpan) throws(EvaluationError) -> Value {
         guard let function = Function(rawValue: name.value) else {
             throw EvaluationError(.badCall(name.value), span: name.span)
@@ -378,7 +378,7 @@ extension Evaluator {
         return try pieces(of: result.whole, cut, span: statement.pieces[0].span)
     }
 
-    /// Returns the pieces for a connection with TLS, where offsets of cuts count the bytes that `seal` returns.
+    /// Returns the pieces for a connection with TLS. Cut offsets apply to the bytes that `seal` returns.
     package func pieces(
         of statement: SendStatement, sealing seal: ([UInt8]) -> [UInt8]
     ) throws(EvaluationError) -> [[UInt8]] {
@@ -395,7 +395,7 @@ extension Evaluator {
         return result
     }
 
-    /// Returns the pieces without the cuts of a clause.
+    /// Returns the pieces before any cut of a clause is applied.
     private func wholePieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for piece in statement.pieces {
@@ -437,7 +437,7 @@ extension Evaluator {
         return result
     }
 
-    /// Returns bytes cut as a clause describes.
+    /// Returns the bytes, cut as the clause describes.
     package func pieces(
         of whole: [UInt8], _ cut: Cut<Parsed>, span: SourceSpan
     ) throws(EvaluationError) -> [[UInt8]] {
@@ -455,7 +455,7 @@ extension Evaluator {
                 offsets.append(offset)
             }
         case .random(let seed):
-            // Draws at least one and at most 64 random places to cut at; equal places count once.
+            // Draw at least one and at most 64 random places to cut at; equal places count once.
             var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
             let most = min(whole.count - 1, Self.mostPieces / 4)
@@ -549,7 +549,7 @@ extension Evaluator {
         case .pong, .accept: return WebSocketFrame(WebSocketFrame.Opcode.pong, try payload(0))
         case .close:
             guard let code = arguments.first else { return .close(nil) }
-            return .close(UInt16(try number(code, "code", 0...65_535)), try payload(1))
+            return .close(UInt16(try number(code, "a close code", 0...65_535)), try payload(1))
         case .frame:
             return WebSocketFrame(UInt8(try number(arguments[0], "opcode", 0...15)), try payload(1))
         }

@@ -40,13 +40,13 @@ package enum ExpectedText: Sendable {
     }
 }
 
-/// A WebSocket frame that is expected as the script writes it.
+/// A WebSocket frame that must be received exactly as the script states it.
 package struct ExpectedFrame: Sendable {
     package enum Mask: Sendable {
-        /// As required of the side that sent the frame.
+        /// Masked if the sender is a client, unmasked if it is a server.
         case asMust
         case unmasked
-        /// With any key.
+        /// Masked with any key.
         case masked
         case key([UInt8])
     }

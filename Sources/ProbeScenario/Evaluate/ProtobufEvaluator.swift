@@ -28,7 +28,7 @@ struct ProtobufEvaluator {
         let number = try evaluator.integer(of: field.number)
         guard (1...ProtobufWriter.largestField).contains(number) else {
             throw EvaluationError(
-                .outOfRange(number, "field number", 1...ProtobufWriter.largestField), span: field.number.span)
+                .outOfRange(number, "a field number", 1...ProtobufWriter.largestField), span: field.number.span)
         }
         switch field.content {
         case .single(let scalar): try append(scalar, number, to: &writer)

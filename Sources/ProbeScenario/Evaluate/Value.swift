@@ -16,7 +16,7 @@ package enum Value: Sendable, Equatable {
         self = Int(exactly: integer).map(Value.integer) ?? .unsigned(integer)
     }
 
-    /// The integer in two parts, where the first one takes precedence in comparisons; `nil` for other values.
+    /// The integer in two parts, to be compared in this order; `nil` for other values.
     package var order: (high: Int, low: UInt64)? {
         switch self {
         case .integer(let value): (value < 0 ? -1 : 0, UInt64(bitPattern: Int64(value)))

@@ -183,8 +183,8 @@ struct CrowdParser: GrammarPart {
         guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
         cursor.report(
             .crowdScript,
-            "a crowd can't bind `\(cursor.text(cursor.token(ahead: 1)))`, because each member would have its own "
-                + "value",
+            "a crowd can't bind `\(cursor.text(cursor.token(ahead: 1)))`, because each member would have its "
+                + "own value",
             hint: "remove `as`, or bind it in a step of a separate client", at: cursor.place)
         throw Abandoned()
     }
@@ -210,7 +210,8 @@ struct CrowdParser: GrammarPart {
         let percentile = try parsePercentile(example)
         let (comparison, limit) = try values.parseTimeComparison(example, usual: .lessOrEqual)
         try cursor.expect(word: "of", example)
-        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a kind of wait", MemberWait.allCases))
+        return .latency(
+            percentile, comparison, limit, of: try cursor.parseChoice("a kind of wait", MemberWait.allCases))
     }
 
     /// Parses `p99`, `p99.9`, `max`.

@@ -10,7 +10,7 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
-    /// Returns why the text is not a host name that a resolver can look up (RFC 1123, section 2.1); `nil` if it is one.
+    /// Returns why the text is not a host name that a resolver can look up (RFC 1123, 2.1); `nil` if it is one.
     static func fault(inName name: String) -> String? {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if name.isEmpty { return "it is empty" }
