@@ -73,7 +73,8 @@ package struct ByteRegex: Sendable {
         return firstMatch(in: input, from: start, steps: &steps)
     }
 
-    /// Returns the first match, and adds the work that it took to `steps`: at most one for each instruction and byte.
+    /// Returns the first match, and adds the number of steps of the search to `steps`: at most one for each instruction
+    /// and byte.
     package func firstMatch(in input: borrowing Span<UInt8>, from start: Int = 0, steps: inout Int) -> Match? {
         guard start >= 0 else { return nil }
         var machine = RegexMachine(program, capturing: true)

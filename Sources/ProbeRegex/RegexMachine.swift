@@ -17,7 +17,7 @@ struct RegexMachine {
         }
     }
 
-    /// A pending task while a thread is followed: continue at an instruction, or restore the value of a slot.
+    /// A pending task of `follow`: to continue at an instruction, or to restore the value of a slot.
     private enum Pending {
         case follow(Int)
         case restore(slot: Int, value: Int)

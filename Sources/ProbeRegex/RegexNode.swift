@@ -8,8 +8,8 @@ enum RegexAssertion: Sendable, Equatable {
 
 /// A parsed part of a pattern.
 ///
-/// It stores the size of its compiled program, so that the parser rejects a pattern that would be too large before
-/// anything is expanded.
+/// It stores the size of its compiled program, so that the parser can reject a pattern that would be too large before
+/// any repetition is expanded.
 struct RegexNode: Sendable {
     indirect enum Shape: Sendable {
         case empty

@@ -5,7 +5,7 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
         case notUTF8
         /// A `(` or a `[` that is never closed; the offset is that of the opening character.
         case unclosedGroup, unclosedClass
-        /// A `)` that closes nothing.
+        /// A `)` without a matching `(`.
         case unopenedGroup
         /// A `\` at the end of the pattern.
         case danglingEscape
@@ -59,49 +59,50 @@ package struct RegexSyntaxError: Error, Sendable, Equatable {
 extension RegexSyntaxError: CustomStringConvertible {
     package var description: String { "\(message) (at byte \(offset) of the pattern)" }
 
-    /// A one-line description that also names the fix if there is only one; it does not include the position.
+    /// A one-line description, without the position; it includes the fix if there is only one.
     package var message: String {
         switch kind {
         case .notUTF8: #"the pattern is not UTF-8; write a byte as \xHH"#
-        case .unclosedGroup: "this '(' has no ')'"
-        case .unclosedClass: "this '[' has no ']' (a ']' right behind '[' or '[^' is a member of the class)"
-        case .unopenedGroup: #"this ')' closes nothing; a literal one is '\)'"#
-        case .danglingEscape: #"the pattern ends in a lone '\'; a literal one is '\\'"#
-        case .unknownEscape("Z"): #"there is no '\Z'; the end of the input is '\z' or '$'"#
+        case .unclosedGroup: "this '(' has no matching ')'"
+        case .unclosedClass: "this '[' has no matching ']' (a ']' directly after '[' or '[^' is a member of the class)"
+        case .unopenedGroup: #"this ')' has no matching '('; write a literal one as '\)'"#
+        case .danglingEscape: #"the pattern ends with a single '\'; write a literal one as '\\'"#
+        case .unknownEscape("Z"): #"unknown escape '\Z'; write the end of the input as '\z' or '$'"#
         case .unknownEscape("p"), .unknownEscape("P"), .unknownEscape("X"):
-            "Unicode properties are not supported: what is matched are bytes"
+            "Unicode properties are not supported: a pattern matches bytes"
         case .unknownEscape("Q"), .unknownEscape("E"):
-            #"there is no '\Q…\E'; put a '\' before each special character, or insert a variable with ${name}"#
-        case .unknownEscape(let character): #"there is no escape '\\#(character)'"#
-        case .badByteEscape: #"'\x' takes two hex digits, as in '\x0d'"#
-        case .badScalarEscape: #"'\u' takes a Unicode scalar in braces, as in '\u{e9}'"#
-        case .octalEscape: #"there are no octal escapes; write '\xHH' ('\0' alone is NUL)"#
-        case .unknownGroup: "there is no group of this kind; there are (…), (?:…), (?<name>…), (?i) and (?i:…)"
-        case .unknownFlag(let flag): "there is no flag '\(flag)'; there are i, m and s"
-        case .badGroupName: "a group's name is a letter or '_', then letters, digits, '_' or '-', then '>'"
+            #"'\Q…\E' is not supported; put a '\' before each special character, or insert a variable with ${name}"#
+        case .unknownEscape(let character): #"unknown escape '\\#(character)'"#
+        case .badByteEscape: #"'\x' must be followed by two hex digits, as in '\x0d'"#
+        case .badScalarEscape: #"'\u' must be followed by a Unicode scalar in braces, as in '\u{e9}'"#
+        case .octalEscape: #"octal escapes are not supported; write '\xHH' ('\0' alone is NUL)"#
+        case .unknownGroup: "unknown kind of group; use (…), (?:…), (?<name>…), (?i) or (?i:…)"
+        case .unknownFlag(let flag): "unknown flag '\(flag)'; use i, m or s"
+        case .badGroupName:
+            "a group name must be a letter or '_', followed by letters, digits, '_' or '-', and end with '>'"
         case .duplicateGroupName(let name): "the group name '\(name)' is used twice"
-        case .tooManyGroups(let limit): "more than \(limit) named groups"
-        case .nothingToRepeat: #"nothing to repeat before this quantifier; a literal one needs a '\' before it"#
-        case .repeatedTwice: "a quantifier behind a quantifier; put the first one into (?:…)"
-        case .noRepeatMinimum: #"write '{0,n}' for "up to n""#
-        case .repeatBoundsReversed(let low, let high): "the bounds of '{\(low),\(high)}' are the wrong way round"
-        case .rangeReversed: "this range ends before it starts"
-        case .badRangeEnd: #"a range goes from one byte to another; a literal '-' stands first, last or as '\-'"#
+        case .tooManyGroups(let limit): "the pattern has more than \(limit) named groups"
+        case .nothingToRepeat: #"there is nothing to repeat before this quantifier; escape a literal one with '\'"#
+        case .repeatedTwice: "a quantifier can't follow another; enclose the first one and its operand in (?:…)"
+        case .noRepeatMinimum: #"this repetition has no minimum; write '{0,n}' for "up to n""#
+        case .repeatBoundsReversed(let low, let high): "the bounds of '{\(low),\(high)}' are in the wrong order"
+        case .rangeReversed: "the bounds of this range are in the wrong order"
+        case .badRangeEnd: #"a range must go from one byte to another; put a literal '-' first or last, or write '\-'"#
         case .nonASCIIInNegatedClass:
-            "a negated class holds single bytes only, and this character is several bytes in UTF-8"
-        case .unknownPOSIXClass(let name): "there is no class '[:\(name):]'"
+            "a negated class can contain only single bytes, but this character has several bytes in UTF-8"
+        case .unknownPOSIXClass(let name): "unknown class '[:\(name):]'"
         case .backreference: Self.unsupported("backreferences")
         case .lookaround: Self.unsupported("lookahead and lookbehind")
         case .possessive: Self.unsupported("possessive quantifiers")
         case .atomicGroup: Self.unsupported("atomic groups")
         case .conditional: Self.unsupported("conditional groups")
-        case .nestedTooDeep(let limit): "groups are nested deeper than \(limit)"
+        case .nestedTooDeep(let limit): "groups are nested more than \(limit) levels deep"
         case .tooLarge(let limit):
-            "the pattern is too large: with its repeats written out it has more than \(limit) steps"
+            "the pattern is too large: with its repetitions expanded, it has more than \(limit) instructions"
         }
     }
 
     private static func unsupported(_ what: String) -> String {
-        "\(what) are not supported: every pattern is matched in time linear in the input"
+        "\(what) are not supported, because a pattern must match in time linear in the input"
     }
 }
