@@ -206,7 +206,7 @@ struct DeclarationParser: GrammarPart {
         case "local":
             if isListening {
                 throw cursor.fail(
-                    .unknownWord, "`local` is only for a subject that connects: it sets its local address",
+                    .unknownWord, "`local` is only for a subject that connects: it sets the address to connect from",
                     hint: "write `listens on 127.0.0.2`", at: option.span)
             }
             options.local = try parseLocal(isListening: false)

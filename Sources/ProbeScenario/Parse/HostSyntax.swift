@@ -18,19 +18,19 @@ enum HostSyntax {
         if parts.last?.isEmpty == true { return "it ends with a dot" }
         for part in parts {
             if part.isEmpty { return "it begins with a dot, or has two dots in a row" }
-            if part.count > 63 { return "a part of it is longer than 63 bytes" }
+            if part.count > 63 { return "one of its labels is longer than 63 bytes" }
             guard
                 part.allSatisfy({ $0.isDigit || $0.isWordStart && $0 != UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
             else {
                 return "it contains a character that is not a letter, digit or hyphen"
             }
             if part.first == UInt8(ascii: "-") || part.last == UInt8(ascii: "-") {
-                return "a part of it begins or ends with a hyphen"
+                return "one of its labels begins or ends with a hyphen"
             }
         }
-        if parts.last?.allSatisfy(\.isDigit) == true { return "its last part is a number, as in an IP address" }
+        if parts.last?.allSatisfy(\.isDigit) == true { return "its last label is a number, as in an IP address" }
         if parts.last.map({ String(decoding: Array($0), as: UTF8.self).lowercased() }) == "localhost" {
-            return "localhost is the machine itself, and is not looked up with a resolver"
+            return "localhost always refers to this machine, so it is never looked up"
         }
         return nil
     }

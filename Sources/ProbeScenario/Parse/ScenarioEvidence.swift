@@ -101,7 +101,7 @@ extension Diagnostic.Message {
     /// The message for prose with a title at this line.
     static func scenarioInText(line: Int) -> Self {
         Self(
-            .noScenario, "this is text that contains a scenario, which begins at line \(line), not a scenario file",
+            .noScenario, "this is not a scenario file, but text with a scenario that begins at line \(line)",
             hint: "copy the scenario to a file that ends in .scn")
     }
 }
