@@ -91,9 +91,9 @@ extension EvaluationError.Reason {
         case .notARegex: "this value is not a regex"
         case .emptyDelimiter: "the delimiter is empty, so it would match everywhere"
         case .badCall(let name): "`\(name)(…)` has invalid arguments"
-        case .cutOutOfOrder(let offset): "offset \(offset) is not after the one before it"
+        case .cutOutOfOrder(let offset): "offset \(offset) is not greater than the previous one"
         case .cutPastEnd(let offset, let length):
-            "offset \(offset) is not inside the value, which has \(counted(length, "byte"))"
+            "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
         case .outOfRange(let value, let what, let range):
             "\(value) is out of range for \(what): expected \(range.lowerBound) to \(range.upperBound)"
         case .notAllowed(let range, let value):
@@ -116,7 +116,7 @@ extension EvaluationError.Reason {
         case .tooLongForPrefix: "use a wider prefix, such as u32 or varint"
         case .tooLarge: "send it in several steps, or in a `for` loop"
         case .badBase64: "use letters, digits, `+` and `/`, with `=` at the end (RFC 4648, 4)"
-        case .outsideFolder: "copy the file into the script's folder, or into a folder below it"
+        case .outsideFolder: "copy the file next to the script, or below it"
         case .file: "give the path relative to the folder of the script"
         case .noTerminator: "write the bytes literally, or use framing \(Framing.lineWords), such as `framing \"END\"`"
         case .badLengthForm: "use 1 (the second byte, up to 125), or 2 or 8 (the bytes after it; RFC 6455, 5.2)"
