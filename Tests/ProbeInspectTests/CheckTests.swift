@@ -201,12 +201,12 @@ import Testing
     @Test(
         arguments: [
             (
-                "wire clent -> server lines crlf", "a.checks:1:6: error: there is no actor `clent`",
+                "wire clent -> server lines crlf", "a.checks:1:6: error: unknown actor `clent`",
                 "did you mean `client`?"
             ),
             ("wire client -> server line crlf", "a.checks:1:23: error:", "^"),
             ("wire client -> client lines crlf", "`client` has no connection to itself", "^"),
-            ("wire client -> server bytes x", "`x` is not bound anywhere", "^"),
+            ("wire client -> server bytes x", "unknown variable `x`", "^"),
             ("wire client -> server bytes file(\"a\")", "`a` can't be read: no such file", "^"),
             ("client send \"x\"", "a.checks:1:1: error:", "client"),
             ("wire no rst after 5ms", "error:", "after"),

@@ -10,7 +10,7 @@ struct CrowdChecker {
 
     func check(_ crowd: CrowdDeclaration, of actor: ActorDeclaration, _ values: ValueChecker) {
         values.requireInteger(crowd.count, "the number of members", 1, CrowdDeclaration.most)
-        if let size = crowd.receiveBuffer { values.requireInteger(size, "the buffer", 1, 1 << 30) }
+        if let size = crowd.receiveBuffer { values.requireInteger(size, "the buffer size", 1, 1 << 30) }
         guard case .clients(let target) = crowd.role else { return }
         switch target {
         case .address(let address):
@@ -24,12 +24,13 @@ struct CrowdChecker {
             if let tls = actor.tls {
                 names.report(
                     .crowdScript,
-                    "`\(other.value)` is a server of the script: it drops what a crowd sends, and makes no handshake with it",
-                    hint: "leave tls out, or let the crowd connect to a process", at: tls.span)
+                    "`\(other.value)` is a server of the script, which discards what a crowd sends and does no TLS handshake",
+                    hint: "remove `tls`, or connect the crowd to a process", at: tls.span)
             } else if known.tls != nil {
                 names.report(
-                    .crowdScript, "`\(other.value)` has TLS, and what takes the connections of a crowd there has none",
-                    hint: "let the crowd connect to a server without tls, or to a process", at: other.span)
+                    .crowdScript,
+                    "`\(other.value)` is declared with `tls`, but it accepts a crowd's connections without TLS",
+                    hint: "connect the crowd to a server without `tls`, or to a process", at: other.span)
             }
         }
     }
@@ -49,16 +50,16 @@ struct CrowdChecker {
         case .start(_, let script):
             if known.life == .running {
                 names.reportOrder(
-                    .alreadyRunning, "`\(name.value)` runs already",
-                    hint: "write \(name.value) stop before it is started again", at: step.focus)
+                    .alreadyRunning, "`\(name.value)` is already running",
+                    hint: "add `\(name.value) stop` before this step", at: step.focus)
             }
             setLife(of: name, .running)
             MemberChecker(names: names, target: names.targets[name.value]).check(script)
         case .stop:
             if known.life == .stopped {
                 names.reportOrder(
-                    .notRunning, "`\(name.value)` does not run any more",
-                    hint: "write \(name.value) start { … } before this step", at: step.focus)
+                    .notRunning, "`\(name.value)` is no longer running",
+                    hint: "add `\(name.value) start { … }` before this step", at: step.focus)
             }
             requireStarted(name, known)
             setLife(of: name, .stopped)
@@ -72,8 +73,8 @@ struct CrowdChecker {
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.life == .idle else { return }
         names.reportOrder(
-            .notRunning, "`\(name.value)` was not started",
-            hint: "write \(name.value) start { … } before this step, with what each member does", at: name.span)
+            .notRunning, "`\(name.value)` has not been started",
+            hint: "add `\(name.value) start { … }`, with what each member does, before this step", at: name.span)
         setLife(of: name, .unknown)
     }
 
@@ -83,8 +84,9 @@ struct CrowdChecker {
             known.life == .idle
         else { return }
         names.reportOrder(
-            .notRunning, "`\(client.value)` connects to `\(name.value)`, which was not started: nobody listens there",
-            hint: "write \(name.value) start { … } before this step", at: client.span)
+            .notRunning,
+            "`\(client.value)` connects to `\(name.value)`, which has not been started and does not listen yet",
+            hint: "add `\(name.value) start { … }` before this step", at: client.span)
     }
 
     private func setLife(of name: Name, _ life: ScriptState.Actor.Life) {
@@ -101,9 +103,9 @@ struct CrowdChecker {
             // A number less than 0 has already been reported.
             if wanted == 0, comparison.holdsForAnyCount(wanted) {
                 names.report(
-                    .outOfRange, "this always holds: `\(count.rawValue)` of `\(name.value)` is never below 0",
+                    .outOfRange, "this is always true: `\(count.rawValue)` of `\(name.value)` is never less than 0",
                     hint:
-                        "write \(name.value) expect \(count.rawValue) == 0 where there must be none, or how many there must be",
+                        "write `\(name.value) expect \(count.rawValue) == 0` if there must be none, or the required number",
                     at: number.span)
             }
             let least: Int? =
@@ -115,14 +117,15 @@ struct CrowdChecker {
             guard let least, least > 0 else { return }
             if let members = members(of: name.value), least > members {
                 names.report(
-                    .outOfRange, "`\(name.value)` has \(counted(members, "member")): so many there are never",
-                    hint: "expect \(members) at most, or write crowd \(name.value) with more members", at: number.span)
+                    .outOfRange, "this is never true: `\(name.value)` has only \(counted(members, "member"))",
+                    hint: "expect at most \(members), or declare `crowd \(name.value)` with more members",
+                    at: number.span)
             }
             if count == .done, !scripts.isEmpty, scripts.allSatisfy({ $0.statements.contains { $0.kind.isEndless } }) {
                 names.report(
                     .crowdScript,
-                    "the members of `\(name.value)` never come to an end: their script goes on until the crowd stops",
-                    hint: "expect alive or connected of them", at: step.focus)
+                    "the members of `\(name.value)` are never done: their script runs until the crowd stops",
+                    hint: "expect `alive` or `connected` instead", at: step.focus)
             }
         case .latency(_, _, _, let what):
             let isMeasured = scripts.contains { $0.all.contains { MemberWait($0.kind) == what } }
@@ -148,8 +151,8 @@ struct CrowdChecker {
                 !names.collected.crowdsOfSteps.contains(name)
             else { continue }
             names.report(
-                .notRunning, "`\(name)` is never started: its members do nothing",
-                hint: "write \(name) start { … } with what each of them does", at: actor.name.span)
+                .notRunning, "`\(name)` is never started, so its members do nothing",
+                hint: "add `\(name) start { … }` with what each member does", at: actor.name.span)
         }
     }
 }
@@ -158,13 +161,13 @@ extension Diagnostic.Message {
     static func overUnix(_ name: String) -> Self {
         Self(
             .notAnActor, "`\(name)` is a crowd, and crowds connect over TCP only",
-            hint: "let it connect to a TCP address: server S on 127.0.0.1")
+            hint: "connect it to a TCP address, such as `server S on 127.0.0.1`")
     }
 
     static func notMeasured(_ name: String, _ what: MemberWait) -> Self {
         Self(
-            .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`: there is nothing to measure",
-            hint: "it is measured of their \(Self.example(of: what))")
+            .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`, so there is nothing to measure",
+            hint: "add `\(Self.example(of: what))` to their script, or measure a wait that it contains")
     }
 
     private static func example(of latency: MemberWait) -> String {

@@ -30,8 +30,8 @@ struct DefinitionGraph {
         for call in Self.calls(in: block.steps) {
             if isOpen.contains(call.value) {
                 context.report(
-                    .recursiveDefinition, "`\(call.value)` does itself: it would never end",
-                    hint: "repeat with for i in 1..100 { … } or retry", at: call.span)
+                    .recursiveDefinition, "`\(call.value)` invokes itself and would never end",
+                    hint: "repeat steps with `for i in 1..100 { … }` or `retry`", at: call.span)
                 canInline = false
             } else if depth >= TokenCursor.deepestNesting {
                 reportDepth(at: call.span)
@@ -78,8 +78,8 @@ struct DefinitionGraph {
                 if canInline {
                     context.report(
                         .tooDeep,
-                        "the steps come to more than \(Self.mostSteps) here, each `do` counted with the steps that it stands for",
-                        hint: "a define that does another one twice doubles its steps: write for i in 1..2 { do NAME }",
+                        "there are more than \(Self.mostSteps) steps here, counting at each `do` the steps that it runs",
+                        hint: "replace two `do NAME` with `for i in 1..2 { do NAME }`, which doesn't double the steps",
                         at: step.span)
                 }
                 (canInline, isTooLarge) = (false, true)

@@ -1,12 +1,13 @@
 import ProbeBase
 
-/// Finds files in a `process` line that are next to the script: the program runs in its own folder and can't find them.
+/// Finds the words of a `process` line that name files next to the script: the program runs in its own folder, where it
+/// can't find them.
 struct FilesOfCommands {
     let context: ParseContext
 
     /// How the program uses a word.
     private enum Place {
-        /// Nothing runs without the file: a command with a `/`, or the script that an interpreter runs.
+        /// The program can't run without the file: a command with a `/`, or the script that an interpreter runs.
         case decisive
         case other
     }
@@ -35,7 +36,7 @@ struct FilesOfCommands {
                 continue
             }
             if text.hasPrefix("-") {
-                // After `-c`, `-m` and `-e` there is no script.
+                // `-c`, `-m` and `-e` are not followed by a script.
                 if ["-c", "-m", "-e", "--eval"].contains(text) { isScriptNext = false }
                 isOptionsValue = ["-W", "-X", "-r", "-I", "--require", "--import", "-o", "-O"].contains(text)
                 continue
@@ -58,13 +59,13 @@ struct FilesOfCommands {
         let shown = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         if place == .decisive {
             context.report(
-                .fileBesideScript, "programs run in a folder of their own: there is no \(Escaped.quoted(shown)) in it",
-                hint: "write ${dir}/\(shown): ${dir} is the script's folder", at: span)
+                .fileBesideScript, "programs run in a private folder, which does not contain \(Escaped.quoted(shown))",
+                hint: "write `${dir}/\(shown)`; `${dir}` is the script's folder", at: span)
         } else {
             context.report(
                 .fileMayBeBesideScript,
-                "programs run in a folder of their own, and \(Escaped.quoted(shown)) is a file beside the script",
-                hint: "write ${dir}/\(shown) where that file is meant", at: span)
+                "programs run in a private folder, but \(Escaped.quoted(shown)) is a file next to the script",
+                hint: "write `${dir}/\(shown)` if you mean that file", at: span)
         }
     }
 

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks the header: its actors, and the values that it assigns to names.
+/// Checks the header: its actors, and the values that it binds to names.
 struct HeaderChecker {
     let names: NameScope
     let values: ValueChecker
@@ -17,8 +17,8 @@ struct HeaderChecker {
         NameChecker(names: names, links: links).checkHeader()
         if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
             names.report(
-                .tooManyCases, "more than \(CaseExpansion.mostParameters) `each`",
-                hint: "what has one value only is a let; a table has several columns for one each", at: parameter.span)
+                .tooManyCases, "the header has more than \(CaseExpansion.mostParameters) `each`",
+                hint: "use `let` for a single value, or one `each` for several columns of a table", at: parameter.span)
         }
         for item in context.headerOrder {
             switch item {
@@ -196,31 +196,31 @@ extension Diagnostic.Message {
     static func nothingToCut(length: Int, times: Int) -> Self {
         Self(
             .emptyRange,
-            "\(counted(length, "byte")) can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
-            hint: "a value of n bytes has n - 1 places to cut it")
+            "\(counted(length, "byte")) can't be cut \(times == 1 ? "once" : "\(times) times"), so no case would run",
+            hint: "use a longer value: n bytes can be cut in n - 1 places")
     }
 
     /// The message for an RST, urgent bytes or a TCP option on a Unix socket.
     static func notOnUnix(_ what: String, actor: String) -> Self {
         Self(
-            .unknownVerb, "`\(actor)` is connected over a Unix socket, and that has no `\(what)`",
-            hint: what == "reset" ? "`close` ends it; an RST needs TCP" : "leave it out, or use a TCP address")
+            .unknownVerb, "`\(actor)` uses a Unix socket, which does not support `\(what)`",
+            hint: what == "reset" ? "use `close`; an RST needs TCP" : "remove it, or use a TCP address")
     }
 
     static func unknownActor(_ name: String, _ actors: [String]) -> Self {
         if name == "localhost" {
-            return Self(.unknownActor, "there is no actor `localhost`", hint: "an address has a port: localhost:8080")
+            return Self(.unknownActor, "unknown actor `localhost`", hint: "add a port to the address: `localhost:8080`")
         }
         return Self(
-            .unknownActor, "there is no actor `\(name)`",
+            .unknownActor, "unknown actor `\(name)`",
             hint: Suggestion.nearest(to: name, among: actors).map { "did you mean `\($0)`?" }
                 ?? (actors.isEmpty
-                    ? "declare it before the first step: server \(name), client \(name) -> …, or bind it with "
-                        + "accept as \(name)"
-                    : "the actors are \(actors.joined(separator: ", ")); others are declared before the first step"))
+                    ? "declare it before the first step, with `server \(name)` or `client \(name) -> …`, or bind it with "
+                        + "`accept as \(name)`"
+                    : "the actors are \(actors.joined(separator: ", ")); declare others before the first step"))
     }
 
     static func wrongKindOfActor(_ name: String, is kind: String, wanted: String) -> Self {
-        Self(.notAnActor, "`\(name)` is a \(kind), and \(wanted) is meant")
+        Self(.notAnActor, "expected \(wanted), but `\(name)` is a \(kind)")
     }
 }

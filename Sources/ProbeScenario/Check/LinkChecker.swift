@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks links: which actors are on one, and whether what a step says about packets is possible.
+/// Checks links: which actors are on them, and whether the packets that a step selects can exist.
 struct LinkChecker {
     let names: NameScope
     let values: ValueChecker
@@ -24,13 +24,13 @@ struct LinkChecker {
                 case .server, .client, .subject, .process, .crowd: break
                 case .proxy, .connection, .link:
                     names.report(
-                        .linkEnds, "`\(name.value)` is a \(known.kind.rawValue), and that can't be on a link",
-                        hint: "a link has servers, clients, subjects and processes at its ends", at: name.span)
+                        .linkEnds, "`\(name.value)` is a \(known.kind.rawValue), which can't be on a link",
+                        hint: "name only servers, clients, subjects, processes and crowds in a link", at: name.span)
                 }
                 if !seen.insert(name.value).inserted {
                     names.report(
-                        .linkEnds, "`\(name.value)` is on a link already",
-                        hint: "an actor has one network: leave it out of one of the two", at: name.span)
+                        .linkEnds, "`\(name.value)` is already on a link",
+                        hint: "remove one of the two mentions: an actor is in one network only", at: name.span)
                 }
             }
         }
@@ -49,21 +49,22 @@ struct LinkChecker {
         let isOnLink = side(of: actor.name.value) != nil
         if isOnLink, let address, address.link == nil {
             names.report(
-                .linkEnds, "`\(actor.name.value)` is on a link, and there it has the address of its side",
-                hint: "write server \(actor.name.value) on link:8080, or on [link6]:8080 for IPv6", at: address.span)
+                .linkEnds, "`\(actor.name.value)` is on a link, where it must use the address of its side",
+                hint: "write `server \(actor.name.value) on link:8080`, or `on [link6]:8080` for IPv6", at: address.span
+            )
         }
         guard let address, address.link != nil, !isOnLink else { return }
         if context.scenario.links.isEmpty {
             return names.report(
-                .linkEnds, "`\(actor.name.value)` listens on a link, and the script has none",
-                hint: "write link \(actor.name.value) <-> T, or leave `on link` out", at: address.span)
+                .linkEnds, "`\(actor.name.value)` listens on a link, but the script declares none",
+                hint: "add `link \(actor.name.value) <-> T`, or remove `on link`", at: address.span)
         }
         let link = context.scenario.links[0]
         let (left, right) = (hasPassive(link.left), hasPassive(link.right))
         guard context.scenario.links.count == 1, left != right else {
             return names.report(
-                .linkEnds, "which side of which link `\(actor.name.value)` is on can't be told",
-                hint: "name it in the link: link \(actor.name.value), S <-> T", at: address.span)
+                .linkEnds, "it is unclear which side of which link `\(actor.name.value)` is on",
+                hint: "name it in the link: `link \(actor.name.value), S <-> T`", at: address.span)
         }
         if left {
             context.scenario.links[0].left.append(actor.name)
@@ -133,8 +134,8 @@ struct LinkChecker {
             if length == 0 { names.report(.emptySend, at: value.span) }
             if length > LinkCommand<Parsed>.injectable.upperBound {
                 names.report(
-                    .linkFault, "\(length) bytes do not fit a segment of the link",
-                    hint: "inject \(LinkCommand<Parsed>.injectable.upperBound) bytes at most, in several steps",
+                    .linkFault, "\(length) bytes do not fit into a segment of the link",
+                    hint: "inject at most \(LinkCommand<Parsed>.injectable.upperBound) bytes in each of several steps",
                     at: value.span)
             }
         }
@@ -143,21 +144,21 @@ struct LinkChecker {
             from.isLeft != to.isLeft
         else {
             return names.report(
-                .linkEnds, "`\(link.from.value)` and `\(link.to.value)` are not the two ends of one link",
-                hint: "the header says who they are: link \(link.from.value) <-> \(link.to.value)",
+                .linkEnds, "`\(link.from.value)` and `\(link.to.value)` are not on opposite sides of the same link",
+                hint: "declare the link in the header: `link \(link.from.value) <-> \(link.to.value)`",
                 at: link.from.span.joined(with: link.to.span))
         }
         if case .loss = link.action { names.linksWithLoss.insert(from.link) }
         if case .burst = link.action, !names.linksWithLoss.contains(from.link), !names.place.isOrderUnknown {
             names.report(
-                .linkFault, "no packets are lost here that could be lost in a row",
-                hint: "write loss 5% before it, or loss 5% burst 3", at: step.focus)
+                .linkFault, "`burst` has no effect, because this link loses no packets",
+                hint: "add `loss 5%` before this step, or write `loss 5% burst 3`", at: step.focus)
         }
         guard let selection = link.action.selection else { return }
         if link.isBothWays, !selection.ordinals.isAll {
             names.report(
-                .linkFault, "the packets of both directions are not counted together",
-                hint: "write link S -> T for those of one direction, or all for each packet",
+                .linkFault, "packets of the two directions are not counted together",
+                hint: "write `link S -> T` for the packets of one direction, or `all` for every packet",
                 at: selection.ordinals.span)
         }
         if case .range(let first, let last) = selection.ordinals.kind,
@@ -165,15 +166,17 @@ struct LinkChecker {
             case .integer(let high) = names.constants.fold(last), high < low
         {
             names.report(
-                .linkFault, "the last packet is before the first", hint: "write the smaller number first: data 2..5",
+                .linkFault, "the last packet is before the first", hint: "write the smaller number first: `data 2..5`",
                 at: selection.ordinals.span)
         }
         if !link.isBothWays, isNeverSent(selection.kind, by: from) {
             names.report(
                 .linkFault,
-                "`\(link.from.value)` never sends a packet of the kind `\(selection.kind.rawValue)`: the other end opens the connections",
+                "`\(link.from.value)` never sends a `\(selection.kind.rawValue)` packet: "
+                    + (selection.kind == .syn ? "the other end opens the connections" : "it opens the connections"),
                 hint: selection.kind == .syn
-                    ? "it answers with a synack; the other direction has the syn" : "the other direction has it",
+                    ? "select its `synack`, or the `syn` of the other direction"
+                    : "select the `synack` of the other direction",
                 at: selection.ordinals.span)
         }
     }
@@ -190,27 +193,27 @@ struct LinkChecker {
         return kind == .syn ? !opens(own) : opens(own)
     }
 
-    /// Checks `arrived` after a statement about the wire.
+    /// Checks the word `arrived` of a wire statement.
     func checkArrived(_ statement: WireStatement<Parsed>) {
         for name in statement.names where side(of: name.value) == nil && !names.isDoubtful(name.value) {
             return names.report(
-                .linkEnds, "`arrived` is about packets of a link, and `\(name.value)` is on none",
-                hint: "without a link what left has arrived: leave the word out", at: name.span)
+                .linkEnds, "`arrived` is about packets on a link, but `\(name.value)` is not on one",
+                hint: "remove `arrived`: without a link, every packet that was sent has arrived", at: name.span)
         }
     }
 }
 
 extension Diagnostic.Message {
-    /// The message for a connection with one end on a link whose other end is not on it, or is on the same side.
+    /// The message for a connection from an actor on a link to one that is not on it, or is on the same side.
     static func notAcross(_ name: String, target: String) -> Self {
         Self(
-            .linkEnds, "`\(name)` can't reach `\(target)`: they are not the two ends of one link",
-            hint: "write link \(target) <-> \(name)")
+            .linkEnds, "`\(name)` can't reach `\(target)`: they are not on opposite sides of the same link",
+            hint: "add `link \(target) <-> \(name)`")
     }
 
     static func addressBeside(_ name: String) -> Self {
         Self(
-            .linkEnds, "`\(name)` is on a link: nothing but the other end can be reached from there",
+            .linkEnds, "`\(name)` is on a link, from which it can reach only the other side",
             hint: "connect it to an actor on the other side")
     }
 }

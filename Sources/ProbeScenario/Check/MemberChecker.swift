@@ -22,8 +22,9 @@ struct MemberChecker {
         for statement in statements {
             if let endless {
                 return names.report(
-                    .unreachableStep, "this is never reached: the \(endless) before it goes on until the crowd stops",
-                    hint: "move it up, before the \(endless)", at: statement.span)
+                    .unreachableStep,
+                    "this is never reached, because the `\(endless)` before it runs until the crowd stops",
+                    hint: "move it before the `\(endless)`", at: statement.span)
             }
             follow(statement, &link)
             if statement.kind.isEndless { endless = statement.kind.word }
@@ -36,21 +37,21 @@ struct MemberChecker {
         case .connect:
             if target == nil {
                 return names.report(
-                    .crowdScript, "the members of `servers` are connections that have come: they connect to nothing",
-                    hint: "leave connect out; members that connect are clients: crowd W = 100 clients -> S",
+                    .crowdScript, "the members of `servers` are accepted connections, which can't connect",
+                    hint: "remove `connect`, or declare members that connect: `crowd W = 100 clients -> S`",
                     at: statement.span)
             }
             if case .up = link {
                 names.report(
-                    .alreadyConnected, "a member is connected already at this place",
-                    hint: "write close or reset before it", at: statement.span)
+                    .alreadyConnected, "a member is already connected here",
+                    hint: "add `close` or `reset` before it", at: statement.span)
             }
             link = .up
         case .repeats(let inner):
             if !inner.isEmpty, !inner.contains(where: { Self.takesTime($0) }) {
                 names.report(
-                    .crowdScript, "nothing in this repeat takes time: the members would turn round and round",
-                    hint: "it has to connect, send, expect or wait: repeat { send \"a\\r\\n\"; wait 1s }",
+                    .crowdScript, "nothing in this `repeat` takes time, so the members would loop without a pause",
+                    hint: "add a `connect`, `send`, `expect` or `wait`: `repeat { send \"a\\r\\n\"; wait 1s }`",
                     at: statement.span)
             }
             // The second iteration begins in the state in which the first one ended.
@@ -68,8 +69,8 @@ struct MemberChecker {
             if case .actor(let name) = target, names.state.actors[name.value]?.kind == .server {
                 names.report(
                     .crowdScript,
-                    "`\(name.value)` is a server of the script: it drops what a crowd sends, and never answers it",
-                    hint: "a process or a subject that listens answers; leave the expect out", at: statement.span)
+                    "`\(name.value)` is a server of the script, which discards what a crowd sends and never answers",
+                    hint: "remove the `expect`, or connect to a process or a subject that listens", at: statement.span)
             }
         case .stopReading, .read, .acceptRest: requireUp(statement, &link)
         }
@@ -88,24 +89,25 @@ struct MemberChecker {
         case .up: return
         case .none:
             names.report(
-                .notConnected, "a member is not connected yet where it is to \(statement.kind.word)",
-                hint: "clients begin with connect: { connect; \(statement.kind.word) … }", at: statement.span)
+                .notConnected, "a member can't \(statement.kind.word) yet: it is not connected",
+                hint: "begin the clients' script with `connect`: `{ connect; \(statement.kind.word) … }`",
+                at: statement.span)
         case .ended(let verb):
             names.report(
-                .unreachableStep, "a member was ended by its own \(verb) before: it can't \(statement.kind.word)",
-                hint: "move it up, or let clients connect again before it", at: statement.span)
+                .unreachableStep, "a member can't \(statement.kind.word) after its own `\(verb)`",
+                hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
         }
         // Later statements would report the same error.
         link = .up
     }
 
-    /// Requires a framing whose lines end with a terminator. For sent lines, only WebSocket is rejected, because its
-    /// frames differ from member to member.
+    /// Requires a framing whose lines end with a terminator. For lines that are sent, only WebSocket is rejected,
+    /// because its frames differ from member to member.
     private func requireTerminator(isSent: Bool, _ statement: CrowdStatement) {
         let framing = names.context.scenario.framing
         guard framing.terminator == nil, !isSent || framing == .websocket else { return }
         names.report(
-            .crowdScript, "with framing \(framing.rawValue) no line ends with a terminator, and members know no others",
-            hint: "write expect 10 bytes or expect until \"x\", or send without line", at: statement.span)
+            .crowdScript, "members need lines with a terminator, which `framing \(framing.rawValue)` does not have",
+            hint: "use `expect 10 bytes`, `expect until \"x\"`, or `send` without `line`", at: statement.span)
     }
 }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Checks host names: what they resolve to, and which subjects get them.
+/// Checks host names: what they resolve to, and which subjects connect to them.
 struct NameChecker {
     let names: NameScope
     let links: LinkChecker
@@ -9,7 +9,7 @@ struct NameChecker {
 
     // MARK: The header
 
-    /// Checks the names of the header; called when all actors and the link sides of each are known.
+    /// Checks the names of the header; called when all actors and the sides of the links that they are on are known.
     func checkHeader() {
         var seen: [String: SourceSpan] = [:]
         for statement in scenario.names {
@@ -17,9 +17,9 @@ struct NameChecker {
             {
                 names.report(
                     .hostName, "the name \(Escaped.quoted(statement.name.value)) is given twice",
-                    hint: "write all that it stands for in one statement; a step can give it another meaning later",
+                    hint: "list everything that it resolves to in one statement; a step can change it later",
                     at: statement.name.span,
-                    notes: [Diagnostic.Note("it is given here first", span: earlier)])
+                    notes: [Diagnostic.Note("it is first given here", span: earlier)])
             }
             check(statement)
         }
@@ -40,8 +40,8 @@ struct NameChecker {
         if links.side(of: name) == nil, !names.isDoubtful(name) {
             return names.report(
                 .hostName,
-                "`\(name)` is told the name \(Escaped.quoted(host.value)), and is on no link: names are answered there",
-                hint: "write link S <-> \(name)", at: host.span)
+                "`\(name)` connects to the host name \(Escaped.quoted(host.value)) but is not on a link, where names are resolved",
+                hint: "add `link S <-> \(name)`", at: host.span)
         }
         let known = all[NameStatement.key(of: host.value)] ?? []
         if known.isEmpty {
@@ -69,8 +69,9 @@ struct NameChecker {
         if scenario.links.isEmpty {
             if !names.isDoubtful("link") {
                 names.report(
-                    .hostAddress, "names are answered in the networks of a link, and the script has none",
-                    hint: "write link S <-> T, with who asks on one side and who is found on the other",
+                    .hostAddress, "host names are resolved in the networks of a link, but the script declares no link",
+                    hint:
+                        "add `link S <-> T`, with the actor that asks on one side and the one that is found on the other",
                     at: statement.name.span)
             }
             return
@@ -109,15 +110,15 @@ struct NameChecker {
         }
         guard let side = links.side(of: name.value) else {
             names.report(
-                .hostAddress, "`\(name.value)` is on no link, so that a name can't stand for it",
-                hint: "write link \(name.value) <-> T, with who asks on the other side", at: name.span)
+                .hostAddress, "`\(name.value)` is not on a link, so a name can't resolve to it",
+                hint: "add `link \(name.value) <-> T`, with the actor that asks on the other side", at: name.span)
             return false
         }
         if let first, links.side(of: first.value) != side {
             names.report(
                 .hostAddress,
-                "`\(first.value)` and `\(name.value)` are not on one side of one link: nobody could reach both",
-                hint: "write link \(first.value), \(name.value) <-> T", at: name.span)
+                "`\(first.value)` and `\(name.value)` are not on the same side of one link, so no actor can reach both",
+                hint: "add `link \(first.value), \(name.value) <-> T`", at: name.span)
             return false
         }
         return true
@@ -128,12 +129,12 @@ extension Diagnostic.Message {
     /// The message for an unknown host name; the hint suggests one of `names`.
     static func unknownHost(_ name: String, _ names: [String]) -> Self {
         Self(
-            .hostName, "nothing says what \(Escaped.quoted(name)) stands for",
+            .hostName, "unknown host name \(Escaped.quoted(name))",
             hint: Suggestion.nearest(to: name, among: names).map { "did you mean \"\($0)\"?" }
-                ?? "write name \(Escaped.quoted(name)) = S, with a server of the other side of the link")
+                ?? "add `name \"\(Escaped.text(name.utf8))\" = S`, where `S` is a server on the other side of the link")
     }
 
     static func addressTwice(_ text: String) -> Self {
-        Self(.hostAddress, "\(Escaped.text(text.utf8)) stands here twice", hint: "leave one out")
+        Self(.hostAddress, "\(Escaped.text(text.utf8)) is listed twice", hint: "remove one of the two")
     }
 }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// What each name means at the step being checked, and the reports about names that are unknown or mean something else.
+/// The meaning of each name at the step being checked. Reports names that are unknown or of the wrong kind.
 final class NameScope {
     /// The position of the check in a script.
     struct Place {
@@ -90,7 +90,7 @@ final class NameScope {
         return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
     }
 
-    /// With more names than this, no similar name is searched: each message would take time linear in their number.
+    /// The number of names above which no similar name is searched for: each message would take time linear in it.
     private static let mostNamesInMessage = 1_000
 
     /// Returns names for a message, in alphabetical order.
@@ -127,7 +127,7 @@ final class NameScope {
 
     func reportTaken(_ name: Name) {
         let notes = context.declarations[name.value].map {
-            [Diagnostic.Note("`\(name.value)` is given here first", span: $0)]
+            [Diagnostic.Note("`\(name.value)` is first declared here", span: $0)]
         }
         report(.duplicate(name.value), at: name.span, notes: notes ?? [])
     }
@@ -176,7 +176,7 @@ final class NameScope {
         if state.actors[name.value] != nil {
             report(
                 .notAVariable, "`\(name.value)` is an actor, not a value",
-                hint: "its port is \"${\(name.value).port}\"", at: name.span)
+                hint: "use `\"${\(name.value).port}\"` for its port", at: name.span)
         } else if isDoubtful(name.value) {
             return .any
         } else if collected.variables[name.value] != nil {
@@ -192,8 +192,8 @@ final class NameScope {
             if let other = names[name.value], other != line {
                 report(
                     .unboundVariable,
-                    "`\(name.value)` is bound by another line of this together, which runs at the same time",
-                    hint: "put both lines into one do { … }", at: name.span)
+                    "`\(name.value)` is bound by another line of this `together`, which runs at the same time",
+                    hint: "put both lines into one `do { … }`", at: name.span)
                 return
             }
         }
@@ -201,13 +201,13 @@ final class NameScope {
         if place.isInFinally {
             report(
                 .unboundVariable,
-                "`\(name.value)` may not be bound here: finally runs even when its step was never reached",
-                hint: "in finally take only what the header binds, or what finally itself does", at: name.span,
+                "`\(name.value)` might not be bound here: `finally` runs even if the step that binds it was never reached",
+                hint: "use only names that the header or the `finally` itself binds", at: name.span,
                 notes: notes)
         } else {
             report(
-                .unboundVariable, "`\(name.value)` may not be bound on the way to this step",
-                hint: "bind it in every branch, or before", at: name.span, notes: notes)
+                .unboundVariable, "`\(name.value)` might not be bound at this step",
+                hint: "bind it in every branch that leads here, or before them", at: name.span, notes: notes)
         }
     }
 
@@ -218,8 +218,8 @@ final class NameScope {
             let isRight = right.utf8.allSatisfy(\.isDigit) || state.variables[right] != nil
             if state.variables[left] != nil, isRight {
                 report(
-                    .unknownVariable, "`\(name.value)` is one word, and no variable",
-                    hint: "to subtract, put spaces around the -: \(left) - \(right)", at: name.span)
+                    .unknownVariable, "unknown variable `\(name.value)`: a `-` without spaces is part of the name",
+                    hint: "put spaces around the `-` to subtract: `\(left) - \(right)`", at: name.span)
                 return
             }
         }
@@ -274,59 +274,60 @@ final class NameScope {
 extension Diagnostic.Message {
     static func unknownExpectation(_ word: String, kind: ActorKind?) -> Self {
         Self(
-            .unknownExpectation, "nothing is expected as \(Escaped.quoted(word))",
+            .unknownExpectation, "unknown expectation \(Escaped.quoted(word))",
             hint: ForeignWords.expectation(word, kind ?? .connection)
                 ?? didYouMean(
-                    word, LanguageTable.expectationChoices(of: kind ?? .connection), "after expect comes a value, or"))
+                    word, LanguageTable.expectationChoices(of: kind ?? .connection),
+                    "write a value after `expect`, or one of"))
     }
 
     static func duplicate(_ name: String) -> Self {
-        Self(.duplicateName, "the name `\(name)` is taken", hint: "take another name")
+        Self(.duplicateName, "the name `\(name)` is already taken", hint: "choose another name")
     }
 
     static func unknownVariable(_ name: String, _ names: [String]) -> Self {
         Self(
-            .unknownVariable, "`\(name)` is not bound anywhere",
+            .unknownVariable, "unknown variable `\(name)`",
             hint: Suggestion.nearest(to: name, among: names).map { "did you mean `\($0)`?" }
-                ?? "text stands in quotes: \"\(name)\"; a variable is bound by let, each, for, `as` or a "
+                ?? "put text in quotes: `\"\(name)\"`; to bind a variable, use `let`, `each`, `for`, `as` or a "
                 + "regex group")
     }
 
     /// The message for an unknown name in a string.
     static func unknownInterpolation(_ name: String, _ names: [String]) -> Self {
         Self(
-            .unknownVariable, "`\(name)` is not bound anywhere",
+            .unknownVariable, "unknown variable `\(name)`",
             hint: Suggestion.nearest(to: name, among: names).map { "did you mean `${\($0)}`?" }
-                ?? "bind it before: let \(name) = …, for \(name) in 1..3 { … }, expect line as \(name); a ${ "
-                + "for the wire is written \\${")
+                ?? "bind it first: `let \(name) = …`, `for \(name) in 1..3 { … }`, `expect line as \(name)`; "
+                + "to send a literal `${`, write `\\${`")
     }
 
     static func wordAlone(_ word: String) -> Self {
         Self(
-            .unknownVariable, "`\(word)` alone is a variable here, and none has that name",
-            hint: Self.example(of: word).map { "say what is expected behind it: \($0)" })
+            .unknownVariable, "`\(word)` alone is read as a variable, and no variable has this name",
+            hint: Self.example(of: word).map { "complete the expectation: \($0)" })
     }
 
     private static func example(of word: String) -> String? {
         switch word {
-        case "line", "message", "leftover", "data": "expect \(word) \"text\", or expect \(word) as x"
-        case "lines": "expect lines in any order \"a\", /b/"
-        case "until": "expect until \"\\0\" as x"
-        case "any": "expect any bytes as x"
-        case "urgent": "expect urgent \"!\""
-        case "accept": "expect accept as A"
-        case "output": "expect output /ready/"
-        case "no": "expect no output /error/"
-        case "error": "expect error already-started"
-        case "send": "expect send failed reset"
-        case "memory", "descriptors", "threads": "expect \(word) <= 100, or expect \(word) as x"
-        case "cpu": "expect cpu <= 100ms, or expect cpu as x"
+        case "line", "message", "leftover", "data": "`expect \(word) \"text\"` or `expect \(word) as x`"
+        case "lines": "`expect lines in any order \"a\", /b/`"
+        case "until": "`expect until \"\\0\" as x`"
+        case "any": "`expect any bytes as x`"
+        case "urgent": "`expect urgent \"!\"`"
+        case "accept": "`expect accept as A`"
+        case "output": "`expect output /ready/`"
+        case "no": "`expect no output /error/`"
+        case "error": "`expect error already-started`"
+        case "send": "`expect send failed reset`"
+        case "memory", "descriptors", "threads": "`expect \(word) <= 100` or `expect \(word) as x`"
+        case "cpu": "`expect cpu <= 100ms` or `expect cpu as x`"
         default: nil
         }
     }
 
     static func variableAsActor(_ name: String) -> Self {
-        Self(.notAnActor, "`\(name)` is a variable, not an actor", hint: "a step starts with an actor")
+        Self(.notAnActor, "`\(name)` is a variable, not an actor", hint: "use the name of an actor here")
     }
 }
 
@@ -346,7 +347,7 @@ extension NameScope {
                 // Any process that knows the port may connect.
                 if name == server, address?.port != nil { return nil }
             case .process:
-                // A program may have been told the port.
+                // A program may know the port.
                 if isDoubtful(name) || state.actors[name]?.life != .idle { return nil }
             case .proxy(let target):
                 // A proxy connects when a client connects to it.
@@ -387,20 +388,23 @@ extension Diagnostic.Message {
     /// The message for an accept before any of the `peers` that could connect has connected.
     static func acceptsTooEarly(_ server: String, _ peers: [String]) -> Self {
         Self(
-            .acceptTooEarly, "nobody has connected to `\(server)` at this step: it would wait until its deadline",
-            hint: "steps run in order: put \(peers.joined(separator: " or ")) before it, "
-                + "or both into together { … }")
+            .acceptTooEarly, "no actor has connected to `\(server)` yet: this step would wait until its deadline",
+            hint: connectFirst(peers))
     }
 
     /// The message for an accept beyond the `count` connections that were opened; `peers` connect later.
     static func acceptsTooOften(_ server: String, _ count: Int, _ peers: [String]) -> Self {
         Self(
             .acceptTooEarly,
-            (count == 1 ? "the one connection" : "each of the \(count) connections")
-                + " to `\(server)` has been accepted before this step: it would wait until its deadline",
+            (count == 1
+                ? "the only connection to `\(server)` has" : "all \(count) connections to `\(server)` have")
+                + " already been accepted: this step would wait until its deadline",
             hint: peers.isEmpty
-                ? "remove it, or let another client connect to \(server) before it"
-                : "steps run in order: put \(peers.joined(separator: " or ")) before it, "
-                    + "or both into together { … }")
+                ? "remove it, or let another client connect to `\(server)` before it" : connectFirst(peers))
+    }
+
+    private static func connectFirst(_ peers: [String]) -> String {
+        "move \(peers.map { "`\($0)`" }.joined(separator: " or ")) before it, or put both into `together { … }`: "
+            + "steps run in order"
     }
 }

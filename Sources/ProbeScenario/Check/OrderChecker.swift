@@ -1,4 +1,4 @@
-/// Follows what each step does to its actor, and reports what can't happen at this point of the timeline.
+/// Follows the effect of each step on its actor, and reports steps that are impossible at their point of the timeline.
 struct OrderChecker {
     let names: NameScope
 
@@ -12,8 +12,9 @@ struct OrderChecker {
         case .listens:
             if known.isListening == true {
                 names.reportOrder(
-                    .alreadyRunning, "`\(name.value)` listens already",
-                    hint: "a server listens from the start of the case, until stop listening", at: step.focus)
+                    .alreadyRunning, "`\(name.value)` is already listening",
+                    hint: "remove it; a server listens from the start of the case until `stop listening`",
+                    at: step.focus)
             }
             change(name) { $0.isListening = true }
         case .stopsListening:
@@ -65,8 +66,8 @@ struct OrderChecker {
             if known.link == .up {
                 names.reportOrder(
                     .bufferTooLate,
-                    "`\(name.value)` is connected: a buffer that is set now no longer bounds the window",
-                    hint: "write it where the actor is declared: with receive-buffer 4KiB", at: step.span)
+                    "`\(name.value)` is already connected, so the size of its buffer no longer limits the window",
+                    hint: "set it in the actor's declaration: `with receive-buffer 4KiB`", at: step.span)
             }
             requireNotClosed(name, known)
         case .changesOption: requireNotClosed(name, known)
@@ -104,10 +105,10 @@ struct OrderChecker {
     func reportReadingsOfNothing() {
         for (name, kind) in names.readingsToCome.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
-                .notConnected, "`\(name.value)` is not connected here, and no step behind this one connects it",
+                .notConnected, "`\(name.value)` is not connected here, and no later step connects it",
                 hint: kind == .server
-                    ? "how it reads is said after \(name.value) accept, or before it for the connection to come"
-                    : "how it reads is said after \(name.value) connect, or before it for the connection to come",
+                    ? "set how it reads after `\(name.value) accept`, or before it for the next connection"
+                    : "set how it reads after `\(name.value) connect`, or before it for the next connection",
                 at: name.span)
         }
     }
@@ -132,16 +133,16 @@ struct OrderChecker {
             isReceiving && verb == "close"
                 ? .expectsAfterClose(name.value) : .afterOwn(verb: verb, actor: name.value),
             at: name.span,
-            notes: [Diagnostic.Note("ended here", span: span)])
+            notes: [Diagnostic.Note("the connection ended here", span: span)])
     }
 
     private func requireOpenForSending(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         guard let span = known.halfClosed, known.link == .up || known.link == .ended else { return }
         names.reportOrder(
             .unreachableStep,
-            "`\(name.value)` has ended its sending by its own half-close before: this step can't happen",
-            hint: "move the step up, before the half-close", at: step.focus,
-            notes: [Diagnostic.Note("its sending ended here", span: span)])
+            "`\(name.value)` can no longer send after its own `half-close`",
+            hint: "move the step before the `half-close`", at: step.focus,
+            notes: [Diagnostic.Note("half-closed here", span: span)])
     }
 
     private func follow(
@@ -197,13 +198,13 @@ struct OrderChecker {
         let isDeclared = names.targets[name.value] != nil
         if address == nil, !isDeclared, !names.isDoubtful(name.value) {
             names.report(
-                .notConnected, "nobody said where `\(name.value)` connects to",
-                hint: "declare it as client \(name.value) -> S, or write connect to 127.0.0.1:80", at: step.focus)
+                .notConnected, "`\(name.value)` has no address to connect to",
+                hint: "declare it as `client \(name.value) -> S`, or write `connect to 127.0.0.1:80`", at: step.focus)
         }
         if let address, isDeclared {
             names.report(
-                .alreadyConnected, "`\(name.value)` was declared with an address already",
-                hint: "write connect alone, or declare it without an address: client \(name.value)", at: address.span)
+                .alreadyConnected, "`\(name.value)` is already declared with an address",
+                hint: "write `connect` alone, or declare `client \(name.value)` without an address", at: address.span)
         }
         if known.link == .up { names.reportOrder(.alreadyConnected(name.value), at: name.span) }
         if case .succeeds = outcome {
@@ -259,8 +260,8 @@ struct OrderChecker {
         }
         names.report(
             .unknownExpectation,
-            "`expect \(expectation.spelling)` is about coming back, and `\(name.value)` was not told to",
-            hint: "declare it with reconnect 100ms..1s; without that its end is \(name.value) expect stopped",
+            "`expect \(expectation.spelling)` requires `reconnect`, and `\(name.value)` is declared without it",
+            hint: "declare it with `reconnect 100ms..1s`, or expect its end with `\(name.value) expect stopped`",
             at: step.focus)
     }
 
@@ -288,8 +289,8 @@ struct OrderChecker {
         case .startsProcess:
             if known.life == .running {
                 names.reportOrder(
-                    .alreadyRunning, "`\(name.value)` runs already",
-                    hint: "write \(name.value) stop or \(name.value) expect exit before this step", at: step.focus)
+                    .alreadyRunning, "`\(name.value)` is already running",
+                    hint: "add `\(name.value) stop` or `\(name.value) expect exit` before this step", at: step.focus)
             }
             change(name) { $0.life = .running }
         case .endsProcess:
@@ -304,8 +305,8 @@ struct OrderChecker {
         requireStarted(name, known)
         if known.life == .stopped {
             names.reportOrder(
-                .notRunning, "`\(name.value)` does not run any more",
-                hint: "write \(name.value) start before this step", at: step.focus)
+                .notRunning, "`\(name.value)` is no longer running",
+                hint: "add `\(name.value) start` before this step", at: step.focus)
         }
     }
 
@@ -319,48 +320,48 @@ struct OrderChecker {
 extension Diagnostic.Message {
     static func afterOwn(verb: String, actor: String) -> Self {
         Self(
-            .unreachableStep, "`\(actor)` was ended by its own \(verb) before: this step can't happen",
-            hint: "move the step up, or connect or accept again before it")
+            .unreachableStep, "`\(actor)` was already ended by `\(verb)`, so this step can't happen",
+            hint: "move the step before the `\(verb)`, or `connect` or `accept` again first")
     }
 
     static func notConnected(_ actor: String, kind: ActorKind) -> Self {
         if kind == .proxy {
             return Self(
                 .notConnected, "`\(actor)` has no connection yet",
-                hint: "write \(actor) accept before this step: it takes the next connection that came")
+                hint: "add `\(actor) accept` before this step, which takes the next connection to the proxy")
         }
         return Self(
             .notConnected, "`\(actor)` is not connected yet",
-            hint: "write \(actor) \(kind == .server ? "accept" : "connect") before this step")
+            hint: "add `\(actor) \(kind == .server ? "accept" : "connect")` before this step")
     }
 
     static func alreadyConnected(_ actor: String) -> Self {
         Self(
             .alreadyConnected, "`\(actor)` is still connected",
-            hint: "close or reset it first, or take another actor for a second connection")
+            hint: "close or reset it first, or use another actor for a second connection")
     }
 
     static func secondAccept(_ actor: String) -> Self {
         Self(
-            .secondAccept, "`\(actor)` is a connection already: since its first accept the name means that one",
-            hint: "give the second one a name: \(actor) accept as A")
+            .secondAccept, "`\(actor)` already names the connection of its first `accept`",
+            hint: "give the second one a name: `\(actor) accept as A`")
     }
 
     static func listenerStopped(_ actor: String) -> Self {
-        Self(.notRunning, "`\(actor)` does not listen any more", hint: "write \(actor) listen before this step")
+        Self(.notRunning, "`\(actor)` is no longer listening", hint: "add `\(actor) listen` before this step")
     }
 
     static func notStarted(_ actor: String, kind: ActorKind) -> Self {
         Self(
-            .notRunning, "`\(actor)` was not started",
-            hint: "write \(actor) start before this step"
-                + (kind == .subject ? "; a subject that is never started tells nothing" : ""))
+            .notRunning, "`\(actor)` has not been started",
+            hint: "add `\(actor) start` before this step"
+                + (kind == .subject ? "; a subject that is never started reports nothing" : ""))
     }
 
     /// The message for an expectation after the actor's own close; after a half-close it could still receive.
     static func expectsAfterClose(_ actor: String) -> Self {
         Self(
-            .unreachableStep, "`\(actor)` was ended by its own close before: this step can't happen",
-            hint: "write \(actor) half-close instead of the close: it sends a FIN, and \(actor) still receives")
+            .unreachableStep, "`\(actor)` was already ended by `close`, so this step can't happen",
+            hint: "use `\(actor) half-close` instead of the `close`: it sends a FIN, and `\(actor)` can still receive")
     }
 }

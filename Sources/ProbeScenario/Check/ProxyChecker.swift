@@ -1,4 +1,4 @@
-/// Follows what the steps of a proxy do, and reports what can't happen at this point of the timeline.
+/// Follows the steps of a proxy, and reports those that are impossible at their point of the timeline.
 struct ProxyChecker {
     let names: NameScope
     let order: OrderChecker
@@ -11,8 +11,8 @@ struct ProxyChecker {
             if expectation.isOfHarness {
                 names.report(
                     .unknownExpectation,
-                    "`\(name.value)` only watches what passes: `expect \(expectation.spelling)` can't be seen there",
-                    hint: "expect it of the endpoint itself, or look at the wire", at: step.focus)
+                    "`\(name.value)` is a proxy, which can't observe `expect \(expectation.spelling)`",
+                    hint: "expect it of the endpoint itself, or use a wire statement", at: step.focus)
             }
             if known.link == .none {
                 names.reportOrder(.notConnected(name.value, kind: .proxy), at: name.span)
@@ -25,8 +25,8 @@ struct ProxyChecker {
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         if known.parent != nil {
             names.report(
-                .unknownVerb, "`\(name.value)` is one connection of a proxy, and that has no verb `accept`",
-                hint: "the proxy itself takes the next connection: X accept as B", at: step.focus)
+                .unknownVerb, "`\(name.value)` is a connection of a proxy, which has no verb `accept`",
+                hint: "use the proxy itself to accept the next connection: `X accept as B`", at: step.focus)
             return
         }
         guard let bound else {
@@ -53,7 +53,7 @@ struct ProxyChecker {
 }
 
 extension ConnectionExpectation<Parsed> {
-    /// Whether the expectation is about an endpoint of the harness: a mere observer can't know it.
+    /// Whether the expectation is about the state of an endpoint of the harness, which a proxy can't observe.
     fileprivate var isOfHarness: Bool {
         switch self {
         case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true

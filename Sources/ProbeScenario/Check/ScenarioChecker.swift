@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Checks a whole scenario before anything runs: names, types, the order of steps, and steps that could never work.
 ///
-/// The steps are walked once, in order, with what is known at each of them. What only one of several branches changes
+/// Walks the steps once, in order, with what is known at each of them. A change that only some of several branches make
 /// is uncertain afterwards.
 struct ScenarioChecker {
     private let names: NameScope
@@ -31,8 +31,8 @@ struct ScenarioChecker {
         if !steps.hasTest, !context.scenario.steps.isEmpty, !context.diagnostics.hasErrors {
             names.report(
                 .nothingTested,
-                "nothing is expected in this scenario but connections: it passes whatever comes on them",
-                hint: "write what is to come: T expect line \"220 ready\"", at: context.scenario.title.span)
+                "this scenario expects nothing but connections, so it passes regardless of what they carry",
+                hint: "add an expectation, such as `T expect line \"220 ready\"`", at: context.scenario.title.span)
         }
     }
 
@@ -43,8 +43,8 @@ struct ScenarioChecker {
             if !names.unusedActors.contains(name) || names.isDoubtful(name) || actor.span.file != 0 { continue }
             let kind = names.state.actors[name]?.kind.rawValue ?? "actor"
             names.report(
-                .unusedActor, "the \(kind) `\(name)` does nothing in this scenario",
-                hint: "remove it, or write what it does", at: actor.name.span)
+                .unusedActor, "the \(kind) `\(name)` is not used in this scenario",
+                hint: "remove it, or add a step that uses it", at: actor.name.span)
         }
     }
 

@@ -6,7 +6,7 @@ final class StepChecker {
     private let tables: TableChecker
     let order: OrderChecker
     private let wire: WireChecker
-    /// Whether a `define` is walked at each `do` of it.
+    /// Whether a `define` is walked at each `do` that invokes it.
     private let canInline: Bool
     /// The number of steps walked so far; a step that is walked twice counts twice.
     private var walked = 0
@@ -114,8 +114,9 @@ final class StepChecker {
         for block in blocks {
             if let first = block.steps.first, !Self.canChoose(first) {
                 names.report(
-                    .eitherStart, "a branch of either starts with an expect or an accept: by that it is chosen",
-                    hint: "move this step behind it", at: first.span)
+                    .eitherStart,
+                    "a branch of `either` must start with an `expect` or an `accept`, by which it is chosen",
+                    hint: "move this step after the first `expect` or `accept`", at: first.span)
             }
             branches.append(branch { walk(block.steps) })
         }
@@ -231,9 +232,9 @@ final class StepChecker {
 extension Diagnostic.Message {
     static func unknownDefinition(_ name: String, _ names: [String]) -> Self {
         Self(
-            .unknownDefinition, "there is no define `\(name)`",
+            .unknownDefinition, "unknown definition `\(name)`",
             hint: names.isEmpty
-                ? "write define \(name) { … } before the first step" : didYouMean(name, names, "there are"))
+                ? "add `define \(name) { … }` before the first step" : didYouMean(name, names, "the definitions are"))
     }
 }
 
@@ -278,8 +279,8 @@ extension StepChecker {
         } else if own.contains(where: { $0.spelling == entry.spelling }) {
             names.report(
                 .notAnActor,
-                "`\(name.value)` is a \(kind.rawValue) here, and another kind of actor where this step was read",
-                hint: "give the two actors two names", at: name.span)
+                "`\(name.value)` is a \(kind.rawValue) here, but was another kind of actor when this step was parsed",
+                hint: "give the two actors different names", at: name.span)
         } else if isExpectation {
             names.report(
                 .expectationNotOfKind(entry.word, actor: name.value, kind: kind),
@@ -319,27 +320,27 @@ extension StepChecker {
 extension Diagnostic.Message {
     static func verbNotOfKind(_ verb: String, actor: String, kind: ActorKind) -> Self {
         Self(
-            .unknownVerb, "`\(actor)` is a \(kind.rawValue), and that has no verb `\(verb)`",
-            hint: ForeignWords.verb(verb, of: actor, kind) ?? "it can "
+            .unknownVerb, "`\(actor)` is a \(kind.rawValue), which has no verb `\(verb)`",
+            hint: ForeignWords.verb(verb, of: actor, kind) ?? "its verbs are "
                 + LanguageTable.verbChoices(of: kind).joined(separator: ", "))
     }
 
     static func expectationNotOfKind(_ what: String, actor: String, kind: ActorKind) -> Self {
         Self(
-            .unknownExpectation, "`\(actor)` is a \(kind.rawValue): `\(what)` can't be expected of it",
-            hint: ForeignWords.expectation(what, kind) ?? "of it can be expected "
+            .unknownExpectation, "`\(actor)` is a \(kind.rawValue), which has no expectation `\(what)`",
+            hint: ForeignWords.expectation(what, kind) ?? "its expectations are "
                 + LanguageTable.expectationChoices(of: kind).joined(separator: ", "))
     }
 
     static func withinNotHere(_ why: String) -> Self {
         Self(
-            .timingNotHere, "`within` is for steps that wait, and \(why)",
-            hint: "remove it; an expect behind the step can have a deadline")
+            .timingNotHere, "`within` is for steps that wait, but \(why)",
+            hint: "remove it; an `expect` after the step can have a deadline")
     }
 
     static func afterNotHere(_ why: String) -> Self {
         Self(
-            .timingNotHere, "`after` is for steps that wait for a peer, and \(why)",
-            hint: "remove it, or write wait 50ms before the step")
+            .timingNotHere, "`after` is for steps that wait for a peer, but \(why)",
+            hint: "remove it, or add `wait 50ms` before the step")
     }
 }

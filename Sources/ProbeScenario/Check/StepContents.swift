@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// The parts of a step that the checker needs for every kind.
+/// The parts of a step that the checker needs, whatever the kind of the step.
 extension Step.Kind {
     package var blocks: [Block] {
         switch self {

@@ -40,8 +40,8 @@ struct TLSChecker {
     ) -> ScriptState.Actor.Security {
         if known.tls == nil, !names.isDoubtful(name.value) {
             names.reportOrder(
-                .noTLS, "`\(name.value)` was declared without `tls`: its connections are TCP only",
-                hint: "leave the words out, or declare it with `tls`", at: step.focus)
+                .noTLS, "`\(name.value)` is declared without `tls`, so its connections use plain TCP",
+                hint: "remove these words, or declare it with `tls`", at: step.focus)
         }
         return security
     }
@@ -88,8 +88,8 @@ struct TLSChecker {
         case .plain, .unknown: break
         case .tls, .forged, .notified:
             names.reportOrder(
-                .noTLS, "`\(name.value)` has TLS already",
-                hint: "declare it without `tls`, or write `without tls` where it connects or accepts", at: step.focus)
+                .noTLS, "`\(name.value)` already uses TLS",
+                hint: "declare it without `tls`, or add `without tls` to its `connect` or `accept`", at: step.focus)
         }
         if case .fails = start.outcome {
             set(name, .unknown)
@@ -101,16 +101,16 @@ struct TLSChecker {
     private func followSend(_ name: Name, _ known: ScriptState.Actor, _ statement: SendStatement, _ step: Step) {
         if known.security == .plain, statement.mode == .plaintext || statement.recordLength != nil {
             names.reportOrder(
-                .noTLS, "`in records of` and `plaintext` are about TLS, and `\(name.value)` has none here",
-                hint: "`in pieces of` cuts what leaves into segments", at: step.focus)
+                .noTLS, "`in records of` and `plaintext` require TLS, which `\(name.value)` doesn't use here",
+                hint: "use `in pieces of` to cut what is sent into segments", at: step.focus)
         }
         if statement.carriesFIN {
             switch known.security {
             case .tls, .forged, .notified:
                 names.reportOrder(
                     .expected,
-                    "`with fin` is for connections without TLS, and `\(name.value)` has TLS here: a close_notify comes before its FIN",
-                    hint: "write \(name.value) half-close behind the send", at: step.focus)
+                    "`with fin` is for connections without TLS, but `\(name.value)` uses TLS here: a close_notify must precede the FIN",
+                    hint: "add `\(name.value) half-close` after the `send`", at: step.focus)
             case .plain, .unknown: break
             }
         }
@@ -125,8 +125,8 @@ struct TLSChecker {
 
     // MARK: Subjects
 
-    /// Follows a step of a subject. Starting TLS twice is not an error of the script: the subject's answer may be the
-    /// point of the test.
+    /// Follows a step of a subject. Starting TLS twice is not an error of the script: the test may be about the
+    /// subject's answer.
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
             if known.security == .plain, known.life == .running {
@@ -139,8 +139,8 @@ struct TLSChecker {
         let isListener = !names.isDoubtful(name.value) && names.targets[name.value] == nil
         if known.parent != nil || isListener {
             names.reportOrder(
-                .noTLS, "a subject begins TLS as a client, and `\(name.value)` listens or was accepted",
-                hint: "declare one that connects: subject T -> S", at: step.focus)
+                .noTLS, "a subject starts TLS as a client, but `\(name.value)` listens or was accepted",
+                hint: "declare a subject that connects: `subject T -> S`", at: step.focus)
         }
         set(name, .tls)
     }
@@ -153,13 +153,13 @@ struct TLSChecker {
         if let declared = known.tls?.version, declared != version {
             names.reportOrder(
                 .noTLS,
-                "`\(spelling)` is a message of TLS \(version.rawValue), and `\(name.value)` says `version \(declared.rawValue)`",
+                "`\(spelling)` is a message of TLS \(version.rawValue), but `\(name.value)` is declared with `version \(declared.rawValue)`",
                 hint: "declare it with `version \(version.rawValue)`", at: step.focus)
         }
         if message.isOfServer, known.kind == .client {
             names.reportOrder(
-                .noTLS, "`\(spelling)` is a message of a server, and `\(name.value)` is a client",
-                hint: "the server that it connects to sends it", at: step.focus)
+                .noTLS, "`\(spelling)` is a message of a server, but `\(name.value)` is a client",
+                hint: "let the server that it connects to send it", at: step.focus)
         }
     }
 
@@ -167,8 +167,8 @@ struct TLSChecker {
         if known.tls?.version == .tls12 {
             names.reportOrder(
                 .afterForged,
-                "records are forged on connections of TLS 1.3 only, and `\(name.value)` says `version 1.2`",
-                hint: "leave `version 1.2` out", at: step.focus)
+                "records can be forged only with TLS 1.3, but `\(name.value)` is declared with `version 1.2`",
+                hint: "remove `version 1.2`", at: step.focus)
         }
     }
 
@@ -189,13 +189,13 @@ extension Diagnostic.Message {
     /// The message for a step about TLS on a connection without it.
     static func needsTLS(_ what: String, actor: String, declaration: String) -> Self {
         Self(
-            .noTLS, "`\(what)` is about TLS, and `\(actor)` has none here",
-            hint: "declare it as \(declaration) tls, or write \(actor) start tls before this step")
+            .noTLS, "`\(what)` requires TLS, which `\(actor)` doesn't use here",
+            hint: "declare it as `\(declaration) tls`, or add `\(actor) start tls` before this step")
     }
 
     static func afterForged(_ what: String, actor: String) -> Self {
         Self(
-            .afterForged, "`\(actor)` has sent a record that OpenSSL does not know of: `\(what)` can't stand behind it",
-            hint: "send what belongs behind it as a record too: \(actor) send record 23 \"text\"")
+            .afterForged, "`\(actor)` has sent a record that OpenSSL does not know of, so `\(what)` can't follow it",
+            hint: "send what follows it as a record, too: `\(actor) send record 23 \"text\"`")
     }
 }

@@ -50,8 +50,8 @@ final class TableChecker {
         if columnNames.count != first.count, columns.isEven {
             let place = context.scenario.tables[table.value]?.name.span ?? table.span
             names.report(
-                .unevenTable, "\(columnNames.count) names for the \(first.count) cells of a row",
-                hint: "give each cell of a row a name", at: columnNames[0].span,
+                .unevenTable, "\(counted(columnNames.count, "name")) for rows of \(counted(first.count, "cell"))",
+                hint: "give one name for each cell of a row", at: columnNames[0].span,
                 notes: [Diagnostic.Note("the table is here", span: place)])
         }
         for (column, name) in columnNames.enumerated() {
@@ -108,8 +108,8 @@ final class TableChecker {
 extension Diagnostic.Message {
     static func unknownTable(_ name: String, _ names: [String]) -> Self {
         Self(
-            .unknownTable, "there is no table `\(name)`",
-            hint: names.isEmpty ? "write table \(name) = … before the first step" : didYouMean(name, names, "there are")
-        )
+            .unknownTable, "unknown table `\(name)`",
+            hint: names.isEmpty
+                ? "add `table \(name) = …` before the first step" : didYouMean(name, names, "the tables are"))
     }
 }

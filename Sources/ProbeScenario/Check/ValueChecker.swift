@@ -1,7 +1,7 @@
 import ProbeBase
 
-/// Checks that each value has the type that its context requires, and is in bounds, as far as that is known before the
-/// run.
+/// Checks, as far as possible before the run, that each value has the type that its context requires and is within
+/// bounds.
 final class ValueChecker {
     let names: NameScope
     var context: ParseContext { names.context }
@@ -109,8 +109,8 @@ final class ValueChecker {
 
     func check(_ option: SocketOption) {
         switch option {
-        case .receiveBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
-        case .sendBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
+        case .receiveBuffer(let size): requireInteger(size, "the buffer size", 1, 1 << 30)
+        case .sendBuffer(let size): requireInteger(size, "the buffer size", 1, 1 << 30)
         case .noDelay, .keepAlive, .keepAliveEvery: break
         }
     }
@@ -130,16 +130,16 @@ final class ValueChecker {
 extension Diagnostic.Message {
     static func emptyRange(_ first: Int, _ last: Int) -> Self {
         Self(
-            .emptyRange, "the range \(first)..\(last) is empty: nothing would run",
-            hint: "a range goes upwards and holds both ends, such as 1..13")
+            .emptyRange, "the range \(first)..\(last) is empty, so nothing would run",
+            hint: "write the smaller number first: `1..13` includes both ends")
     }
 
     static func outOfRange(_ what: String, _ value: Int, _ low: Int, _ high: Int) -> Self {
         Self(
             .outOfRange,
             high == Int.max
-                ? "\(what) is \(value), and must be at least \(low)"
-                : "\(what) is \(value), and must be from \(low) to \(high)")
+                ? "\(what) must be at least \(low), not \(value)"
+                : "\(what) must be between \(low) and \(high), not \(value)")
     }
 
     static func evaluation(_ reason: EvaluationError.Reason) -> Self {
@@ -162,22 +162,22 @@ extension ValueChecker {
             if let length = requireBytes(value).length, !range.contains(length) {
                 names.report(
                     length == 0 ? .emptyValue : .outOfRange,
-                    "\(what) has \(range.lowerBound) to \(range.upperBound) bytes, not \(length)",
-                    hint: length == 0 ? "leave the option out where there is none" : nil, at: value.span)
+                    "\(what) must have \(range.lowerBound) to \(range.upperBound) bytes, not \(length)",
+                    hint: length == 0 ? "omit the option if there is none" : nil, at: value.span)
             }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
             if context.scenario.framing != .none {
                 names.report(
                     .unknownExpectation, "a subject delivers lines or messages, not bytes",
-                    hint: "write expect line \"text\" or expect message \"text\"; bytes are for framing none",
+                    hint: "use `expect line \"text\"` or `expect message \"text\"`; bytes require `framing none`",
                     at: value.span)
             }
         case .delimiter(let value):
             if requireBytes(value).length == 0 {
                 names.report(
-                    .emptyValue, "the delimiter is empty", hint: "for example expect until \"\\0\" as x", at: value.span
-                )
+                    .emptyValue, "the delimiter is empty", hint: "write, for example, `expect until \"\\0\" as x`",
+                    at: value.span)
             }
         case .pattern(let pattern, let allowsEmpty): requirePattern(pattern, allowsEmpty: allowsEmpty)
         case .regex(let literal): check(literal)
@@ -221,8 +221,8 @@ extension ValueChecker {
         }
         if statement.mode == .urgent, let total, total != 1 {
             names.report(
-                .outOfRange, "one byte is sent out-of-band",
-                hint: "write send urgent \"!\"; more go as ordinary bytes before it", at: all)
+                .outOfRange, "exactly 1 byte can be sent out-of-band, not \(total)",
+                hint: "write `send urgent \"!\"`, and send other bytes normally before it", at: all)
         }
         if statement.mode == .line {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
@@ -247,11 +247,13 @@ extension ValueChecker {
             || statement.carriesFIN
         if kind == .subject, isCut || [.urgent, .plaintext].contains(statement.mode) {
             names.report(
-                .unknownVerb, "a subject sends whole lines and messages: it is not cut, paced or urgent",
-                hint: "cutting and pacing is for server and client; write T send line \"text\"", at: place)
+                .unknownVerb, "a subject sends whole lines and messages, which can't be cut, paced or urgent",
+                hint: "write `T send line \"text\"`; only servers and clients can cut and pace bytes", at: place)
         }
         if kind == .process, isCut || statement.mode != .bytes {
-            names.report(.unknownVerb, "a process is written to as it is", hint: "write P send \"text\\n\"", at: place)
+            names.report(
+                .unknownVerb, "bytes are written to a process unchanged: they can't be cut, paced or sent as a line",
+                hint: "write `P send \"text\\n\"`", at: place)
         }
     }
 
@@ -267,8 +269,8 @@ extension ValueChecker {
                 names.report(.cutPastEnd(offset: value, length: total), at: offset.span)
             } else if last > 0, value <= last {
                 names.report(
-                    .cutPastEnd, "offset \(value) is not behind the offset \(last) before it",
-                    hint: "write the offsets in rising order, each once", at: offset.span)
+                    .cutPastEnd, "offset \(value) is not greater than the previous offset \(last)",
+                    hint: "write each offset once, in ascending order", at: offset.span)
             }
             last = value
         }
@@ -278,24 +280,24 @@ extension ValueChecker {
 extension Diagnostic.Message {
     static func countAsBytes(_ text: String) -> Self {
         Self(
-            .wrongType, "\(text) is a number, and bytes are expected",
-            hint: "write expect \(text) bytes for so many, or expect \"\(text)\" for the text")
+            .wrongType, "expected bytes, but `\(text)` is a number",
+            hint: "write `expect \(text) bytes` for that many bytes, or `expect \"\(text)\"` for the text")
     }
 
     static let emptyExpected = Self(
-        .emptyValue, "nothing is expected here: it would pass by itself",
-        hint: "for silence write expect nothing for 200ms; for an empty line expect line \"\"")
+        .emptyValue, "the expected value is empty, so this would always pass",
+        hint: "write `expect nothing for 200ms` for silence, or `expect line \"\"` for an empty line")
 
     static let emptySend = Self(
-        .emptyValue, "there is nothing to send", hint: "remove it; an empty line is send line \"\"")
+        .emptyValue, "there is nothing to send", hint: "remove it, or write `send line \"\"` for an empty line")
 
     static func cutPastEnd(offset: Int, length: Int?) -> Self {
         guard let length else {
-            return Self(.cutPastEnd, "offset \(offset) cuts nothing off", hint: "offsets begin at 1")
+            return Self(.cutPastEnd, "offset \(offset) cuts nothing off", hint: "start offsets at 1")
         }
         return Self(
             .cutPastEnd, "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))",
-            hint: length > 1 ? "offsets go from 1 to \(length - 1)" : "it is too short to be cut")
+            hint: length > 1 ? "use an offset from 1 to \(length - 1)" : "it is too short to be cut")
     }
 }
 
@@ -324,8 +326,8 @@ extension ValueChecker {
         case .matches:
             if second != .regex, second != .any {
                 names.report(
-                    .wrongType, "\(context.sources.shown(right)) is no regex",
-                    hint: "write check x matches /…/, or name a cell of a table that is a regex", at: right.span)
+                    .wrongType, "expected a regex, but `\(context.sources.shown(right))` is not one",
+                    hint: "write `check x matches /…/`, or use a table cell that contains a regex", at: right.span)
             }
             if first == .integer { names.report(.integerAsBytes(context.sources.shown(left)), at: left.span) }
         case .contains, .lacks:
@@ -345,13 +347,13 @@ extension ValueChecker {
                 || (second == .integer && (first == .bytes || first == .pieces))
             if isMixed {
                 names.report(
-                    .mixedTypes, "a number is compared with bytes here: they are never equal",
-                    hint: "write \"${n}\" for the decimal text of a number, int(…) for the number in a text",
+                    .mixedTypes, "this compares a number with bytes, which are never equal",
+                    hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` for the number in a text",
                     at: left.span.joined(with: right.span))
             } else if comparison != .equal, comparison != .notEqual, first == .bytes || second == .bytes {
                 names.report(
-                    .wrongType, "bytes are compared with == and !=, contains and lacks",
-                    hint: "compare lengths with len(x) < 10, and decimal texts with int(x) < 10",
+                    .wrongType, "bytes can be compared only with `==`, `!=`, `contains` and `lacks`",
+                    hint: "compare lengths with `len(x) < 10`, and decimal texts with `int(x) < 10`",
                     at: left.span.joined(with: right.span))
             }
         }
@@ -360,15 +362,15 @@ extension ValueChecker {
 
 extension Diagnostic.Message {
     static func integerAsBytes(_ text: String) -> Self {
-        Self(.wrongType, "\(text) is a number, and bytes are meant", hint: bytesHint(text))
+        Self(.wrongType, "expected bytes, but `\(text)` is a number", hint: bytesHint(text))
     }
 
     private static func bytesHint(_ text: String) -> String {
-        if text.utf8.allSatisfy(\.isDigit) { return "write it as text, \"\(text)\", or as a byte, u8(\(text))" }
+        if text.utf8.allSatisfy(\.isDigit) { return "write it as text, `\"\(text)\"`, or as a byte, `u8(\(text))`" }
         if text.utf8.allSatisfy({ $0.isWordCharacter || $0 == UInt8(ascii: "-") }) {
-            return "write \"${\(text)}\" for its decimal text, or u8(…), u16(…) for its bytes"
+            return "write `\"${\(text)}\"` for its decimal text, or `u8(…)` or `u16(…)` for its bytes"
         }
-        return "u8(…), u16(…) make bytes of it; for its decimal text write let n = \(text) and then \"${n}\""
+        return "use `u8(…)` or `u16(…)` for its bytes, or `let n = \(text)` and then `\"${n}\"` for its decimal text"
     }
 }
 
@@ -378,7 +380,7 @@ extension ValueChecker {
         switch value {
         case .message(let fields):
             for field in fields {
-                requireInteger(field.number, "a field's number", 1, ProtobufWriter.largestField)
+                requireInteger(field.number, "a field number", 1, ProtobufWriter.largestField)
                 switch field.content {
                 case .single(let scalar):
                     if scalar.format == nil { checkUnnamed(scalar.value) } else { check(scalar) }
@@ -433,15 +435,15 @@ extension ValueChecker {
             case .text: break
             case .variable(let name):
                 if name.value == "dir", isInProcessLine { continue }
-                // The file of the run's authority, unless the script has a variable with this name.
+                // The file of the run's certificate authority, unless the script has a variable with this name.
                 if name.value == "ca", names.collected.variables["ca"] == nil {
                     context.scenario.namesAuthority = true
                     continue
                 }
                 if name.value == "dir" {
                     names.report(
-                        .unknownVariable, "${dir} stands in process lines only",
-                        hint: "file(\"name\") reads a file of the script's folder", at: name.span)
+                        .unknownVariable, "`${dir}` is allowed only in `process` lines",
+                        hint: "use `file(\"name\")` to read a file from the script's folder", at: name.span)
                 } else if names.lookUp(name, isInString: true) == .regex {
                     names.report(.mayBeRegex(name.value), at: name.span)
                 }
@@ -468,8 +470,9 @@ extension ValueChecker {
                     let place = SourceSpan(file: span.file, start: index, end: min(start + length + 1, span.end))
                     names.report(
                         .missingBraces,
-                        "`${\(name)}` in single quotes is passed to the program unchanged: nothing is put in there, and a shell doesn't know the name",
-                        hint: "end the quotes around it: '…'${\(name)}'…', or use double quotes: \"…${\(name)}…\"",
+                        "`${\(name)}` in single quotes is passed to the program literally: no value is inserted, and a shell doesn't know the name",
+                        hint:
+                            "close the quotes around it: `'…'${\(name)}'…'`, or use double quotes: `\"…${\(name)}…\"`",
                         at: place)
                 }
                 index = start + length
@@ -479,8 +482,8 @@ extension ValueChecker {
                 let place = SourceSpan(file: span.file, start: index, end: end)
                 if let known = braced(name, at: end, in: bytes) {
                     names.report(
-                        .missingBraces, "`$\(known)` is sent as it stands: a value is put in by `${\(known)}`",
-                        hint: "write ${\(known)}; a $ that means itself is \\$", at: place)
+                        .missingBraces, "`$\(known)` is used literally; only `${\(known)}` inserts a value",
+                        hint: "write `${\(known)}`, or `\\$` for a literal `$`", at: place)
                 }
                 index = end - 1
             default: break
@@ -555,8 +558,8 @@ extension ValueChecker {
             if names.targets[name.value] != nil {
                 names.report(
                     .unknownProperty,
-                    "the members of `\(name.value)` are clients: each has an address and a port of its own",
-                    hint: "a crowd that listens has them: crowd V = 100 servers", at: name.span)
+                    "the members of `\(name.value)` are clients, each with its own address and port",
+                    hint: "use a crowd that listens, such as `crowd V = 100 servers`", at: name.span)
             }
             return
         }
@@ -579,7 +582,9 @@ extension StringPiece {
 
 extension Diagnostic.Message {
     static func unknownProperty(actor: String, property: String, _ properties: [String]) -> Self {
-        Self(.unknownProperty, "`\(actor)` has no `\(property)`", hint: "it has " + properties.joined(separator: ", "))
+        Self(
+            .unknownProperty, "`\(actor)` has no property `\(property)`",
+            hint: "its properties are " + properties.joined(separator: ", "))
     }
 }
 
@@ -639,8 +644,9 @@ extension ValueChecker {
         case (.integer, .integer): return .integer
         case (.integer, .bytes), (.integer, .pieces), (.bytes, .integer), (.pieces, .integer):
             names.report(
-                .mixedTypes, "a number and bytes are added here",
-                hint: "write \"${n}\" for the decimal text of a number, int(…) for the number in a text", at: span)
+                .mixedTypes, "this adds a number and bytes",
+                hint: "write `\"${n}\"` for the decimal text of a number, or `int(…)` for the number in a text",
+                at: span)
             return .any
         case (.any, .any), (.any, .integer), (.integer, .any): return .any
         default: return .bytes
@@ -652,8 +658,8 @@ extension ValueChecker {
             switch infer(part) {
             case .bytes, .pieces, .regex:
                 names.report(
-                    .wrongType, "`\(sign)` is for numbers, and this is bytes",
-                    hint: "int(…) reads decimal text as a number", at: part.span)
+                    .wrongType, "`\(sign)` requires numbers, but this is bytes",
+                    hint: "use `int(…)` to read decimal text as a number", at: part.span)
             case .integer, .any: break
             }
         }
@@ -667,14 +673,15 @@ extension ValueChecker {
         for argument in arguments {
             if let label = argument.label, function != .random || label.value != "seed" {
                 names.report(
-                    .argumentCount, "\(name.value)(…) has no argument `\(label.value)`",
-                    hint: "for example \(Function(rawValue: name.value)?.example ?? name.value)", at: label.span)
+                    .argumentCount, "`\(name.value)(…)` has no argument `\(label.value)`",
+                    hint: "write, for example, `\(Function(rawValue: name.value)?.example ?? name.value)`",
+                    at: label.span)
             }
         }
         func takes(_ count: Int, _ what: String) -> Bool {
             if arguments.count == count { return true }
             names.report(
-                .argumentCount, "\(name.value)(…) takes \(what)", hint: "for example \(function.example)",
+                .argumentCount, "`\(name.value)(…)` takes \(what)", hint: "write, for example, `\(function.example)`",
                 at: expression.span)
             return false
         }
@@ -705,8 +712,8 @@ extension ValueChecker {
         case .random:
             guard arguments.count == 2, arguments[1].label?.value == "seed" else {
                 names.report(
-                    .argumentCount, "random(…) takes a size and a seed, so that each run sends the same",
-                    hint: "for example random(64KiB, seed 7)", at: expression.span)
+                    .argumentCount, "`random(…)` takes a size and a seed, so that each run sends the same bytes",
+                    hint: "write, for example, `random(64KiB, seed 7)`", at: expression.span)
                 return .bytes
             }
             for argument in arguments { requireIntegerType(argument.value) }
@@ -717,15 +724,15 @@ extension ValueChecker {
                 } else {
                     names.report(
                         .argumentCount,
-                        "\(Escaped.quoted(context.sources.shown(arguments[0].value))) is no length prefix",
-                        hint: "sized takes u8, u16, u32, u64 or varint, and a value: sized(u16, \"text\")",
+                        "\(Escaped.quoted(context.sources.shown(arguments[0].value))) is not a length prefix",
+                        hint: "use `u8`, `u16`, `u32`, `u64` or `varint`, followed by a value: `sized(u16, \"text\")`",
                         at: arguments[0].value.span)
                 }
             }
         default:
             names.report(
-                .cutsMisplaced, "cuts(…) is every way to cut a value: it stands in `each` alone",
-                hint: "write each piece = cuts(V) in the header, and send piece here", at: expression.span)
+                .cutsMisplaced, "`cuts(…)` means every way to cut a value, and is allowed only in `each`",
+                hint: "write `each piece = cuts(V)` in the header, and `send piece` here", at: expression.span)
         }
         return .bytes
     }
@@ -765,14 +772,14 @@ extension ValueChecker {
 extension Diagnostic.Message {
     static func bytesAsInteger(_ text: String) -> Self {
         Self(
-            .wrongType, "\(text) is bytes, and a number is meant",
-            hint: "int(…) reads decimal text as a number, len(…) counts bytes")
+            .wrongType, "expected a number, but `\(text)` is bytes",
+            hint: "use `int(…)` to read decimal text as a number, or `len(…)` to count bytes")
     }
 
     static func mayBeRegex(_ text: String) -> Self {
         Self(
-            .wrongType, "\(text) may be a regex, and a value is meant",
-            hint: "a regex of a table stands behind expect line, expect message and matches")
+            .wrongType, "expected a value, but `\(text)` may be a regex",
+            hint: "use a regex from a table only after `expect line`, `expect message` or `matches`")
     }
 
     static func outsideFolder(_ path: String) -> Self {

@@ -7,25 +7,25 @@ struct WebSocketChecker {
     func follow(_ name: Name, _ action: Action, _ step: Step) {
         if case .subject(.framing(.websocket, _)) = action {
             names.report(
-                .unknownVerb, "\(name.value) can't change to WebSocket: that begins with an opening handshake",
-                hint: "write `framing websocket` in the header: a subject speaks it from its start on", at: step.focus)
+                .unknownVerb, "`\(name.value)` can't change to WebSocket, which begins with an opening handshake",
+                hint: "add `framing websocket` to the header: a subject uses it from its start", at: step.focus)
         }
         if case .subject(.expect(let expectation)) = action, case .value(let value)? = expectation.messagePattern,
             case .webSocket = value.kind
         {
             names.report(
                 .wrongType,
-                "`\(name.value)` is a subject: it reports messages without their frames, so it can never report a frame",
+                "`\(name.value)` is a subject, which reports messages without their frames and never a frame",
                 hint:
-                    "write what the message contains: \(name.value) expect message text \"x\" or \(name.value) expect message binary V",
+                    "write what the message contains: `\(name.value) expect message text \"x\"` or `\(name.value) expect message binary V`",
                 at: value.span)
         }
         if case .connection(.expect(.messageOfKind(let kind, .value(let value), _))) = action,
             case .webSocket = value.kind
         {
             names.report(
-                .wrongType, "a frame is no content of a \(kind.rawValue) message",
-                hint: "write the content alone, or leave out `\(kind.rawValue)`: the frame says what it is",
+                .wrongType, "a frame can't be the content of a \(kind.rawValue) message",
+                hint: "write only the content, or remove `\(kind.rawValue)`: the frame states its own type",
                 at: value.span)
         }
         // `nil`: a step changes the framing, possibly to WebSocket.
@@ -57,14 +57,14 @@ extension SubjectExpectation {
 }
 
 extension Diagnostic.Message {
-    /// The message for a control frame where the framing is not `websocket`.
+    /// The message for a step that requires WebSocket if the framing is not `websocket`.
     ///
     /// - Parameter actor: the actor of a connection; `nil`: a subject, whose framing applies from its start.
     static func needsWebSocket(_ what: String, actor: String?) -> Self {
         Self(
-            .unknownExpectation, "`\(what)` is about WebSocket, and no framing of the script is `websocket`",
+            .unknownExpectation, "`\(what)` requires WebSocket, and the script never uses `framing websocket`",
             hint: actor.map { actor in
-                "`\(actor) framing websocket` comes before, or the opening handshake: connect websocket \"/\", accept websocket"
-            } ?? "write `framing websocket` in the header: a subject speaks it from its start on")
+                "add `\(actor) framing websocket` before it, or an opening handshake: `connect websocket \"/\"`, `accept websocket`"
+            } ?? "add `framing websocket` to the header: a subject uses it from its start")
     }
 }

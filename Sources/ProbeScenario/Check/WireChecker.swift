@@ -1,4 +1,4 @@
-/// Checks statements about the wire: their values, and whether a connection that they are about can exist.
+/// Checks wire statements: their values, and whether the connection that they are about can exist.
 struct WireChecker {
     let names: NameScope
     let values: ValueChecker
@@ -94,8 +94,8 @@ struct WireChecker {
 
     private func reportCrowd(_ name: Name) {
         names.report(
-            .notAnActor, "`\(name.value)` is a crowd: its packets are not captured",
-            hint: "write wire statements about a client of the script beside the crowd", at: name.span)
+            .notAnActor, "`\(name.value)` is a crowd, whose packets are not captured",
+            hint: "write wire statements about a client that the script runs next to the crowd", at: name.span)
     }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
@@ -103,8 +103,8 @@ struct WireChecker {
         guard !names.place.isSecondPass, !known.mayHaveMore else { return }
         names.report(
             .ambiguousConnection,
-            "`\(name.value)` has had \(known.connections) connections: which one is meant is not clear",
-            hint: "name each with accept as, and say that name here", at: name.span)
+            "`\(name.value)` has had \(known.connections) connections, and it is unclear which one is meant",
+            hint: "name each with `accept as`, and use that name here", at: name.span)
     }
 
     /// Returns whether a client, a subject or a process may have connected to this server, accepted or not.
@@ -149,8 +149,8 @@ struct WireChecker {
         }
         if !hasAny {
             names.report(
-                .nothingOnTheWire, "there is no connection before this step: it would be about nothing",
-                hint: "move it behind the connect, accept or start", at: step.span)
+                .nothingOnTheWire, "there is no connection before this step, so it would check nothing",
+                hint: "move it after the `connect`, `accept` or `start`", at: step.span)
         }
     }
 }
@@ -158,8 +158,8 @@ struct WireChecker {
 extension Diagnostic.Message {
     static func neverConnected(_ actor: String) -> Self {
         Self(
-            .nothingOnTheWire, "`\(actor)` has had no connection before this step: there is nothing on the wire",
-            hint: "put the step behind its connect, accept or start")
+            .nothingOnTheWire, "`\(actor)` has had no connection before this step, so nothing is on the wire",
+            hint: "move the step after its `connect`, `accept` or `start`")
     }
 
     /// The message for a wire statement about a proxy that does not name the other end; `others` are the actors it
@@ -167,14 +167,14 @@ extension Diagnostic.Message {
     static func twoEnds(_ proxy: String, _ what: String, others: [String]) -> Self {
         Self(
             .ambiguousConnection,
-            "`\(proxy)` is a proxy: it has a connection on each side, and which one is meant is not clear",
+            "`\(proxy)` is a proxy with a connection on each side, and it is unclear which one is meant",
             hint: what == "closed by"
-                ? "say which FIN is meant: \(ends("fin from", proxy, others))"
+                ? "state which FIN is meant: \(ends("fin from", proxy, others))"
                 : "name the other end: \(ends(what, proxy, others))")
     }
 
-    /// Returns a hint such as `wire rst from X to C or wire rst from X to S`.
+    /// Returns the end of a hint, such as "`wire rst from X to C` or `wire rst from X to S`".
     private static func ends(_ what: String, _ proxy: String, _ others: [String]) -> String {
-        (others.isEmpty ? ["S"] : others.prefix(3)).map { "wire \(what) \(proxy) to \($0)" }.joined(separator: " or ")
+        (others.isEmpty ? ["S"] : others.prefix(3)).map { "`wire \(what) \(proxy) to \($0)`" }.joined(separator: " or ")
     }
 }

@@ -14,7 +14,7 @@ package struct WireStatements: Sendable {
     package struct Given: Sendable {
         package var actors: Set<String> = []
         package var variables: [String: ValueType] = [:]
-        /// Whether statements may say `arrived`.
+        /// Whether statements may use the word `arrived`.
         package var hasLinks = false
 
         package init() {}
@@ -28,7 +28,7 @@ package struct WireStatements: Sendable {
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
-    /// Parses `wire` statements. Comments and empty lines are as in a script; the word `wire` may be left out.
+    /// Parses `wire` statements. Comments and empty lines are allowed as in a script; the word `wire` may be omitted.
     ///
     /// - Parameters:
     ///   - path: the path in every message; files of `file("…")` are relative to it.
@@ -52,8 +52,9 @@ package struct WireStatements: Sendable {
             }
             if items.isEmpty, context.diagnostics.all.isEmpty {
                 context.report(
-                    .emptyScript, "there is no statement: nothing would be checked",
-                    hint: "such as: wire client -> server lines crlf", at: SourceSpan(file: 0, start: 0, end: 0))
+                    .emptyScript, "there is no statement, so nothing would be checked",
+                    hint: "add a statement, such as `wire client -> server lines crlf`",
+                    at: SourceSpan(file: 0, start: 0, end: 0))
             }
         }
         if context.diagnostics.hasErrors { items = [] }

@@ -1,5 +1,5 @@
-/// The statements and names of one file, found by its tokens alone, so that it also works on a script that is being
-/// typed and has errors. Never traps, and takes time linear in the text.
+/// The statements and names of one file, found from its tokens alone, so that an outline also exists for a script that is
+/// being typed or has errors. Never traps, and takes time linear in the text.
 package struct ScriptOutline: Sendable {
     /// The tokens between two ends of statements.
     package struct Statement: Sendable {
@@ -30,7 +30,7 @@ package struct ScriptOutline: Sendable {
 
     /// The path that an `include` or a `file(…)` names.
     package struct FileReference: Sendable {
-        /// The path as it is written, with its escapes.
+        /// The path as written, with its escapes.
         package var path: String
         package var span: Range<Int>
         package var isInclude: Bool
@@ -47,7 +47,7 @@ package struct ScriptOutline: Sendable {
     /// The kind of each actor, from the first place that names it.
     private var actors: [String: ActorKind] = [:]
 
-    /// Creates the outline of a file; one that is not text has no statements.
+    /// Creates the outline of a file; a file that is not text has no statements.
     package init(_ bytes: [UInt8]) {
         let list = Lexer.tokens(file: 0, bytes: bytes)
         self.bytes = bytes
@@ -201,8 +201,8 @@ package struct ScriptOutline: Sendable {
         return Int(first.start)..<Int(last.end)
     }
 
-    /// Returns the token at an offset; where two tokens touch, the one that starts there if it is a word, or else the
-    /// one before.
+    /// Returns the token at an offset. If two tokens touch there, returns the second one if it is a word, otherwise the
+    /// first.
     package func token(at offset: Int) -> Int? {
         var low = 0
         var high = tokens.count

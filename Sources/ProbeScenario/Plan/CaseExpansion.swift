@@ -3,7 +3,7 @@
 /// Computes the values that differ between cases, and the header's `let`s as far as they don't depend on the run. A
 /// large value is not kept, and is not even computed if its length is enough: the run computes it where it is needed.
 struct CaseExpansion {
-    /// The largest number of cases; more are likely a mistake, because several `each` multiply.
+    /// The largest number of cases; more are likely a mistake, because the values of several `each` multiply.
     static let mostCases = 100_000
     /// The largest number of parameters; each is a level of the expansion.
     static let mostParameters = 64
@@ -79,7 +79,7 @@ struct CaseExpansion {
         }
         var name = label.isEmpty ? "" : "[\(label.joined(separator: ","))]"
         if !name.isEmpty, !labels.insert(name).inserted {
-            // The same value twice, or two values whose shortened texts are equal.
+            // The same value occurs twice, or two values have the same shortened text.
             let whole = name
             let stem = name.dropLast()
             var number = nextNumbers[whole] ?? 2
@@ -97,8 +97,8 @@ extension CaseExpansion {
     /// The largest size of a value that is kept; the run computes larger ones.
     private static let largestKept = 1 << 20
 
-    /// Returns, for each level, the `let`s of the header that can be computed there: where the last name that they
-    /// depend on is bound. A `let` that depends on the run is in no level.
+    /// Returns, for each level, the `let`s of the header that can be computed there, because it binds the last name
+    /// that they depend on. A `let` that depends on the run is in no level.
     static func levels(of scenario: Scenario) -> [[Int]] {
         var levels: [[Int]] = Array(repeating: [], count: scenario.parameters.count + 1)
         var known: [String: Int] = [:]
@@ -145,8 +145,9 @@ extension CaseExpansion {
             guard size <= Evaluator.largestCase else {
                 stop(
                     .cantCompute,
-                    "the values of this header hold more than \(Evaluator.largestCase >> 20) MiB together in one case",
-                    hint: "compute a large value where it is sent: C send random(100MiB, seed 1)", at: expression.span)
+                    "the values of this header exceed \(Evaluator.largestCase >> 20) MiB in total in one case",
+                    hint: "compute a large value where it is sent: `C send random(100MiB, seed 1)`", at: expression.span
+                )
                 return
             }
         }
@@ -184,7 +185,7 @@ extension CaseExpansion {
         return .value(value)
     }
 
-    /// Returns the values that were left out because they are large, for a parameter that depends on one.
+    /// Returns the values that were not kept because they are large, for a parameter that depends on one of them.
     mutating func largeValues(_ levels: [PlanLevel], for parameter: Parameter) throws(EvaluationError) -> [String:
         Value]
     {
@@ -207,8 +208,8 @@ extension Diagnostic.Message {
     /// The message for `each` values that exceed the limit in MiB in all cases together.
     static func casesTooLarge(_ limit: Int) -> Self {
         Self(
-            .cantCompute, "the values of each hold more than \(limit) MiB in all cases together",
-            hint: "let each give the number or the seed, and compute the value in a let: let x = random(n, seed 1)")
+            .cantCompute, "the values of `each` exceed \(limit) MiB in total over all cases",
+            hint: "use `each` for the number or the seed, and compute the value: `let x = random(n, seed 1)`")
     }
 }
 
@@ -351,7 +352,7 @@ extension CaseExpansion {
             let pieces = zip(bounds, bounds.dropFirst()).map { Array(bytes[$0..<$1]) }
             rows.append(
                 Row(values: [.pieces(pieces)], labels: ["\(name)=\(offsets.map(String.init).joined(separator: "+"))"]))
-            // The next combination in rising order: advance the last offset that can still move.
+            // The next combination in ascending order: advance the last offset that can still move.
             guard let movable = offsets.indices.last(where: { offsets[$0] < bytes.count - (count - $0) }) else {
                 return rows
             }
@@ -378,15 +379,15 @@ extension Evaluator {
 extension Diagnostic.Message {
     static func tooManyCases(_ limit: Int) -> Self {
         Self(
-            .tooManyCases, "this makes more than \(limit) cases",
-            hint: "several `each` multiply: make their lists shorter, or split the script")
+            .tooManyCases, "this creates more than \(limit) cases",
+            hint: "shorten the lists of `each`, whose lengths multiply, or split the script")
     }
 
     /// The message for a value of this length whose cuts together exceed the limit in bytes.
     static func cutsTooLarge(length: Int, limit: Int) -> Self {
         Self(
             .tooManyCases,
-            "the cuts of this value of \(length) bytes come to more than \(limit >> 20) MiB, all cases together",
-            hint: "cut a shorter value; bytes that need no cut can be sent by a step of their own")
+            "the cuts of this value of \(length) bytes exceed \(limit >> 20) MiB in total over all cases",
+            hint: "cut a shorter value, and send bytes that need no cut in a separate step")
     }
 }

@@ -1,4 +1,4 @@
-/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server: it verifies
+/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server. It verifies
 /// that the rules of plain TCP also hold with TLS.
 package struct OverTLS: Sendable {
     package private(set) var scenario: Scenario
@@ -10,13 +10,13 @@ package struct OverTLS: Sendable {
     /// unconditionally.
     package private(set) var lostJudgement: SourceSpan?
     private var firstLeftOut: SourceSpan?
-    /// Whether a branch or an attempt is left without a step, so that it would be met at once.
+    /// Whether a branch or an attempt is left without a step and would therefore succeed at once.
     private var emptiesBlock = false
 
     package init(_ scenario: Scenario) {
         self.scenario = scenario
         if scenario.speaksTLS {
-            obstacle = "it speaks TLS already"
+            obstacle = "it already uses TLS"
             return
         }
         let servers = Set(
@@ -25,26 +25,26 @@ package struct OverTLS: Sendable {
             let actor = scenario.actors[index]
             switch actor.kind {
             case .server(_, backlog: .some, _):
-                obstacle = "connections wait in a server's queue, and TLS takes them at once"
+                obstacle = "connections wait in a server's backlog, but TLS requires accepting them at once"
                 return
             case .server: break
             case .client(.actor(let name)?, _): if !servers.contains(name.value) { continue }
             case .subject(.actor(let name)?, _):
                 if !servers.contains(name.value) {
-                    obstacle = "`\(name.value)` is no server of the script"
+                    obstacle = "`\(name.value)` is not a server of the script"
                     return
                 }
             case .subject(nil, _):
-                obstacle = "a subject that listens has no TLS"
+                obstacle = "a subject that listens can't use TLS"
                 return
             case .subject(.address, _):
-                obstacle = "what the subject connects to is no server of the script"
+                obstacle = "the subject does not connect to a server of the script"
                 return
             case .proxy:
-                obstacle = "a proxy stands between the two ends of its connections"
+                obstacle = "a proxy is between the two ends of its connections"
                 return
             case .crowd:
-                obstacle = "a crowd takes part in it"
+                obstacle = "it uses a crowd"
                 return
             case .client, .process: continue
             }
@@ -57,13 +57,13 @@ package struct OverTLS: Sendable {
         if Self.choosesByAccept(scenario.steps)
             || scenario.definitions.values.contains(where: { Self.choosesByAccept($0.steps) })
         {
-            obstacle = "an either chooses by an accept, and a connection is one thing, its handshake another"
+            obstacle = "an `either` chooses by an `accept`, but with TLS the handshake is separate from the connection"
             return
         }
         if Self.carriesFIN(scenario.steps)
             || scenario.definitions.values.contains(where: { Self.carriesFIN($0.steps) })
         {
-            obstacle = "a send carries the FIN, and TLS has a close_notify before it"
+            obstacle = "a `send` carries the FIN, but with TLS a close_notify precedes it"
             return
         }
         self.scenario.steps = without(scenario.steps)

@@ -8,7 +8,7 @@ package enum ScenarioCompiler {
     ///   - path: the path as the user gave it, for messages; files that the script names are relative to it.
     ///   - bytes: the bytes of the script.
     ///   - settings: values for `let`s of the header, by name, that replace those of the script.
-    ///   - targets: the addresses that the script may use; `nil`: any, as for listing its cases.
+    ///   - targets: the addresses that the script may use; `nil`: any, which is enough for listing its cases.
     ///   - loader: reads includes and the files of `file(…)`.
     /// - Returns: a plan if there is no error, and all diagnostics in the order of the text.
     package static func compile(

@@ -213,7 +213,7 @@ struct CrowdTests {
         let result = try #require(results.first)
         #expect(results.last?.verdict == .passed)
         #expect(result.verdict == .error)
-        #expect(Self.said(result).contains("must be from 1 to \(most)"), "\(Self.said(result))")
+        #expect(Self.said(result).contains("must be between 1 and \(most), not "), "\(Self.said(result))")
     }
 
     @Test func connectionsThatAreTooManyAreReported() async throws {

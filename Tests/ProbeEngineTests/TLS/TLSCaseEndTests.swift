@@ -65,7 +65,7 @@ struct TLSCaseEndTests {
             "the answer of the peer to the end is no news", .passed,
             "C close without notify\nS expect truncated\nS close"),
         scene(
-            "a number that the check does not know", .error, says: ["an alert is 300, and must be from 0 to 255"],
+            "a number that the check does not know", .error, says: ["an alert must be between 0 and 255, not 300"],
             "C send u8(4)\nS expect u8 as n\nS send alert fatal (n + 296) #!"),
     ])
     func whatIsLeftIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }

@@ -67,7 +67,7 @@ struct SubjectWebSocketTests {
 
     @Test func noCloseCodeHasThreeBytes() async throws {
         try await Scene(
-            "code", .error, says: ["a close code is 65536, and must be from 0 to 65535"],
+            "code", .error, says: ["a close code must be between 0 and 65535, not 65536"],
             Self.head + "\nT start\ncheck \"65536\" matches /(?<n>.*)/\nT close int(n)"
         ).verify(subject: SecuringSource())
     }
