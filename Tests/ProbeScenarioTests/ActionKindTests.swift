@@ -72,6 +72,7 @@ import Testing
         let result = compile(script)
         #expect(result.diagnostics.map(\.id) == [.notAnActor])
         #expect(
-            result.rendered.contains("`A` is a connection here, but was another kind of actor when this step was parsed"))
+            result.rendered.contains(
+                "`A` is a connection here, but was another kind of actor when this step was parsed"))
     }
 }

@@ -1,5 +1,5 @@
-/// The names that the steps of a scenario bind anywhere, collected before the steps are checked in order: a name that
-/// is bound further down is bound too late, and any other unbound name is misspelt.
+/// The names that the steps of a scenario bind anywhere, collected before the steps are checked in order. They
+/// distinguish a name that is bound too late from a misspelt one.
 struct CollectedNames {
     /// The first place that binds each variable.
     private(set) var variables: [String: SourceSpan] = [:]

@@ -24,7 +24,7 @@ struct CrowdChecker {
             if let tls = actor.tls {
                 names.report(
                     .crowdScript,
-                    "`\(other.value)` is a server of the script, which discards what a crowd sends and does no TLS handshake",
+                    "`\(other.value)` is one of the script's servers, which discard what a crowd sends and do no TLS handshake",
                     hint: "remove `tls`, or connect the crowd to a process", at: tls.span)
             } else if known.tls != nil {
                 names.report(

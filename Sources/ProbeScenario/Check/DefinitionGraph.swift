@@ -1,6 +1,6 @@
-/// The graph of which `define` invokes which; decides whether the definitions can be checked at each `do`.
+/// The graph of definitions and those that they invoke; determines whether the definitions can be checked at each `do`.
 struct DefinitionGraph {
-    /// The largest number of steps in a script, where each `do` counts with the steps of its definition.
+    /// The largest number of steps in a script; each `do` also counts the steps of its definition.
     private static let mostSteps = 1_000_000
 
     private let context: ParseContext

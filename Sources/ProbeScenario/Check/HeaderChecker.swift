@@ -17,7 +17,7 @@ struct HeaderChecker {
         NameChecker(names: names, links: links).checkHeader()
         if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
             names.report(
-                .tooManyCases, "the header has more than \(CaseExpansion.mostParameters) `each`",
+                .tooManyCases, "the header has more than \(CaseExpansion.mostParameters) `each` declarations",
                 hint: "use `let` for a single value, or one `each` for several columns of a table", at: parameter.span)
         }
         for item in context.headerOrder {

@@ -151,7 +151,7 @@ struct LinkChecker {
         if case .loss = link.action { names.linksWithLoss.insert(from.link) }
         if case .burst = link.action, !names.linksWithLoss.contains(from.link), !names.place.isOrderUnknown {
             names.report(
-                .linkFault, "`burst` has no effect, because this link loses no packets",
+                .linkFault, "`burst` has no effect, because the link loses no packets at this step",
                 hint: "add `loss 5%` before this step, or write `loss 5% burst 3`", at: step.focus)
         }
         guard let selection = link.action.selection else { return }

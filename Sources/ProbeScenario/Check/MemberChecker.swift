@@ -69,7 +69,7 @@ struct MemberChecker {
             if case .actor(let name) = target, names.state.actors[name.value]?.kind == .server {
                 names.report(
                     .crowdScript,
-                    "`\(name.value)` is a server of the script, which discards what a crowd sends and never answers",
+                    "`\(name.value)` is one of the script's servers, which discard what a crowd sends and never answer",
                     hint: "remove the `expect`, or connect to a process or a subject that listens", at: statement.span)
             }
         case .stopReading, .read, .acceptRest: requireUp(statement, &link)
@@ -89,12 +89,12 @@ struct MemberChecker {
         case .up: return
         case .none:
             names.report(
-                .notConnected, "a member can't \(statement.kind.word) yet: it is not connected",
+                .notConnected, "a member can't `\(statement.kind.word)` yet: it is not connected",
                 hint: "begin the clients' script with `connect`: `{ connect; \(statement.kind.word) … }`",
                 at: statement.span)
         case .ended(let verb):
             names.report(
-                .unreachableStep, "a member can't \(statement.kind.word) after its own `\(verb)`",
+                .unreachableStep, "a member can't `\(statement.kind.word)` after its own `\(verb)`",
                 hint: "move it before the `\(verb)`, or let clients `connect` again first", at: statement.span)
         }
         // Later statements would report the same error.

@@ -19,7 +19,7 @@ struct NameChecker {
                     .hostName, "the name \(Escaped.quoted(statement.name.value)) is given twice",
                     hint: "list everything that it resolves to in one statement; a step can change it later",
                     at: statement.name.span,
-                    notes: [Diagnostic.Note("it is first given here", span: earlier)])
+                    notes: [Diagnostic.Note("first given here", span: earlier)])
             }
             check(statement)
         }
@@ -40,7 +40,7 @@ struct NameChecker {
         if links.side(of: name) == nil, !names.isDoubtful(name) {
             return names.report(
                 .hostName,
-                "`\(name)` connects to the host name \(Escaped.quoted(host.value)) but is not on a link, where names are resolved",
+                "`\(name)` connects to the host name \(Escaped.quoted(host.value)), which can be resolved only on a link",
                 hint: "add `link S <-> \(name)`", at: host.span)
         }
         let known = all[NameStatement.key(of: host.value)] ?? []
@@ -71,7 +71,7 @@ struct NameChecker {
                 names.report(
                     .hostAddress, "host names are resolved in the networks of a link, but the script declares no link",
                     hint:
-                        "add `link S <-> T`, with the actor that asks on one side and the one that is found on the other",
+                        "add `link S <-> T`, with the actor that resolves the name on one side and the one that it resolves to on the other",
                     at: statement.name.span)
             }
             return
@@ -111,7 +111,8 @@ struct NameChecker {
         guard let side = links.side(of: name.value) else {
             names.report(
                 .hostAddress, "`\(name.value)` is not on a link, so a name can't resolve to it",
-                hint: "add `link \(name.value) <-> T`, with the actor that asks on the other side", at: name.span)
+                hint: "add `link \(name.value) <-> T`, with the actor that resolves the name on the other side",
+                at: name.span)
             return false
         }
         if let first, links.side(of: first.value) != side {

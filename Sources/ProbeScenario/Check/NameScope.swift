@@ -207,7 +207,7 @@ final class NameScope {
         } else {
             report(
                 .unboundVariable, "`\(name.value)` might not be bound at this step",
-                hint: "bind it in every branch that leads here, or before them", at: name.span, notes: notes)
+                hint: "bind it in every branch that leads here, or before the branches", at: name.span, notes: notes)
         }
     }
 

@@ -320,7 +320,7 @@ struct OrderChecker {
 extension Diagnostic.Message {
     static func afterOwn(verb: String, actor: String) -> Self {
         Self(
-            .unreachableStep, "`\(actor)` was already ended by `\(verb)`, so this step can't happen",
+            .unreachableStep, "the connection of `\(actor)` was already ended by `\(verb)`, so this step can't run",
             hint: "move the step before the `\(verb)`, or `connect` or `accept` again first")
     }
 
@@ -328,7 +328,7 @@ extension Diagnostic.Message {
         if kind == .proxy {
             return Self(
                 .notConnected, "`\(actor)` has no connection yet",
-                hint: "add `\(actor) accept` before this step, which takes the next connection to the proxy")
+                hint: "add `\(actor) accept` before this step; it takes the next connection to the proxy")
         }
         return Self(
             .notConnected, "`\(actor)` is not connected yet",
@@ -361,7 +361,7 @@ extension Diagnostic.Message {
     /// The message for an expectation after the actor's own close; after a half-close it could still receive.
     static func expectsAfterClose(_ actor: String) -> Self {
         Self(
-            .unreachableStep, "`\(actor)` was already ended by `close`, so this step can't happen",
+            .unreachableStep, "the connection of `\(actor)` was already ended by `close`, so this step can't run",
             hint: "use `\(actor) half-close` instead of the `close`: it sends a FIN, and `\(actor)` can still receive")
     }
 }

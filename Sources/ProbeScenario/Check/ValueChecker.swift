@@ -131,7 +131,7 @@ extension Diagnostic.Message {
     static func emptyRange(_ first: Int, _ last: Int) -> Self {
         Self(
             .emptyRange, "the range \(first)..\(last) is empty, so nothing would run",
-            hint: "write the smaller number first: `1..13` includes both ends")
+            hint: "write the smaller number first; a range such as `1..13` includes both ends")
     }
 
     static func outOfRange(_ what: String, _ value: Int, _ low: Int, _ high: Int) -> Self {
@@ -247,7 +247,8 @@ extension ValueChecker {
             || statement.carriesFIN
         if kind == .subject, isCut || [.urgent, .plaintext].contains(statement.mode) {
             names.report(
-                .unknownVerb, "a subject sends whole lines and messages, which can't be cut, paced or urgent",
+                .unknownVerb,
+                "a subject sends whole lines and messages, which can't be cut, paced or sent as urgent data",
                 hint: "write `T send line \"text\"`; only servers and clients can cut and pace bytes", at: place)
         }
         if kind == .process, isCut || statement.mode != .bytes {

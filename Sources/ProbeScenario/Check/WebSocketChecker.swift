@@ -15,7 +15,7 @@ struct WebSocketChecker {
         {
             names.report(
                 .wrongType,
-                "`\(name.value)` is a subject, which reports messages without their frames and never a frame",
+                "`\(name.value)` is a subject, which reports messages without their frames, so it never reports a frame",
                 hint:
                     "write what the message contains: `\(name.value) expect message text \"x\"` or `\(name.value) expect message binary V`",
                 at: value.span)
@@ -64,7 +64,7 @@ extension Diagnostic.Message {
         Self(
             .unknownExpectation, "`\(what)` requires WebSocket, and the script never uses `framing websocket`",
             hint: actor.map { actor in
-                "add `\(actor) framing websocket` before it, or an opening handshake: `connect websocket \"/\"`, `accept websocket`"
+                "add `\(actor) framing websocket` before it, or an opening handshake: `connect websocket \"/\"` or `accept websocket`"
             } ?? "add `framing websocket` to the header: a subject uses it from its start")
     }
 }

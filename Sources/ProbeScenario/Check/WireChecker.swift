@@ -95,7 +95,7 @@ struct WireChecker {
     private func reportCrowd(_ name: Name) {
         names.report(
             .notAnActor, "`\(name.value)` is a crowd, whose packets are not captured",
-            hint: "write wire statements about a client that the script runs next to the crowd", at: name.span)
+            hint: "write wire statements about a client that the script runs alongside the crowd", at: name.span)
     }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {

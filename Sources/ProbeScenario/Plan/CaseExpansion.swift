@@ -145,7 +145,7 @@ extension CaseExpansion {
             guard size <= Evaluator.largestCase else {
                 stop(
                     .cantCompute,
-                    "the values of this header exceed \(Evaluator.largestCase >> 20) MiB in total in one case",
+                    "the values of this header exceed \(Evaluator.largestCase >> 20) MiB in one case",
                     hint: "compute a large value where it is sent: `C send random(100MiB, seed 1)`", at: expression.span
                 )
                 return
