@@ -6,33 +6,43 @@ package struct ActorProperty: Sendable {
     var meaning: String
 
     static let all = [
-        ActorProperty(forms: ["${S.port}", "${S.address}"], meaning: "a server: where it listens"),
         ActorProperty(
-            forms: ["${C.port}", "${C.address}"], meaning: "a client or an accepted connection: its own end"),
+            forms: ["${S.port}", "${S.address}"], meaning: "the port and the address on which a server listens"),
         ActorProperty(
-            forms: ["${C.peer.port}", "${C.peer.address}"], meaning: "a client or an accepted connection: the other end"
+            forms: ["${C.port}", "${C.address}"],
+            meaning: "the local port and address of a client or an accepted connection"),
+        ActorProperty(
+            forms: ["${C.peer.port}", "${C.peer.address}"],
+            meaning: "the port and address of the peer of a client or an accepted connection"
         ),
         ActorProperty(
             forms: ["${C.tls.version}", "${C.tls.cipher}", "${C.tls.alpn}", "${C.tls.sni}", "${C.tls.resumed}"],
             meaning:
-                "a client or an accepted connection with TLS: what its handshake agreed on; empty without ALPN or SNI, `resumed` is `yes` or `no`"
+                "the parameters that the TLS handshake of a client or an accepted connection negotiated. `alpn` and `sni` are empty if they were not used; `resumed` is `yes` or `no`"
         ),
-        ActorProperty(forms: ["${T.port}", "${T.address}"], meaning: "a subject that listens"),
-        ActorProperty(forms: ["${X.port}", "${X.address}"], meaning: "a proxy: where it listens"),
         ActorProperty(
-            forms: ["${V.port}", "${V.address}"], meaning: "a crowd of `servers`: where it listens once it is started"),
+            forms: ["${T.port}", "${T.address}"], meaning: "the port and the address on which a subject listens"),
         ActorProperty(
-            forms: ["${S.path}", "${T.path}"], meaning: "a server or a subject that listens on a Unix socket"),
+            forms: ["${X.port}", "${X.address}"], meaning: "the port and the address on which a proxy listens"),
+        ActorProperty(
+            forms: ["${V.port}", "${V.address}"],
+            meaning: "the port and the address on which a crowd of `servers` listens once it is started"),
+        ActorProperty(
+            forms: ["${S.path}", "${T.path}"],
+            meaning: "the path of the Unix socket on which a server or a subject listens"),
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
-            meaning: "a process: ports that are free when the case begins, held for nobody"),
+            meaning: "ports for a process that are free when the case begins, but are not reserved"),
         ActorProperty(
             forms: ["${P.address}"],
-            meaning: "a process: where its clients look for it, 127.0.0.1 or the address of its side of a link"),
-        ActorProperty(forms: ["${dir}"], meaning: "in a `process` line: the script's folder"),
+            meaning:
+                "the address at which clients connect to a process: 127.0.0.1, or the address of its side of a link"),
+        ActorProperty(forms: ["${dir}"], meaning: "in a `process` line: the path of the script's folder"),
         ActorProperty(
             forms: ["${ca}"],
-            meaning: "the file with the certificate (PEM) of the run's authority, which signs those of `tls`"),
+            meaning:
+                "the path of the PEM file with the certificate of the run's authority, which issues the certificates for `tls`"
+        ),
     ]
 
     /// Returns the properties of an actor of this kind, for messages and editors.
@@ -51,7 +61,7 @@ package struct ActorProperty: Sendable {
 
     static let mostPorts = 64
 
-    /// Returns the number of the port that `property` names: 1 for `port`, 2 for `port.2`.
+    /// Returns the index of the port that `property` names: 1 for `port`, 2 for `port.2`; `nil` if it names no port.
     static func portNumber(_ property: String) -> Int? {
         if property == "port" { return 1 }
         guard property.utf8.starts(with: "port.".utf8), let number = Int(property.dropFirst(5)),

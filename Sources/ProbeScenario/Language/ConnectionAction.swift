@@ -7,7 +7,7 @@ package enum ConnectionAction: LanguageElement {
     case close
     case halfClose
     case reset
-    /// The connection vanishes without a FIN or an RST. If `silently`, later packets are not answered either.
+    /// The connection disappears without a FIN or an RST. If `silently`, later packets are not answered either.
     case vanish(silently: Bool)
     case stopReading
     case resumeReading
@@ -20,7 +20,8 @@ package enum ConnectionAction: LanguageElement {
 }
 
 extension ConnectionAction {
-    /// The script's words for a TCP feature that the action needs; `nil` if the action also works on a Unix socket.
+    /// The TCP feature that the action needs, as it is written in a script; `nil` if the action also works on a Unix
+    /// socket.
     package var neededOfTCP: String? {
         switch self {
         case .reset: "reset"
@@ -49,30 +50,32 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "start sending", ["start sending V"],
-                "begins, and is done at once; the next `send` on that connection waits its turn",
+                "starts sending V in the background and completes immediately; the next `send` on the connection waits its turn",
                 example: "start sending \"x\" * 64KiB", timing: .send)
         ) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: true)) },
         Phrase(
             LanguageEntry(
                 "close",
-                "FIN. The kernel is read empty first; where reading was stopped and bytes lie there it is an error, as the kernel would send an RST",
+                "closes the connection with a FIN. Bytes in the kernel's receive buffer are read first; if reading was stopped and the buffer is not empty, the step is an error, because the kernel would send an RST",
                 example: "close")
         ) { _ throws(Abandoned) in .close },
         Phrase(
-            LanguageEntry("half-close", "FIN of its sending side; reading goes on", example: "half-close")
+            LanguageEntry("half-close", "ends the sending side with a FIN; reading continues", example: "half-close")
         ) { _ throws(Abandoned) in .halfClose },
         Phrase(
             LanguageEntry(
-                "reset", "RST; drops what was sent and not delivered yet, and what is unread", example: "reset")
+                "reset",
+                "resets the connection with an RST, which discards bytes that were sent but not delivered yet, and unread bytes",
+                example: "reset")
         ) { _ throws(Abandoned) in .reset },
         Phrase(
             LanguageEntry(
                 "vanish",
-                "the connection is gone without a word, as after a power cut: no FIN and no RST. What was sent and is not delivered yet is dropped. What the peer sends later is answered by an RST, as a machine does that is up again; a server goes on listening. It takes CAP_NET_ADMIN: without it the case is skipped",
+                "the connection disappears without a FIN or an RST, as after a power failure. Bytes that were sent but not delivered yet are discarded. Whatever the peer sends later is answered by an RST, as by a machine that is up again; a server continues to listen. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 more: [
                     (
                         ["vanish silently"],
-                        "the machine stays away: nothing answers what the peer sends later, until the case ends. It takes no privilege. It waits until the peer has acknowledged what was sent"
+                        "the connection disappears and the machine stays down: until the case ends, nothing answers what the peer sends. The step first waits until the peer has acknowledged what was sent. Requires no privilege"
                     )
                 ], example: "vanish"
             ).ifNeeded()
@@ -80,20 +83,20 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "stop reading",
-                "nothing is read: the window shuts when the buffer is full. Before `connect` or `accept` it is for the connections to come",
+                "stops reading, so that the window closes when the buffer is full. Before `connect` or `accept`, the step applies to future connections",
                 example: "stop reading")
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
             LanguageEntry(
                 "resume reading",
-                "reads at once again, after a `stop reading` or a slow `read`; before `connect` or `accept` too",
+                "reads immediately again, after a `stop reading` or a slow `read`. Before `connect` or `accept`, the step applies to future connections",
                 example: "resume reading"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .resumeReading },
         Phrase(
             LanguageEntry(
                 "read … every",
-                "slow reading, until `resume reading` or `stop reading`. Before `connect` or `accept` it is for the connections to come",
+                "reads slowly, this number of bytes at a time, until `resume reading` or `stop reading`. Before `connect` or `accept`, the step applies to future connections",
                 example: "read 1B every 100ms"),
             words: "read", when: { $0.statementHolds("every") }
         ) { parser throws(Abandoned) in
@@ -104,17 +107,17 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "set", ["set nodelay off"],
-                "a socket option. A buffer on a connection that is up is an error: it no longer bounds the window. Before `connect` or `accept` it is for the connections to come",
+                "sets a socket option. Setting a buffer size on an established connection is an error, because it no longer limits the window. Before `connect` or `accept`, the step applies to future connections",
                 example: "set nodelay off")
         ) { parser throws(Abandoned) in .set(try parser.endpoints.parseSocketOption()) },
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16"],
-                "changes what `line` and `message` mean for this connection from here on", example: "framing u16")
+                "changes what `line` and `message` mean for this connection from this step on", example: "framing u16")
         ) { parser throws(Abandoned) in .framing(try parser.values.parseFraming()) },
         Phrase(
             LanguageEntry(
-                "ignore rest", "from here on, bytes that nobody expects are no error", example: "ignore rest"),
+                "ignore rest", "from this step on, bytes that no step expects are not an error", example: "ignore rest"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .ignoreRest },
     ]
@@ -123,43 +126,43 @@ extension ConnectionAction {
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send", ["send V"],
-            "done when the kernel has taken it all. It fails when nothing moved for `timeout`; waits that its own pacing asks for do not count",
+            "sends V; the step completes when the kernel has accepted all bytes. It fails if it makes no progress for the time of `timeout`, apart from the pauses of its own pacing",
             more: [
                 (
                     ["send V \\| W"],
-                    "each piece leaves as a separate segment: the next one is written when the kernel has nothing unsent"
+                    "sends each piece as a separate segment: a piece is written once the kernel has no unsent bytes"
                 ),
                 (
                     ["send V cut at 3, 7"],
-                    "the same, cut at offsets of all the bytes, rising; an offset at or past the end is an error. `\\|` and `cut` exclude each other"
+                    "sends V as separate segments, cut at these offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
                 ),
-                (["send V in pieces of 2B"], "the same, in equal pieces (the last one may be shorter)"),
+                (["send V in pieces of 2B"], "sends V as separate segments of equal size; the last one may be shorter"),
                 (
                     ["send V cut at random seed 7"],
-                    "1 to 64 offsets, chosen at random (fewer where two fall together); the same for the same seed"
+                    "sends V as separate segments, cut at 1 to 64 random offsets (fewer if some coincide); the same seed gives the same offsets"
                 ),
                 (
                     ["… every 30ms"],
-                    "each piece leaves 30 ms after the one before it left: never less, no catching up. With one piece it has no effect"
+                    "sends each piece 30 ms after the previous one was sent, never earlier, even after a delay. With a single piece, the clause has no effect"
                 ),
                 (
                     ["… at 10B/s"],
-                    "on average, from the first byte. Without a cut it is kept in steps of 10 ms, or of one byte where that is slower"
+                    "limits the average rate, counted from the first byte. Without a cut, the rate is kept in steps of 10 ms, or of one byte if that is slower"
                 ),
                 (
                     ["send line V", "send message V"],
-                    "V as a line or message of `framing`: with `websocket` a text message, which a client masks. Cuts and `\\|` count the terminator too; it ends the last piece"
+                    "sends V as a line or message of the `framing`; with `websocket`, as a text message, which a client masks. Cuts and `\\|` count the terminator, too, which ends the last piece"
                 ),
-                (["send urgent \"!\""], "one byte out-of-band"),
+                (["send urgent \"!\""], "sends one out-of-band byte"),
                 (
                     ["send V with fin"],
-                    "the FIN leaves in the segment of the last piece, and not in one after it: the same end of sending as `half-close`. Not with TLS, where a close_notify comes before the FIN. A last segment that is full has no room: then the case is inconclusive"
+                    "sends the FIN in the segment of the last piece, not in a segment after it; like `half-close`, this ends the sending side. Not available with TLS, where a close_notify precedes the FIN. If the last segment is full and has no room for the FIN, the case is inconclusive"
                 ),
                 (
                     ["send V in records of 1B"],
-                    "with TLS: how the plaintext is cut into records, else one for each 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 lies in the first record's header"
+                    "with TLS: divides the plaintext into records of this size instead of 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 is in the header of the first record"
                 ),
-                (["send plaintext V"], "past TLS, as it is"),
+                (["send plaintext V"], "sends V unencrypted, bypassing TLS"),
             ], example: "send \"220 rea\" | \"dy\\r\\n\" every 30ms", timing: .send)
         entry.pointsAtOperand = true
         return entry

@@ -1,6 +1,7 @@
 package import ProbeBase
 
-/// What a connection receives, or what happens to its own sending. `as` names are bound once the expectation is met.
+/// What a connection is expected to receive, or what is expected of its own sending. The names after `as` are bound once
+/// the expectation is met.
 package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case bytes(Stage.Bytes)
     case line(Stage.Text, as: Name?)
@@ -14,7 +15,7 @@ package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
     case message(Stage.Text, as: Name?)
     /// A WebSocket text or binary message.
     case messageOfKind(WebSocketMessageKind, Stage.Text, as: Name?)
-    /// A WebSocket frame, whatever it contains: `message ws.text("x")`.
+    /// A WebSocket frame of any kind: `message ws.text("x")`.
     case frame(Stage.Frame)
     /// WebSocket control frames.
     case ping(Stage.Bytes?)
@@ -38,9 +39,9 @@ package enum ConnectionExpectation<Stage: ExpectationStage>: Sendable {
 
 /// The stage of an expectation.
 package protocol ExpectationStage: StatementStage {
-    /// What a line or a message must be.
+    /// The text that a line or a message must match.
     associatedtype Text: Sendable
-    /// A WebSocket frame. The parser reads one as the value of a message: only the framing at run time decides.
+    /// A WebSocket frame. The parser treats one as the value of a message, because the framing is known only at run time.
     associatedtype Frame: Sendable
 }
 
@@ -62,28 +63,34 @@ enum ConnectionExpectationPhrases {
         [
             Phrase.pattern(
                 LanguageEntry(
-                    "line", ["expect line V"], "the next line is V and its terminator has come",
+                    "line", ["expect line V"], "expects the next line, with its terminator, to be V",
                     more: [
-                        (["expect line /re/"], "it matches; the regex sees the line without its terminator"),
-                        (["expect line as x"], "any line; `as x` can follow the other forms, too"),
+                        (
+                            ["expect line /re/"],
+                            "expects the next line to match the regex, which sees it without its terminator"
+                        ),
+                        (
+                            ["expect line as x"],
+                            "expects any line and binds it to `x`; `as x` can follow the other forms, too"
+                        ),
                     ], example: "expect line /^220 (?<host>.*)$/", timing: .both), sample: "expect line \"text\""
             ) { .line($0, as: $1) },
             Phrase(
                 LanguageEntry(
                     "lines in any order",
-                    "the next lines, each matching one of those still open. It is done when all but optional ones have come; optional ones that are there by then are taken too",
+                    "expects each of the next lines to match a line of the list that has not been matched yet. The step is complete when all lines that are not optional have arrived; optional lines that have arrived by then are consumed, too",
                     example: "expect lines in any order \"a\", /b/, optional /c/", timing: .both)
             ) { parser throws(Abandoned) in .linesInAnyOrder(try parser.parseOpenLines()) },
             Phrase.pattern(
                 LanguageEntry(
                     "until line", ["expect until line /re/ as x"],
-                    "lines up to and with the one that matches; `x` is all of them with their terminators",
+                    "consumes lines up to and including the one that matches; `x` contains all of them with their terminators",
                     example: "expect until line /^250 / as x", timing: .both), sample: "expect until line /^250 /",
                 when: { !$0.isVariableHere && !$0.isWord("as", ahead: 1) }
             ) { .untilLine($0, as: $1) },
             Phrase(
                 LanguageEntry(
-                    "until", "up to the delimiter, which is taken and is not part of `x`",
+                    "until", "consumes the bytes up to and including the delimiter; `x` does not contain the delimiter",
                     example: "expect until \"\\0\" as x", timing: .both),
                 when: { !$0.isAlone }
             ) { parser throws(Abandoned) in
@@ -93,34 +100,35 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "any bytes",
-                    "all that is unread, at least a byte. `within` and `after` are judged by the first",
+                    "consumes all unread bytes, at least one. `within` and `after` apply to the first one",
                     example: "expect any bytes as x", timing: .both)
             ) { parser throws(Abandoned) in .anyBytes(as: try parser.parseAs()) },
         ] + IntegerFormat.allCases.map(integerPhrase) + [
             Phrase.pattern(
                 LanguageEntry(
                     "message", ["expect message V"],
-                    "as `line`, for any framing; with `framing websocket` V is the content of a text message, or one frame (`ws.…`)",
+                    "like `expect line`, for any framing; with `framing websocket`, V is the content of a text message or a single frame (`ws.…`)",
                     example: "expect message \"text\"", timing: .both)
             ) { .message($0, as: $1) },
             kind(.text), kind(.binary),
             Phrase(
                 LanguageEntry(
                     "ping", ["expect ping", "expect ping V"],
-                    "with `framing websocket`: the next control frame, also where it stands between the fragments of a message",
+                    "with `framing websocket`: expects the next control frame to be a ping, with the payload V if given; it may be between the fragments of a message",
                     example: "expect ping \"7\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
             Phrase(
                 LanguageEntry(
-                    "pong", ["expect pong", "expect pong V"], "with `framing websocket`: as `expect ping`",
+                    "pong", ["expect pong", "expect pong V"],
+                    "with `framing websocket`: like `expect ping`, for a pong",
                     example: "expect pong \"7\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
             Phrase(
                 LanguageEntry(
                     "close", ["expect close", "expect close 1000", "expect close 1000 \"bye\""],
-                    "with `framing websocket`: the close frame, with that code and that reason; no FIN",
+                    "with `framing websocket`: expects a close frame, with the code and the reason if given; the FIN is not part of it",
                     example: "expect close 1000 \"bye\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in
@@ -129,74 +137,77 @@ enum ConnectionExpectationPhrases {
             },
             Phrase(
                 LanguageEntry(
-                    "urgent", "out-of-band bytes; they are kept apart from the others", example: "expect urgent \"!\"",
+                    "urgent", "expects out-of-band bytes, which are kept separate from the others",
+                    example: "expect urgent \"!\"",
                     timing: .both),
                 when: { !$0.isVariableHere }
             ) { parser throws(Abandoned) in .urgent(try parser.values.parseExpression("a value")) },
             Phrase(
                 LanguageEntry(
                     "eof",
-                    "the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before it are an error, unless `ignore rest` was executed before: then unread bytes are dropped first",
+                    "expects the peer's FIN, as `recv` reports it; with TLS, a close_notify and the FIN after it. Bytes before it are an error, unless `ignore rest` was executed earlier: unread bytes are then discarded first",
                     example: "expect eof", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .eof },
             Phrase(
                 LanguageEntry(
-                    "reset", "an RST, as `recv` reports it. Only `wire` sees an RST after a FIN",
+                    "reset", "expects an RST, as `recv` reports it. Only `wire` steps can see an RST after a FIN",
                     example: "expect reset", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .reset },
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "either; with TLS also `notify`, `truncated` or an alert. An end that a step has expected lasts: the same step again holds at once",
+                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. An end that a step has expected remains: the same step is then met immediately",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
             Phrase(
                 LanguageEntry(
-                    "notify", "with TLS: the peer's close_notify. `expect eof` after it is the FIN",
+                    "notify", "with TLS: expects the peer's close_notify. An `expect eof` after it expects the FIN",
                     example: "expect notify", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .notify },
             Phrase(
                 LanguageEntry(
                     "truncated",
-                    "with TLS: a FIN without a close_notify before it, so that the stream may have been cut off",
+                    "with TLS: expects a FIN without a preceding close_notify, so that the stream may have been truncated",
                     example: "expect truncated", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .truncated },
             Phrase(
                 LanguageEntry(
                     "alert", ["expect alert certificate-expired", "expect alert 45"],
-                    "with TLS: an alert of the peer, by its name or its number",
+                    "with TLS: expects an alert from the peer, given by name or number",
                     example: "expect alert certificate-expired", timing: .both), when: { !$0.isAlone }
             ) { parser throws(Abandoned) in
                 let alert = try TLSParser(cursor: parser.cursor).parseAlert()
                 if case .integer(0) = alert.kind {
                     throw parser.cursor.fail(
-                        .expected, "close_notify is an end and not one of the alerts that are expected so",
-                        hint: "write expect notify; expect eof is close_notify and the FIN behind it", at: alert.span)
+                        .expected, "`expect alert` does not accept close_notify, which is an end of the stream",
+                        hint: "use `expect notify`, or `expect eof` for close_notify and the FIN after it",
+                        at: alert.span)
                 }
                 return .alert(alert)
             },
             Phrase(
                 LanguageEntry(
                     "nothing for",
-                    "nothing is unread now, and for so long neither bytes nor a close come. An end that a step has expected counts no more",
+                    "expects that no bytes are unread, and that neither bytes nor an end of the connection arrive for the given time. An end that an earlier step expected does not count",
                     example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms"))
             },
             Phrase(
                 LanguageEntry(
                     "stalled for",
-                    "what was started has made no progress for 1 s (within `timeout` and that second)",
+                    "expects that the send in the background has made no progress for 1 s (within `timeout` plus that second)",
                     example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .stalled(for: try parser.values.parseDuration("expect stalled for 1s")) },
             Phrase(
                 LanguageEntry(
-                    "sent", "what was started has been taken by the kernel", example: "expect sent", timing: .both),
+                    "sent", "expects that the kernel has accepted all bytes of the send in the background",
+                    example: "expect sent", timing: .both),
                 when: { $0.isAlone }
             ) { _ throws(Abandoned) in .sent },
             Phrase(
                 LanguageEntry(
                     "send failed",
-                    "what was started fails; `reset`, `broken-pipe`, `timeout`, or no word for any. `reset` takes EPIPE too: Linux answers either",
+                    "expects the send in the background to fail, with `reset`, `broken-pipe` or `timeout`; without a word, for any reason. `reset` also accepts EPIPE, because Linux reports either",
                     example: "expect send failed reset", timing: .both)
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]
@@ -205,10 +216,12 @@ enum ConnectionExpectationPhrases {
     static let values = [
         LanguageEntry(
             "bytes", ["expect V"],
-            "the next bytes are exactly these. The first byte that differs fails at once", example: "expect \"text\"",
+            "expects the next bytes to be exactly V. The first byte that differs fails the step immediately",
+            example: "expect \"text\"",
             choice: nil, timing: .both),
         LanguageEntry(
-            "… bytes", ["expect 10 bytes as x"], "exactly ten; also `(n * 2) bytes` and a variable: `n bytes`",
+            "… bytes", ["expect 10 bytes as x"],
+            "expects exactly ten bytes; the number can also be an expression, as in `(n * 2) bytes`, or a variable, as in `n bytes`",
             example: "expect 10 bytes as x", choice: nil, timing: .both),
     ]
     static let entries = ConnectionExpectation<Parsed>.index(all, values)
@@ -216,7 +229,7 @@ enum ConnectionExpectationPhrases {
     private static func kind(_ kind: WebSocketMessageKind) -> Phrase<ExpectationParser, ConnectionExpectation<Parsed>> {
         let entry = LanguageEntry(
             "message \(kind.rawValue)", ["expect message \(kind.rawValue) V"],
-            "with `framing websocket`: the content of a \(kind.rawValue) message",
+            "with `framing websocket`: expects a \(kind.rawValue) message with the content V",
             example: "expect message \(kind.rawValue) \"text\"", after: "C framing websocket", choice: nil,
             timing: .both)
         return Phrase(entry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
@@ -232,7 +245,7 @@ enum ConnectionExpectationPhrases {
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
-            "an integer: \(IntegerFormat.fixedWidthWords), `varint`",
+            "expects an integer in this format and binds it to `n`. The formats are \(IntegerFormat.fixedWidthWords) and `varint`",
             example: "expect \(format.rawValue) as n",
             choice: isShown ? "u16 as" : nil, timing: .both)
         if !isShown { entry.rows = [] }
@@ -274,7 +287,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// Whether the expectation is the peer's end of the connection.
+    /// Whether the expectation is that the peer ends the connection.
     var isEnd: Bool {
         switch self {
         case .eof, .reset, .closed, .truncated: true
@@ -316,7 +329,7 @@ extension ConnectionExpectation {
         }
     }
 
-    /// What the expectation needs that only the framing `websocket` has, in words; `nil` if it needs no frames.
+    /// The feature of the framing `websocket` that the expectation needs, in words; `nil` if it needs none.
     package var webSocketFeature: String? {
         switch self {
         case .ping, .pong, .closeFrame: "control frames"
@@ -421,7 +434,7 @@ extension ConnectionExpectation<Parsed>: LanguageElement {
 }
 
 extension ConnectionExpectation<Resolved> {
-    /// What is awaited, in words, such as `a line "x"`.
+    /// A description of what is expected, such as `line "x"`.
     package var description: String {
         switch self {
         case .bytes(let bytes): Escaped.phrase(bytes)
@@ -453,7 +466,7 @@ extension ConnectionExpectation<Resolved> {
         }
     }
 
-    /// The name of the event when its time is judged.
+    /// The name of the event in a finding about its time.
     package var eventName: String { if case .sendFailed = self { "the failure of the send" } else { description } }
 
     private static func control(_ opcode: UInt8, code: Int? = nil, payload: [UInt8]?) -> String {

@@ -4,7 +4,7 @@ package import ProbeBase
 package enum CrowdAction: LanguageElement {
     /// Completes at once. `rate` is the number of members that begin per second; `nil`: as fast as possible.
     case start(rate: Int?, CrowdScript)
-    /// Each member closes.
+    /// Closes the connection of each member.
     case stop
     case expect(CrowdExpectation)
 }
@@ -16,19 +16,19 @@ extension CrowdAction {
         Phrase(
             LanguageEntry(
                 "start", ["start { … }"],
-                "each member begins its script; the step is done at once. A crowd is started again only after a `stop`",
+                "starts the script of each member; the step completes immediately. A crowd can be started again only after a `stop`",
                 more: [
-                    (["start at 2000/s { … }"], "this number of members begins in a second, one after the other"),
+                    (["start at 2000/s { … }"], "starts this number of members per second, one after the other"),
                     (
                         ["start { connect; send \"a\\r\\n\"; expect line /^2/ within 1s }"],
-                        "the statements are those of the table below, separated by `;` or by line ends. Values are computed once, before the first member begins: all members send the same bytes"
+                        "the script consists of member statements, separated by `;` or line breaks. Values are computed once, before the first member begins, so all members send the same bytes"
                     ),
                 ], example: "start { connect; send \"a\\r\\n\" }")
         ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseStart() },
         Phrase(
             LanguageEntry(
                 "stop",
-                "each member closes its connection, and the crowd is gone. What was counted can still be expected",
+                "closes the connection of each member and ends the crowd. Its counts can still be expected",
                 example: "stop",
                 after: "W start { connect }")
         ) { _ throws(Abandoned) in .stop },
@@ -65,21 +65,22 @@ extension CrowdExpectation: LanguageElement {
         [
             (
                 CrowdCount.connected, "expect connected 10000",
-                "this number of members was connected, now or before; a member that connects again counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
+                "expects this number of members to be connected or to have been connected; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
                 "expect connected 10"
             ),
             (
-                .alive, "expect alive >= 9990", "this number is connected now. A number alone means exactly that many",
+                .alive, "expect alive >= 9990",
+                "expects this number of members to be connected now. A number alone means exactly that many",
                 "expect alive >= 9"
             ),
             (
                 .failed, "expect failed 0",
-                "this number could not do what their script says: they were refused, missed a deadline, or received another line or an end. A number alone means exactly that many",
+                "expects this number of members to have failed: they were refused, missed a deadline, or received a different line or an end of the connection. A number alone means exactly that many",
                 "expect failed 0"
             ),
             (
                 .done, "expect done 10000",
-                "this number has reached the end of the script. A number alone means at least that many",
+                "expects this number of members to have reached the end of the script. A number alone means at least that many",
                 "expect done 10"
             ),
         ].map { count, form, meaning, example in
@@ -92,14 +93,14 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "how long the members' `expect line` took, all of them; with a comparison as of `check`. It counts from the moment at which the step was due, so that a member that comes late to its step is measured too",
+                    "compares a percentile of the time that all `expect line` statements of the members took; the comparisons are those of `check`. The time counts from when the statement was due, so it includes the delay of a member that reaches the statement late",
                     more: [
                         (
                             [
                                 "latency p50 < 5ms of connect", "latency p99.9 <= 1s of bytes",
                                 "latency max <= 2s of eof",
                             ],
-                            "any percentile above 0; `max` is the longest. Of `connect`, `line`, `bytes`, `until`, `eof`: the script has such a statement"
+                            "compares any percentile above 0, or the longest time (`max`), of `connect`, `line`, `bytes`, `until` or `eof`; the script must contain such a statement"
                         )
                     ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
             ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }

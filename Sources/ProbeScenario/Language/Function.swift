@@ -7,41 +7,46 @@ package enum Function: String, CaseIterable, Sendable {
     /// The function's entry in the language table.
     package var entry: LanguageEntry {
         switch self {
-        case .base64: Self.entry("base64", "base64(\"aGk=\")", "the bytes that the text encodes")
+        case .base64: Self.entry("base64", "base64(\"aGk=\")", "the bytes that the Base64 text encodes")
         case .file:
             Self.entry(
                 "file", "file(\"payload.bin\")",
-                "the contents of a regular file, relative to the script that says so, never outside its folder: a symbolic link is followed only if it stays in the folder of the script that is run. At most 256 MiB"
+                "the contents of a regular file of at most 256 MiB. The path is relative to the script that contains the call, and must not leave its folder: a symbolic link is followed only if its target is in the folder of the script that is run"
             )
-        case .random: Self.entry("random", "random(64KiB, seed 7)", "the same bytes on every run and machine")
+        case .random:
+            Self.entry(
+                "random", "random(64KiB, seed 7)", "pseudorandom bytes, the same in every run and on every machine")
         case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .u64le, .varint: integerEntry
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V after its length; the prefix is \(IntegerFormat.fixedWidthWords) or `varint`")
+                "V preceded by its length; the length prefix is \(IntegerFormat.fixedWidthWords) or `varint`")
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
-                "one unit of the framing: with its terminator, or its length before it. It uses the framing of the header, except after the `send` of a connection that has changed its framing"
+                "the value as one unit of the framing: followed by a terminator, or preceded by its length. The framing is that of the header; in a `send` on a connection that has changed its framing, it is that of the connection"
             )
         case .lines:
             Self.entry(
                 "lines", "lines(\"GET / HTTP/1.1\", \"Host: a\", \"\")", forms: ["lines(\"a\", \"b\")"],
-                "several of them, joined")
+                "each value as a line, all joined")
         case .int:
-            Self.entry("int", "int(x)", "decimal text to an integer, with an optional `-`", after: "let x = \"12\"")
-        case .len: Self.entry("len", "len(x)", forms: ["len(V)"], "the number of bytes of V", after: "let x = \"12\"")
+            Self.entry(
+                "int", "int(x)", "the integer that the decimal text represents; the text may start with `-`",
+                after: "let x = \"12\"")
+        case .len: Self.entry("len", "len(x)", forms: ["len(V)"], "the number of bytes in V", after: "let x = \"12\"")
         case .cuts:
             Self.entry(
                 "cuts", "cuts(\"220 ready\\r\\n\")", forms: ["cuts(V)", "cuts(V, 2)"],
-                "after `each piece =`: every way to cut V once, or this number of times")
+                "after `each piece =`: every way to cut V once, or the given number of times")
         }
     }
 
     private var integerEntry: LanguageEntry {
         var entry = Self.entry(
             rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u24(n) u32(n) u64(n)"],
-            "an integer, big-endian; `u16le u32le u64le` little-endian; `varint(n)` seven bits a byte, lowest first")
+            "an integer in big-endian byte order; `u16le u32le u64le` are little-endian, and `varint(n)` has seven bits per byte, lowest first"
+        )
         // One row of the reference represents all integer formats.
         if self != .u8 { entry.rows = [LanguageEntry.Row(forms: ["\(rawValue)(n)"], meaning: entry.meaning)] }
         return entry

@@ -1,20 +1,24 @@
 import ProbeBase
 
-/// The statements of a header. Their results are stored in the parse context.
+/// The statements of a header. The parsers store their results in the parse context.
 enum HeaderStatement {
     static let phrases: [Phrase<HeaderParser, Void>] = [
         Phrase(
-            entry("scenario", ["scenario \"title\""], "required", example: "scenario \"a reply cut inside CRLF\"")
+            entry(
+                "scenario", ["scenario \"title\""], "the title of the scenario; required",
+                example: "scenario \"a reply cut inside CRLF\"")
         ) { parser throws(Abandoned) in try parser.parseTitle() },
         Phrase(
-            entry("about", ["about \"…\""], "shown in reports", example: "about \"what this shows\"")
+            entry("about", ["about \"…\""], "a description that reports show", example: "about \"what this shows\"")
         ) { parser throws(Abandoned) in
             parser.once()
             parser.context.scenario.about = try parser.literals.parsePlainString("a text", "about \"what this shows\"")
                 .value
         },
         Phrase(
-            entry("because", [], "where it comes from; shown in reports", example: "because \"owner/repo#12\"")
+            entry(
+                "because", [], "where the scenario comes from, such as an issue; reports show it",
+                example: "because \"owner/repo#12\"")
         ) { parser throws(Abandoned) in
             let reference = try parser.literals.parsePlainString("a reference", "because \"owner/repo#12\"")
             parser.context.scenario.because.append(reference.value)
@@ -22,29 +26,33 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "level", [],
-                "what a failure means: `must` (default) fails the run; `should` does with `--strict`; `may` never does",
+                "the weight of a failure: `must` (the default) fails the run, `should` fails it only with `--strict`, and `may` never does",
                 example: "level must")
         ) { parser throws(Abandoned) in
             parser.once()
             parser.context.scenario.level = try parser.cursor.parseChoice("a level", Scenario.Level.allCases)
         },
-        Phrase(entry("tag", [], "for `--tag`", example: "tag framing, partial")) { parser throws(Abandoned) in
+        Phrase(entry("tag", [], "tags by which `--tag` selects scenarios", example: "tag framing, partial")) {
+            parser throws(Abandoned) in
             repeat {
                 parser.context.scenario.tags.append(try parser.cursor.parseName("a tag", "tag framing, partial").value)
             } while parser.cursor.take(.comma)
         },
         Phrase(
-            entry("require", ["require …"], "see below", example: "require subject half-close")
+            entry(
+                "require", ["require …"],
+                "a prerequisite: if it is not met, the cases are skipped or, if the subject lacks a capability, unsupported",
+                example: "require subject half-close")
         ) { parser throws(Abandoned) in try parser.parseRequirement() },
         Phrase(
-            entry("timeout", [], "deadline of each step that waits, default 5s", example: "timeout 2s")
+            entry("timeout", [], "the deadline of each step that waits; the default is 5s", example: "timeout 2s")
         ) { parser throws(Abandoned) in
             parser.once()
             parser.context.scenario.timeout = try parser.values.parseDuration("timeout 2s")
         },
         Phrase(
             entry(
-                "case-timeout", [], "of the whole case, default 60s; reaching it fails the case",
+                "case-timeout", [], "the deadline of the whole case; the default is 60s. A case that reaches it fails",
                 example: "case-timeout 30s")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -53,7 +61,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "framing", [],
-                "what `line` and `message` mean, see below; default `crlf`. `framing \"END\"` is a delimiter of any bytes",
+                "how the bytes of a connection are divided into what `line` and `message` refer to; the default is `crlf`. `framing \"END\"` sets a delimiter of arbitrary bytes",
                 example: "framing crlf")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -62,162 +70,178 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "max-line", [],
-                "the subject's limit; default 1024. It does not limit the harness's own endpoints",
+                "the length of the longest line or message that the subject accepts; the default is 1024. It does not limit the harness's own endpoints",
                 example: "max-line 1024")
         ) { parser throws(Abandoned) in
             parser.once()
             parser.context.scenario.maxLine = try parser.values.parseExpression("a number of bytes", "max-line 1024")
         },
         Phrase(
-            entry("each", ["each …"], "[cases](#cases)", example: "each x = 1022, 1023")
+            entry("each", ["each …"], "runs the scenario as one case for each value", example: "each x = 1022, 1023")
         ) { parser throws(Abandoned) in try parser.parseEach() },
         Phrase(
             entry(
-                "table", ["table …"], "[cases](#cases)", example: "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /")
+                "table", ["table …"], "a table of values, whose rows `each` and `for` iterate over",
+                example: "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /")
         ) { parser throws(Abandoned) in try parser.parseTable() },
         Phrase(
             entry(
-                "let", ["let name = VALUE"], "a variable; `--set name=value` replaces it",
+                "let", ["let name = VALUE"], "defines a variable; `--set name=value` overrides its value",
                 example: "let body = \"a\" * 10"),
             when: { $0.context.firstStep == nil }
         ) { parser throws(Abandoned) in try parser.parseConstant() },
         Phrase(
             entry(
-                "define", ["define NAME { … }"], "steps, run where `do NAME` stands",
+                "define", ["define NAME { … }"], "defines a block of steps, which `do NAME` runs",
                 example: "define login { C send line \"hello\" }")
         ) { parser throws(Abandoned) in try parser.parseDefinition() },
         Phrase(
             entry(
                 "include", [],
-                "the header statements and definitions of another file, here. The path counts from the including file and stays in the folder of the script that is run, symbolic links included. It holds no `scenario` and no steps. A second include of one file adds nothing; a cycle is an error. An included actor may be left unused",
+                "inserts the header statements and definitions of another file here. The path is relative to the including file and must stay in the folder of the script that is run, even through symbolic links. The file must not contain `scenario` or steps. Including a file again has no effect; a cycle is an error. An included actor may remain unused",
                 example: "include \"common.scn\"")
         ) { parser throws(Abandoned) in try parser.parseInclude() },
         Phrase(
             entry(
                 "server", ["server S"],
-                "the harness listens on 127.0.0.1 and a free port, from the start of the case",
+                "the harness listens on 127.0.0.1 and a free port from the start of the case",
                 more: [
-                    (["server S on [::1]:8080"], "a chosen address; without `:port` a free one"),
+                    (
+                        ["server S on [::1]:8080"],
+                        "the server listens on the given address; without `:port`, on a free port"
+                    ),
                     (
                         ["server S on unix"],
-                        "a Unix socket, at `${S.path}` in a folder of the case; also `on unix \"/run/app.sock\"`, a path of your own"
+                        "the server listens on a Unix socket at `${S.path}`, in a folder of the case; `on unix \"/run/app.sock\"` chooses the path"
                     ),
-                    (["server S backlog 0"], "the queue of the listening socket, default 128"),
+                    (["server S backlog 0"], "the length of the listening socket's queue; the default is 128"),
                     (
                         ["server S with receive-buffer 4KiB, nodelay off"],
-                        "socket options, set before it listens; its connections inherit them"
+                        "socket options that are set before the server listens; its connections inherit them"
                     ),
                     (
                         ["server S tls", "server S tls cert expired alpn \"imap\""],
-                        "its connections begin with TLS; the [options](tls.md) follow the word, in any order"
+                        "each connection to the server begins with TLS; TLS options can follow, in any order"
                     ),
                 ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseServer() },
         Phrase(
             entry(
                 "client", ["client C -> S"],
-                "the harness connects at `connect`; also `-> P`, `-> T`, `-> 127.0.0.1:6379`, `-> unix \"/run/app.sock\"`",
+                "the harness connects to S at the step `connect`; the target can also be `-> P`, `-> T`, `-> 127.0.0.1:6379` or `-> unix \"/run/app.sock\"`",
                 more: [
-                    (["client C"], "the address is given at the step: `C connect to 127.0.0.1:6379`"),
-                    (["client C -> S with send-buffer 4KiB"], "socket options, set before it connects"),
-                    (["client C -> S tls", "client C -> S tls ca run name \"localhost\""], "it begins with TLS"),
+                    (["client C"], "a client without an address, which a step gives: `C connect to 127.0.0.1:6379`"),
+                    (["client C -> S with send-buffer 4KiB"], "socket options that are set before the client connects"),
+                    (
+                        ["client C -> S tls", "client C -> S tls ca run name \"localhost\""],
+                        "the connection begins with TLS; TLS options can follow, in any order"
+                    ),
                 ], example: "client D -> S with send-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseClient() },
         Phrase(
             entry(
-                "subject", ["subject T -> S"], "the transport under test connects, at `start`",
+                "subject", ["subject T -> S"], "the transport under test connects to S at the step `start`",
                 more: [
-                    (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "its timeouts"),
+                    (
+                        ["subject T -> S with connect-timeout 500ms, idle-timeout 1s"],
+                        "the subject's timeouts for connecting and for an idle connection"
+                    ),
                     (
                         ["subject T -> S with allow-half-close"],
-                        "the peer's FIN does not stop it: it reports `half-closed`, and writes until the script ends it"
+                        "the peer's FIN does not stop the subject: it reports `half-closed` and can write until the script ends the connection"
                     ),
                     (
                         ["subject T -> S with discard-too-long"],
-                        "a line or message longer than `max-line` does not stop it: it reports `discarded`, and continues after it"
+                        "a line or message longer than `max-line` does not stop the subject: it reports `discarded` and continues with what follows"
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
-                        "it reports `full` when this number of bytes waits to be written, and `drained` when few do"
+                        "the subject reports `full` when this number of bytes is waiting to be written, and `drained` when few are left"
                     ),
                     (
                         ["subject T -> S with local 127.0.0.2"],
-                        "its own end of the connection; with `:port` that port too"
+                        "the local address of the subject's connection; with `:port`, its local port, too"
                     ),
                     (
                         ["subject T -> S with path \"/chat\""],
-                        "what it asks for in the opening handshake of `framing websocket`; else `/`"
+                        "the path that the subject requests in the opening handshake of `framing websocket`; the default is `/`"
                     ),
                     (
                         ["subject T -> S with protobuf"],
-                        "it parses each message as the `Sample` of the adapter protocol's page, and serialises it: delivered is what it has understood"
+                        "the subject parses each message as the `Sample` that the adapter protocol defines, and serialises it again: it delivers what it has understood"
                     ),
                     (
                         ["subject T -> S with heartbeat 200ms \"PING\""],
-                        "it sends this message when it has sent nothing else for 200 ms"
+                        "the subject sends this message when it has sent nothing else for 200 ms"
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms"],
-                        "it stops with `heartbeat` when nothing came for 600 ms, while it reads"
+                        "the subject stops with the reason `heartbeat` if it has received nothing for 600 ms while reading"
                     ),
                     (
                         ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
-                        "only this message counts as life, and it is not delivered"
+                        "only this message counts as a sign of life, and the subject does not deliver it"
                     ),
                     (
                         ["subject T -> S with reconnect 100ms..1s"],
-                        "if a connection is lost, it makes another one 100 ms later; after each failed attempt it waits twice as long, at most 1 s"
+                        "if a connection is lost, the subject reconnects 100 ms later; after each failed attempt it waits twice as long, up to 1 s"
                     ),
-                    (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
+                    (["subject T -> S with interface lo"], "the name of the network interface that the subject uses"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],
-                        "which addresses of a name it tries first, `ipv4` or `ipv6`; the others follow"
+                        "the address family that the subject tries first if a name has both, `ipv4` or `ipv6`; the other one follows"
                     ),
                     (
                         ["subject T -> \"dual.test\":8080"],
-                        "for a subject on a link: it receives this name and looks it up itself; a `name` statement defines the answer"
+                        "for a subject on a link: the subject receives this name and looks it up itself; a `name` statement defines the answer"
                     ),
                     (
                         ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
-                        "it begins with TLS, receives the authority's file, and must verify the certificate"
+                        "the connection begins with TLS; the subject receives the authority's file and must verify the certificate"
                     ),
-                    (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
+                    (
+                        ["subject T listens"],
+                        "the transport under test listens from the step `start` on; a client `-> T` connects to it"
+                    ),
                     (
                         ["subject T listens on 127.0.0.2", "subject T listens on unix"],
-                        "on a chosen address, on a Unix socket; else on 127.0.0.1, and on a free port"
+                        "the subject listens on the given address, or on a Unix socket; the default is 127.0.0.1 and a free port"
                     ),
                 ], example: "subject U -> S with connect-timeout 500ms")
         ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },
         Phrase(
             entry(
                 "proxy", ["proxy X -> S"],
-                "listens on 127.0.0.1 and a free port, from the start of the case, and connects onwards for each connection that comes. Its name may be any word, `proxy` too",
+                "a proxy that listens on 127.0.0.1 and a free port from the start of the case, and opens a connection to S for each incoming one. It may have any name, even `proxy`",
                 more: [
-                    (["proxy X -> P"], "to the first port of a program; the program under test gets `${X.port}`"),
-                    (["proxy X -> 127.0.0.1:6379"], "to an address"),
+                    (
+                        ["proxy X -> P"],
+                        "the proxy connects to the first port of a program; the program under test gets `${X.port}`"
+                    ),
+                    (["proxy X -> 127.0.0.1:6379"], "the proxy connects to an address"),
                 ], example: "proxy Y -> S"),
             when: { $0.token(ahead: 1).kind == .word && $0.token(ahead: 2).kind == .arrow }
         ) { parser throws(Abandoned) in try parser.declarations.parseProxy() },
         Phrase(
             entry(
                 "crowd", ["crowd W = 10000 clients -> S"],
-                "this number of clients that do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. Its name may be any word, `crowd` too",
+                "this number of clients that all do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. A crowd may have any name, even `crowd`",
                 more: [
                     (
                         ["crowd V = 5000 servers"],
-                        "the first connections to one port, `${V.port}`, up to this number; clients, subjects and proxies connect to it by its name"
+                        "the accepting ends of the first connections to one port, `${V.port}`, up to this number; clients, subjects and proxies connect to the crowd by its name"
                     ),
                     (
                         ["crowd W = 100 clients -> S with receive-buffer 4KiB"],
-                        "a small window: of each member's connection"
+                        "gives each member's connection a small receive window"
                     ),
                     (
                         ["crowd W = 100 clients -> P from 127.0.0.2..127.0.0.9"],
-                        "the members connect from these addresses in turn, or all from one; without `from` they connect from 127.0.0.1, as long as it has free ports"
+                        "the members connect from these addresses in turn, or all from a single one; without `from`, they connect from 127.0.0.1 as long as it has free ports"
                     ),
                     (
                         ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
-                        "each connection begins with TLS; clients have the [options](tls.md) `name` and `alpn`, servers `cert`, `key` and `alpn`"
+                        "each connection begins with TLS; the TLS options of clients are `name` and `alpn`, those of servers `cert`, `key` and `alpn`"
                     ),
                 ], example: "crowd V = 20 servers"),
             when: CrowdParser.isDeclaration
@@ -225,12 +249,12 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "link", ["link S <-> C"],
-                "two networks private to the run, with a wire between them: each side's actors are in one of them, and see nothing else. Steps drop, change and delay what passes",
+                "two networks that are private to the run, connected by a wire: the actors of each side are in one of them and can reach nothing else. `link` steps drop, change and delay the packets between them",
                 more: [
-                    (["link S, R <-> T"], "several on one side"),
+                    (["link S, R <-> T"], "several actors on one side"),
                     (
                         ["server S on link", "server R on [link6]:8080"],
-                        "a server with the IPv4 or the IPv6 address of its side"
+                        "a server that listens on the IPv4 address (`link`) or the IPv6 address (`[link6]`) of its side"
                     ),
                 ], example: "link S <-> C"),
             when: LinkParser.isDeclaration
@@ -243,7 +267,7 @@ enum HeaderStatement {
         },
         Phrase(
             entry(
-                "process", ["process P = command args"], "a program under test",
+                "process", ["process P = command args"], "a program under test, with its command line",
                 example: "process Q = redis-server --port ${Q.port}")
         ) { parser throws(Abandoned) in try parser.declarations.parseProcess() },
     ]

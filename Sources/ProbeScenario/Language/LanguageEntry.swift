@@ -5,12 +5,12 @@ package import ProbeBase
 package struct LanguageEntry: Sendable {
     /// One row of the reference: a form of the construct and its meaning.
     package struct Row: Sendable {
-        /// The forms as they are written, without the actor.
+        /// The forms as they appear in a script, without the actor.
         package var forms: [String]
         package var meaning: String
     }
 
-    /// The words that the construct begins with, unique within its category. A `…` stands for a value.
+    /// The first words of the construct, unique within its category. A `…` stands for a value.
     package var spelling: String
     /// The name of the construct in messages.
     package var word: String
@@ -28,7 +28,7 @@ package struct LanguageEntry: Sendable {
     package var capability: TransportCapability?
     /// Whether a failure points at the operand after the words instead of at the words.
     var pointsAtOperand = false
-    /// Whether only a server's end of a connection can do it.
+    /// Whether the construct is available only at the server's end of a connection.
     var isOfServer = false
     /// Whether `if needed` may follow: the construct sets up something that must take effect before the case ends.
     package var canBeUnneeded = false
@@ -84,10 +84,10 @@ package struct LanguageEntry: Sendable {
 /// The meaning of `within` and `after` on a step, or the reason why they have none.
 package struct TimingClauses: Sendable {
     package enum Clause: Sendable {
-        /// The clause limits the time in which the step is met, and is judged. `note` is for the reference.
+        /// The run judges whether the step is met in time. `note` is for the reference.
         case judged(note: String?)
-        /// The checker rejects the clause: `reason` explains it to the script's author, `note` to the reference's
-        /// reader.
+        /// The checker rejects the clause: `reason` explains why to the author of the script, `note` to readers of the
+        /// reference.
         case refused(reason: String, note: String?)
 
         /// The text in a cell of the reference.
@@ -110,38 +110,44 @@ package struct TimingClauses: Sendable {
     static let both = TimingClauses(within: .judged(note: nil), after: .judged(note: nil))
     /// For a step that takes no time.
     static let neither = TimingClauses(
-        within: .refused(reason: "`{}` does not", note: nil), after: .refused(reason: "this one does not", note: nil))
+        within: .refused(reason: "`{}` does not wait", note: nil),
+        after: .refused(reason: "this step does not", note: nil))
     static let send = TimingClauses(
-        within: .refused(reason: "a send ends when the kernel has taken it all: `timeout` bounds it", note: nil),
-        after: .refused(reason: "this one does not", note: nil))
+        within: .refused(
+            reason: "a send completes when the kernel has accepted all bytes; `timeout` limits it", note: nil),
+        after: .refused(reason: "this step does not", note: nil))
     static let silentConnect = TimingClauses(
         within: .judged(note: nil),
         after: .refused(
-            reason: "this one passes at its deadline, when no answer has come", note: "it passes at its deadline"))
+            reason: "this step passes at its deadline if no answer has arrived", note: "the step passes at its deadline"
+        ))
     static let silence = TimingClauses(
-        within: .refused(reason: "this one says how long with `for`", note: "they say `for`"),
-        after: .refused(reason: "this one waits for nothing", note: nil))
+        within: .refused(reason: "this step states its duration with `for`", note: "the duration follows `for`"),
+        after: .refused(reason: "this step expects that nothing happens", note: nil))
     static let silentOutput = TimingClauses(
         within: .refused(
-            reason: "this one looks at once, or says how long with `for`", note: "it looks at once, or says `for`"),
-        after: .refused(reason: "this one waits for nothing", note: nil))
+            reason: "this step checks immediately, or for the duration after `for`",
+            note: "the step checks immediately, or for the duration after `for`"),
+        after: .refused(reason: "this step expects that nothing happens", note: nil))
     static let lookAtOnce = TimingClauses(
-        within: .refused(reason: "this one looks at once", note: "it looks at once"),
-        after: .refused(reason: "this one looks at once", note: nil))
+        within: .refused(reason: "this step checks once, immediately", note: "the step checks once, immediately"),
+        after: .refused(reason: "this step checks once, immediately", note: nil))
     static let amount = TimingClauses(
         within: .judged(note: nil),
-        after: .refused(reason: "this one is met as soon as the number fits", note: "they are met as soon as it fits"))
+        after: .refused(
+            reason: "this step is met as soon as the comparison holds",
+            note: "the step is met as soon as the comparison holds"))
     static let answerBefore = TimingClauses(
         within: .refused(
-            reason: "this one looks at what the operation before it has answered", note: "it looks at once"),
-        after: .refused(reason: "this one looks at what the operation before it has answered", note: nil))
+            reason: "this step checks the answer to the previous operation", note: "the step checks once, immediately"),
+        after: .refused(reason: "this step checks the answer to the previous operation", note: nil))
     /// For a statement of a crowd's member.
     static let member = TimingClauses(
         within: .judged(note: nil),
-        after: .refused(reason: "a member of a crowd only has deadlines", note: "members only have deadlines"))
+        after: .refused(reason: "members of a crowd have only deadlines", note: "members have only deadlines"))
     static let read = TimingClauses(
         within: .judged(note: "the read's own timeout, which the subject applies"),
-        after: .refused(reason: "this one only asks", note: nil))
+        after: .refused(reason: "this step only requests data", note: nil))
     static let wire = TimingClauses(
-        within: .judged(note: nil), after: .refused(reason: "this one looks at what was captured", note: nil))
+        within: .judged(note: nil), after: .refused(reason: "this step judges what was captured", note: nil))
 }

@@ -71,8 +71,8 @@ package enum LanguageReference {
         }
     }
 
-    /// Returns the entries that a table lists: none for a table with its own generator (such as the one of properties)
-    /// or for an unknown table.
+    /// Returns the entries that a table lists: none for an unknown table or one with its own generator, such as that of
+    /// the properties.
     private static func entries(of table: String) -> [ListedEntry] {
         switch table {
         case "values": entries(.function)
@@ -133,7 +133,7 @@ package enum LanguageReference {
         return (["| \(left) | \(right) |", "| --- | --- |"] + lines).joined(separator: "\n")
     }
 
-    // MARK: Tables with their own shape
+    // MARK: Tables in other formats
 
     /// The index: the words of each page, as `tcpprobe explain` names them.
     private static var wordTable: String {
@@ -161,13 +161,13 @@ package enum LanguageReference {
         }
         let lines =
             [
-                "| form | gives |", "| --- | --- |",
-                "| `\"text\"` | escapes `\\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}`; `${name}` and `${S.port}` are put in. A `$` before anything but `{` is itself |",
-                "| `'text'` | as written: no escapes, nothing put in |",
+                "| form | value |", "| --- | --- |",
+                "| `\"text\"` | the text, with the escapes `\\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}`; `${name}` and `${S.port}` are interpolated. A `$` that is not followed by `{` is literal |",
+                "| `'text'` | the text as written, without escapes or interpolation |",
             ] + function("hex") + function("base64") + function("file") + function("random") + function("u8")
             + function("sized") + function("line") + function("lines") + frames + [
-                "| `name` | a variable |",
-                "| `V * 3` · `V + V` | repeated · joined; `*` binds before `+` |",
+                "| `name` | the value of a variable |",
+                "| `V * 3` · `V + V` | V repeated · two values joined; `*` binds more tightly than `+` |",
             ]
         return lines.joined(separator: "\n")
     }
@@ -176,7 +176,7 @@ package enum LanguageReference {
         let lines = ActorProperty.all.map { property in
             "| \(property.forms.map { "`\($0)`" }.joined(separator: property.separator)) | \(property.meaning) |"
         }
-        return (["| property | of |", "| --- | --- |"] + lines).joined(separator: "\n")
+        return (["| property | value |", "| --- | --- |"] + lines).joined(separator: "\n")
     }
 
     /// Steps with the same clauses share a row. Steps that accept both clauses are listed by their verb; those that

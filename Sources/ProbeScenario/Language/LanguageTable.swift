@@ -2,8 +2,8 @@
 package enum LanguageTable {
     // MARK: For the parser
 
-    /// Returns what can follow the name of an actor: its own verbs, and those of other kinds, which the checker rejects
-    /// by name.
+    /// Returns the phrases that can follow the name of an actor: its own verbs, and those of other kinds, which the
+    /// checker rejects by name.
     static func verbs(of kind: ActorKind?) -> PhraseIndex<ActionParser, Action> {
         switch kind {
         case .server: serverVerbs
@@ -16,7 +16,7 @@ package enum LanguageTable {
         }
     }
 
-    /// Returns what can follow `expect`.
+    /// Returns the phrases that can follow `expect`.
     static func expectations(of kind: ActorKind?) -> PhraseIndex<ExpectationParser, Action> {
         switch kind {
         case .server: serverExpectations
@@ -38,7 +38,8 @@ package enum LanguageTable {
     private static let connectionExpectations = index(expectations, of: .connection)
     private static let subjectExpectations = index(expectations, of: .subject)
     private static let processExpectations = index(expectations, of: .process)
-    /// The expectations of a crowd. No other kind of actor has its words: `C expect done` is about a variable.
+    /// The expectations of a crowd. They are not indexed for other kinds of actors, where the words can be variables:
+    /// `C expect done`.
     private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
     /// Built once for the indices of all kinds, because building them is part of the program's start-up time.
@@ -81,12 +82,14 @@ package enum LanguageTable {
 
     // MARK: For messages, the editors and the reference
 
-    /// The entry of `expect` itself; what can be expected has separate entries.
+    /// The entry of `expect` itself; each expectation has a separate entry.
     static let expect = LanguageEntry(
-        "expect", ["expect V"], "waits for what is to come, and takes it", example: "expect \"text\"", timing: .both)
+        "expect", ["expect V"], "waits for the next input to match V, and consumes it", example: "expect \"text\"",
+        timing: .both)
 
-    /// Returns the verbs of a kind of actor; `inherited`: with those of a connection, which a server and a client also
-    /// have.
+    /// Returns the verbs of a kind of actor.
+    ///
+    /// - Parameter inherited: whether to include the verbs of a connection for a server or a client.
     package static func verbEntries(of kind: ActorKind, inherited: Bool = true) -> [LanguageEntry] {
         let connection = ConnectionAction.phrases.map(\.entry)
         let inheritance = inherited ? connection : []
@@ -232,8 +235,8 @@ package struct ListedEntry: Sendable {
 }
 
 extension LanguageTable {
-    /// Every entry of the language. What a server and a client share with every connection is listed once, under
-    /// connections.
+    /// Every entry of the language. The entries that servers and clients share with all connections are listed once,
+    /// as entries of connections.
     package static let all: [ListedEntry] =
         HeaderStatement.phrases.map { ListedEntry(category: .header, entry: $0.entry) }
         + StepStatement.phrases.map { ListedEntry(category: .step, entry: $0.entry) }
@@ -257,7 +260,8 @@ extension LanguageTable {
 
     /// The lexer reads `hex`, because its digits are not words.
     static let hexEntry = LanguageEntry(
-        "hex", ["hex(de ad be ef)"], "spaces are optional between whole bytes", example: "hex(de ad be ef)", timing: nil
+        "hex", ["hex(de ad be ef)"], "the bytes in hexadecimal; spaces between whole bytes are optional",
+        example: "hex(de ad be ef)", timing: nil
     )
 
     /// Returns the entries that `words` name: by a spelling, or by its first words. A leading `expect` or `wire`

@@ -12,60 +12,67 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "drop", ["drop data 3"],
-                    "the packet never arrives. Kinds are `data`, `syn`, `synack`, `ack`, `fin`, `rst` and `any`; packets are counted from the step on, by their first transmission",
+                    "drops the packet. The kinds are `data`, `syn`, `synack`, `ack`, `fin`, `rst` and `any`; packets are counted from this step on, by their first transmission",
                     more: [
-                        (["drop data 2..5", "drop syn all"], "several; `all`: each one, and each of its copies"),
-                        (["drop data 3 again"], "the next copy of it: a retransmission"),
+                        (
+                            ["drop data 2..5", "drop syn all"],
+                            "drops several packets; `all` drops every packet of the kind and all of its copies"
+                        ),
+                        (["drop data 3 again"], "drops the next copy of the packet, which is a retransmission"),
                     ], example: "drop data 3")
             ) { parser throws(Abandoned) in .packets(.drop, try parser.parseSelection()) },
             Phrase(
-                LanguageEntry("duplicate", "it arrives twice, one after the other", example: "duplicate data 1")
+                LanguageEntry("duplicate", "delivers the packet twice in succession", example: "duplicate data 1")
             ) { parser throws(Abandoned) in .packets(.duplicate, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "delay", ["delay data 2 by 40ms"], "it arrives so much later; what follows it may overtake it",
+                    "delay", ["delay data 2 by 40ms"], "delays the packet by 40 ms; later packets may overtake it",
                     more: [
-                        (["delay 20ms"], "every packet from here on"),
+                        (["delay 20ms"], "delays every packet from this step on"),
                         (
                             ["delay 20ms jitter 5ms seed 7"],
-                            "15 to 25 ms, by the seed; in order, unless `reorder` follows"
+                            "delays every packet by 15 to 25 ms, as the seed determines; packets stay in order unless `reorder` follows"
                         ),
                     ], example: "delay data 2 by 40ms")
             ) { parser throws(Abandoned) in try parser.parseDelay() },
             Phrase(
                 LanguageEntry(
                     "swap",
-                    "it arrives after the next packet of its direction; without one within 200 ms nothing is swapped",
+                    "delivers the packet after the next one in its direction; if there is none within 200 ms, nothing is swapped",
                     example: "swap data 2")
             ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "break-checksum", "its TCP checksum is wrong: no receiver takes it",
+                    "break-checksum", "corrupts the TCP checksum of the packet, so that no receiver accepts it",
                     example: "break-checksum data 2")
             ) { parser throws(Abandoned) in .packets(.breakChecksum, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
-                    "alter", "its last payload byte is another one, and the checksum fits", example: "alter data 2")
+                    "alter", "changes the last payload byte of the packet and corrects the checksum",
+                    example: "alter data 2")
             ) { parser throws(Abandoned) in .packets(.alter, try parser.parseSelection()) },
             Phrase(
                 LanguageEntry(
                     "truncate", ["truncate data 2 to 40B"],
-                    "so much of the IP packet arrives, with the length in its header as it was: no receiver takes it",
+                    "truncates the IP packet to this size but leaves the length in its header unchanged, so that no receiver accepts it",
                     example: "truncate data 2 to 40B")
             ) { parser throws(Abandoned) in try parser.parseTruncate() },
             Phrase(
-                LanguageEntry("hold", "it is kept until `release`", example: "hold data 2")
+                LanguageEntry("hold", "holds the packet until `release`", example: "hold data 2")
             ) { parser throws(Abandoned) in .packets(.hold, try parser.parseSelection()) },
             Phrase(
-                LanguageEntry("release", "what is held goes on, in order", example: "release")
+                LanguageEntry("release", "delivers the packets that are held, in order", example: "release")
             ) { _ throws(Abandoned) in .release },
             Phrase(
                 LanguageEntry(
                     "reset", ["reset"],
-                    "an RST that the link makes, towards the second name: the receiver takes it for one of the first",
+                    "sends the second actor an RST that the link creates and that appears to come from the first actor",
                     more: [
-                        (["reset outside window"], "with a sequence number that the receiver does not take"),
-                        (["reset behind data 2"], "as soon as that packet has arrived"),
+                        (
+                            ["reset outside window"],
+                            "sends an RST with a sequence number that the receiver does not accept"
+                        ),
+                        (["reset behind data 2"], "sends the RST as soon as that packet has arrived"),
                     ], example: "reset")
             ) { parser throws(Abandoned) in try parser.parseReset() },
         ]
@@ -74,29 +81,30 @@ enum LinkPhrases {
         [
             Phrase(
                 LanguageEntry(
-                    "zero-window", "the first name announces a window of 0 from here on", example: "zero-window")
+                    "zero-window", "makes the first actor announce a window of 0 from this step on",
+                    example: "zero-window")
             ) { _ throws(Abandoned) in .shutWindow },
             Phrase(
                 LanguageEntry(
                     "window",
-                    "the largest window that the first name announces from here on; at least what the scale of the connection can say",
+                    "limits the window that the first actor announces from this step on, to no less than the smallest one that the window scale of the connection can express",
                     example: "window 1")
             ) { parser throws(Abandoned) in .window(try parser.values.parseExpression("a size", "window 1")) },
             Phrase(
                 LanguageEntry(
                     "strip", ["strip sack", "strip wscale", "strip timestamps", "strip mss"],
-                    "SYN and SYN-ACK arrive without this option", example: "strip sack")
+                    "removes this TCP option from SYN and SYN-ACK", example: "strip sack")
             ) { parser throws(Abandoned) in
                 .strip(try parser.cursor.parseChoice("an option of TCP", StrippedOption.allCases))
             },
             Phrase(
-                LanguageEntry("clamp mss", "SYN and SYN-ACK announce no larger MSS", example: "clamp mss 536"),
+                LanguageEntry("clamp mss", "limits the MSS that SYN and SYN-ACK announce", example: "clamp mss 536"),
                 needsAllWords: true
             ) { parser throws(Abandoned) in .clampMSS(try parser.values.parseExpression("a size", "clamp mss 536")) },
             Phrase(
                 LanguageEntry(
                     "inject", ["inject \"bytes\""],
-                    "a segment that nobody sent arrives, with the sequence number that the receiver expects",
+                    "delivers a segment that the sender never sent, with the sequence number that the receiver expects",
                     example: "inject \"bytes\"")
             ) { parser throws(Abandoned) in
                 .inject(try parser.values.parseExpression("a value", "inject \"bytes\""))
@@ -104,7 +112,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "unreachable", ["unreachable", "unreachable syn 1"],
-                    "no packet arrives, or not this one, and its sender receives ICMP \"host unreachable\"",
+                    "drops every packet, or only this one, and sends its sender ICMP \"host unreachable\"",
                     example: "unreachable")
             ) { parser throws(Abandoned) in
                 .unreachable(
@@ -113,7 +121,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "mtu", ["mtu 1280", "mtu 1280 silent"],
-                    "a narrower hop: larger packets do not arrive, and their sender receives an ICMP message, or none (`silent`). 68 to 1500; IPv4 without DF is cut into fragments",
+                    "limits the MTU to a value from 68 to 1500: larger packets do not arrive, and their sender receives an ICMP message or, with `silent`, none. IPv4 packets without DF are fragmented",
                     example: "mtu 1280")
             ) { parser throws(Abandoned) in
                 let size = try parser.values.parseExpression("a size", "mtu 1280")
@@ -122,7 +130,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "rate", ["rate 1MiB/s", "rate 1MiB/s queue 64KiB"],
-                    "no more passes, on average; the queue is bounded (default 64 KiB), and packets that find it full are lost",
+                    "limits the average rate; the queue is limited, too (to 64 KiB by default), and packets that do not fit in it are lost",
                     example: "rate 1MiB/s queue 64KiB")
             ) { parser throws(Abandoned) in
                 let rate = try parser.values.parseRate()
@@ -133,18 +141,21 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "this share of the packets is lost, by the seed; `burst`: this number in a row",
+                    "loses this share of the packets, as the seed determines; with `burst`, this number in a row",
                     example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(
                 LanguageEntry(
-                    "burst", "from here on as many packets in a row are lost; a `loss` comes first", example: "burst 3",
+                    "burst",
+                    "from this step on, each loss affects this number of packets in a row; a `loss` must come first",
+                    example: "burst 3",
                     after: "link S <-> C loss 5%")
             ) { parser throws(Abandoned) in .burst(try parser.values.parseExpression("a number", "burst 3")) },
         ]
         + [
-            ("down", "no packet arrives", LinkCommand<Parsed>.down), ("up", "packets arrive again after `down`", .up),
-            ("heal", "every fault and state of the link ends; what is held or late arrives", .heal),
+            ("down", "takes the link down: no packet arrives", LinkCommand<Parsed>.down),
+            ("up", "brings the link up again after `down`", .up),
+            ("heal", "ends all faults and states of the link; packets that are held or delayed arrive", .heal),
         ].map { word, meaning, action in
             Phrase<LinkParser, LinkCommand<Parsed>>(LanguageEntry(word, meaning, example: word)) {
                 _ throws(Abandoned) in action
@@ -153,7 +164,7 @@ enum LinkPhrases {
 }
 
 extension LinkCommand {
-    /// The numbers of bytes that fit in a segment of a link, with TCP options.
+    /// The possible sizes of an injected payload: what fits in a segment on a link, with TCP options.
     package static var injectable: ClosedRange<Int> { 1...1400 }
 }
 

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `link S <-> T`, in the header: two networks and a wire between them.
+/// `link S <-> T`, in the header: two networks that are connected by a wire.
 package struct LinkDeclaration: Sendable {
     package var left: [Name]
     package var right: [Name]
@@ -24,7 +24,7 @@ package enum LinkFamily: Sendable {
 package struct LinkStep: Sendable {
     package var from: Name
     package var to: Name
-    /// `<->`: the packets of both directions are meant.
+    /// Whether the step applies to the packets of both directions (`<->`).
     package var isBothWays: Bool
     package var action: LinkCommand<Parsed>
 
@@ -36,7 +36,7 @@ package struct LinkStep: Sendable {
     }
 }
 
-/// The stage of statements as they are written in a script.
+/// The stage of statements as they are parsed from a script.
 package enum Parsed: StatementStage {
     package typealias Number = Expression
     package typealias Bytes = Expression
@@ -45,7 +45,7 @@ package enum Parsed: StatementStage {
     package typealias HeaderFraming = Void
 }
 
-/// The numbers of packets, and the place of their selection in the script.
+/// The ordinals of the selected packets, and the place of the selection in the script.
 package struct PacketOrdinals: Sendable {
     package enum Kind: Sendable {
         case one(Expression)

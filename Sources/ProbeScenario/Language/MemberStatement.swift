@@ -6,49 +6,51 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "connect", ["connect", "connect within 2s"],
-                "of `clients`: to what the crowd is declared for, with the handshake of TLS where it has `tls`. A member of `servers` is connected when it begins",
+                "connects a member of `clients` to the target of the crowd, with the TLS handshake if the crowd has `tls`. A member of `servers` is already connected when it begins",
                 example: "connect", timing: .member)
         ) { _ throws(Abandoned) in .connect },
         Phrase(sendEntry) { parser throws(Abandoned) in try parser.parseSend() },
         Phrase(
             LanguageEntry(
                 "expect line", ["expect line", "expect line \"x\"", "expect line /re/ within 1s"],
-                "the next line, whatever it is; or this one, or one that the regex matches. Another line is a failure of the member",
+                "expects the next line, whatever it is, or this line, or one that the regex matches. A different line fails the member",
                 example: "expect line \"a\" within 1s", timing: .member)
         ) { parser throws(Abandoned) in try parser.parseLine() },
         Phrase(
             LanguageEntry(
-                "expect until", ["expect until \"x\""], "up to the first `x`, and with it",
+                "expect until", ["expect until \"x\""], "consumes the bytes up to and including the first `x`",
                 example: "expect until \"\\n\\n\"",
                 timing: .member)
         ) { parser throws(Abandoned) in
             .expect(.until(delimiter: try parser.values.parseExpression("a value", "expect until \"x\"")))
         },
         Phrase(
-            LanguageEntry("expect eof", "the peer's FIN", example: "expect eof", timing: .member)
+            LanguageEntry("expect eof", "expects the peer's FIN", example: "expect eof", timing: .member)
         ) { _ throws(Abandoned) in .expect(.eof) },
         Phrase(
             LanguageEntry(
                 "expect … bytes", ["expect 10 bytes"],
-                "the next ten",
+                "expects the next ten bytes",
                 example: "expect 10 bytes", timing: .member), words: "expect"
         ) { parser throws(Abandoned) in try parser.parseByteCount() },
         Phrase(
-            LanguageEntry("wait", "then it goes on", example: "wait 20ms")
+            LanguageEntry("wait", "waits for the given time, then continues", example: "wait 20ms")
         ) { parser throws(Abandoned) in .wait(try parser.values.parseDuration("wait 20ms")) },
-        Phrase(LanguageEntry("close", "FIN; `connect` can follow", example: "close")) { _ throws(Abandoned) in
+        Phrase(LanguageEntry("close", "closes the connection with a FIN; `connect` can follow", example: "close")) {
+            _ throws(Abandoned) in
             .close
         },
-        Phrase(LanguageEntry("reset", "RST; `connect` can follow", example: "reset")) { _ throws(Abandoned) in
+        Phrase(LanguageEntry("reset", "resets the connection with an RST; `connect` can follow", example: "reset")) {
+            _ throws(Abandoned) in
             .reset
         },
         Phrase(
-            LanguageEntry("stop reading", "it takes nothing more: the window shuts", example: "stop reading"),
+            LanguageEntry("stop reading", "stops reading, so that the window closes", example: "stop reading"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
             LanguageEntry(
-                "read … every", ["read 1B every 1s"], "from here on it takes no more than that",
+                "read … every", ["read 1B every 1s"], "from this statement on, reads no faster than this",
                 example: "read 1B every 1s"),
             words: "read"
         ) { parser throws(Abandoned) in
@@ -59,13 +61,13 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "ignore rest",
-                "bytes that no statement consumes on this connection do not fail the case, and `expect eof` skips them",
+                "accepts bytes on this connection that no statement consumes: they do not fail the case, and `expect eof` skips them",
                 example: "ignore rest"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .acceptRest },
         Phrase(
             LanguageEntry(
-                "repeat", ["repeat { … }"], "repeatedly, until the crowd stops: nothing can follow it",
+                "repeat", ["repeat { … }"], "repeats the block until the crowd stops; no statement can follow it",
                 example: "repeat { send \"a\\r\\n\"; wait 20ms }")
         ) { parser throws(Abandoned) in .repeats(try parser.parseBlock().statements) },
     ]
@@ -75,11 +77,11 @@ extension CrowdStatement {
 
     private static let sendEntry = LanguageEntry(
         "send", ["send V", "send line V"],
-        "as a connection [sends](connections.md): with `\\|`, `cut at`, `in pieces of 2B`, `every 30ms`, `at 10B/s`",
+        "sends V as a connection does, with the clauses `\\|`, `cut at`, `in pieces of 2B`, `every 30ms` and `at 10B/s`",
         more: [
             (
                 ["send V every 10s"],
-                "in one piece: V now, and again every 10 s until the crowd stops. Nothing can follow it"
+                "sends V in one piece now, and again every 10 s until the crowd stops; no statement can follow it"
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 

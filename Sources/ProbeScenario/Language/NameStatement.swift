@@ -1,23 +1,23 @@
 package import ProbeBase
 
 /// `name "dual.test" = S6, S4 with aaaa after 300ms, ttl 1s`: the answer of the links' resolver for a host name. In the
-/// header it applies from the start of the case, as a step from that step on.
+/// header, it applies from the start of the case; as a step, from that step on.
 package struct NameStatement: Sendable {
     package enum Answer: Sendable {
         /// The addresses in this order: IPv4 addresses in the A answer, IPv6 addresses in the AAAA answer.
         case addresses([NamedAddress], NameTimes)
-        /// There is no such name.
+        /// The name does not exist (NXDOMAIN).
         case nxdomain
         /// SERVFAIL.
         case fails
-        /// The question is never answered.
+        /// The query is never answered.
         case timesOut
     }
 
     /// The host name (RFC 1123, 2.1) as it is written, without a trailing dot.
     package var name: Spanned<String>
     package var answer: Answer
-    /// `if needed`: possibly, no program asks for the name.
+    /// Whether `if needed` follows, so that the name need not be queried.
     package var isOptional: Bool
     package var span: SourceSpan
 
@@ -35,20 +35,23 @@ package struct NameStatement: Sendable {
 extension NameStatement {
     static let entry = LanguageEntry(
         "name", ["name \"dual.test\" = S6, S4"],
-        "what a name of a host stands for, in the networks of a link: these servers' addresses, in this order",
+        "defines what a host name resolves to in the networks of a link: the addresses of these servers, in this order",
         more: [
             (
                 ["name \"dual.test\" = 10.77.0.9, [fd77::9], S4"],
-                "an address of 10.77.0.0/16 or fd77::/16 is one at which nobody is: what goes there is never answered"
+                "an address in 10.77.0.0/16 or fd77::/16 stands for a dead host: packets sent to it are never answered"
             ),
             (
                 ["name \"dual.test\" = S6, S4 with aaaa after 300ms"],
-                "the question for IPv6 addresses (AAAA) is answered so much later; `a after 300ms`: the one for IPv4"
+                "delays the answer to a query for IPv6 addresses (AAAA) by 300 ms; `a after 300ms` delays that for IPv4 addresses"
             ),
-            (["name \"dual.test\" = S4 with ttl 1s"], "how long the answer may be kept, in whole seconds; else 0"),
-            (["name \"gone.test\" nxdomain"], "the resolver answers that there is no such name"),
-            (["name \"broken.test\" fails"], "it answers that it failed (SERVFAIL)"),
-            (["name \"slow.test\" times out"], "it never answers"),
+            (
+                ["name \"dual.test\" = S4 with ttl 1s"],
+                "sets how long the answer may be cached, in whole seconds; the default is 0"
+            ),
+            (["name \"gone.test\" nxdomain"], "the resolver answers that the name does not exist"),
+            (["name \"broken.test\" fails"], "the resolver answers that it failed (SERVFAIL)"),
+            (["name \"slow.test\" times out"], "the resolver never answers"),
         ], example: "name \"dual.test\" = S", timing: nil
     ).ifNeeded()
 }

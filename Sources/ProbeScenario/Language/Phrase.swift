@@ -1,20 +1,20 @@
 import ProbeBase
 
-/// A construct of a script, with the code that reads it.
+/// A construct of a script, with the code that parses it.
 ///
-/// Its meaning is a value of a type that the code that runs it switches over without a `default`, so a construct that
-/// is read but not run does not compile.
+/// The meaning is a value of a type that the engine switches over without a `default`, so a construct that is parsed
+/// but not run does not compile.
 struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     typealias Read = @Sendable (Reader) throws(Abandoned) -> Meaning
 
     var entry: LanguageEntry
     /// The words that the parser looks for, in order.
     var words: [[UInt8]]
-    /// Whether the first word can't be a variable, so the parser requires the other words after it.
+    /// Whether the first word can't be a variable, so that the parser requires the other words after it.
     var needsAllWords: Bool
     /// Decides whether the words have this meaning here; called with the cursor at the last of them.
     var isMeant: (@Sendable (TokenCursor) -> Bool)?
-    /// Whether the phrase is offered as a choice; an alternative form of an entry is not.
+    /// Whether messages list the phrase as a choice. An alternative form of an entry is not listed.
     var isListed = true
     /// Reads what follows the words.
     var read: Read
@@ -56,8 +56,8 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     }
 }
 
-/// Phrases by their first letter, those with the most words first; if two have the same words, the actor's own comes
-/// first.
+/// Phrases by their first letter, with the longest phrases first. If two phrases have the same words, the actor's own
+/// phrase comes first.
 struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     /// A class, because an entry has so many parts that a copy for each word of a script would take longer than the
     /// search.
@@ -80,8 +80,7 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
 
     /// Creates an index.
     ///
-    /// - Parameter candidates: all phrases; those of other kinds of actors are read too, so that a message can name
-    ///   them.
+    /// - Parameter candidates: all phrases, including those of other kinds of actors, so that a message can name them.
     init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: 128)
         let ordered = candidates.sorted { left, right in
@@ -151,7 +150,7 @@ extension Phrase where Reader == WireParser {
 }
 
 extension Phrase where Reader == ExpectationParser {
-    /// Returns a phrase with a value or a regex after its words, or only a name for what is received.
+    /// Returns a phrase with a value or a regex after its words, or only a name for the received bytes.
     ///
     /// - Parameter sample: the example in messages; `nil`: the entry's example.
     static func pattern(

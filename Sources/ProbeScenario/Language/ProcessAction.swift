@@ -31,20 +31,20 @@ extension ProcessAction {
         Phrase(
             LanguageEntry(
                 "start",
-                "starts the program. After its exit or a `stop` it may be started again, in the same folder",
+                "starts the program. After its exit or a `stop`, it can be started again, in the same folder",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
         Phrase(
             LanguageEntry(
                 "signal",
-                "to the program itself, not to its group. Names as in `kill -l`, with or without `SIG`",
+                "sends a signal to the program itself, not to its process group. Names are those of `kill -l`, with or without `SIG`",
                 example: "signal TERM", after: "P start")
         ) { parser throws(Abandoned) in .signal(try parser.values.parseSignal()) },
         Phrase(
             LanguageEntry(
                 "stop",
-                "TERM to its whole group, KILL to what is left after 500 ms. Its exit status is not judged",
+                "sends SIGTERM to the program's whole process group, and SIGKILL to what is left after 500 ms. The exit status is not judged",
                 example: "stop", after: "P start")
         ) { _ throws(Abandoned) in .stop },
     ]
@@ -52,7 +52,8 @@ extension ProcessAction {
 
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
-            "send", "to its stdin, as it is", example: "send \"x\\n\"", after: "P start", timing: .send)
+            "send", "writes the bytes to the program's stdin, unchanged", example: "send \"x\\n\"", after: "P start",
+            timing: .send)
         entry.pointsAtOperand = true
         return entry
     }()
@@ -87,28 +88,28 @@ extension ProcessAction {
 
 extension ProcessExpectation {
     private static let resources = ResourceExpectation.phrases(
-        of: "the program and all that it has started", since: "its `start`", after: "P start"
+        of: "the program and everything that it has started", since: "its `start`", after: "P start"
     ).map { phrase in phrase.map { ProcessExpectation.resource($0) } }
 
     private static let own: [Phrase<ExpectationParser, ProcessExpectation>] = [
         Phrase(
             LanguageEntry(
                 "listening",
-                "a listening socket that a process of its group holds is in the kernel's table. Where the script names `${P.port}` or connects to `P`, it must be on the first of its ports; else any will do. The harness never connects to find out",
+                "expects the kernel to list a listening socket that a process of the program's group holds. If the script names `${P.port}` or connects to `P`, the socket must be on the first port of `P`; otherwise any port is accepted. The harness never connects to find out",
                 example: "expect listening", after: "P start", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .listening },
         Phrase(
             LanguageEntry(
                 "output", ["expect output /re/"],
-                "a line of stdout or stderr matches, searched line by line from the end of the last match (`^` and `$` are those of the line). A line counts once it has ended; an unfinished one, such as a prompt, at the exit of the program or at the deadline: give such a step a short `within`",
+                "expects a line of stdout or stderr to match. Lines are searched one by one from the end of the last match; `^` and `$` are the start and the end of a line. A line counts once it has ended; an unfinished line, such as a prompt, counts when the program exits or at the deadline, so give such a step a short `within`",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },
         Phrase(
             LanguageEntry(
                 "no output", ["expect no output /re/"],
-                "no line since its last `start`, as of now; `for 1s` waits so long",
+                "expects that no line since the last `start` matches so far; with `for 1s`, the step waits that long first",
                 example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
         ) { parser throws(Abandoned) in
             let regex = try parser.literals.parseRegex("a regex", "expect no output /error/")
@@ -118,7 +119,8 @@ extension ProcessExpectation {
         Phrase(
             LanguageEntry(
                 "exit", ["expect exit 0", "expect exit signal KILL", "expect exit"],
-                "its end: by that status, by that signal, any", example: "expect exit 0", after: "P start",
+                "expects the program to exit with this status, to be killed by this signal, or to end in any way",
+                example: "expect exit 0", after: "P start",
                 timing: .both),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .number || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in .exit(try parser.parseExit()) },

@@ -20,7 +20,7 @@ package enum ProtobufExpression: Sendable, Equatable {
         case packed([Scalar])
     }
 
-    /// The encoding of a number; without one, bytes have a length prefix and a number is a varint.
+    /// The encoding of a number. Without one, bytes are length-prefixed and a number is a varint.
     package enum Format: String, Sendable, CaseIterable {
         case fixed32, fixed64
         /// Zigzag encoding: small numbers of either sign are short.
@@ -59,14 +59,14 @@ extension ProtobufExpression {
     static let entry: LanguageEntry = {
         let example = "pb(1: \"text\", 2: 150, 3: pb(1: 1))"
         let meaning =
-            "a message of protobuf: fields by number. Bytes have their length before them, a number is a varint; `fixed32 7`, `fixed64 7`, `sint -1` (zigzag) and `int -1` (ten bytes) are written otherwise; `[1, 2]` is packed"
+            "a protobuf message, given as fields by number. Bytes are length-prefixed, and a number is a varint; `fixed32 7`, `fixed64 7`, `sint -1` (zigzag) and `int -1` (ten bytes) choose another encoding; `[1, 2]` is a packed field"
         var entry = LanguageEntry("pb", ["pb(1: V, 2: n)", "pb(m, 3.1)"], meaning, example: example, timing: nil)
         entry.rows = [
             LanguageEntry.Row(forms: ["pb(1: V, 2: n, 3: [1, 2])"], meaning: meaning),
             LanguageEntry.Row(
                 forms: ["pb(m, 3.1)", "pb(m, 3[0].1)"],
                 meaning:
-                    "a field of the message `m`: numbers of fields, from the outside in, with the index of a repeated one in brackets. A varint is a number (of 64 bits, with a sign), a fixed one a number without a sign, all else bytes. Where it is not there, or the message is none, the case fails"
+                    "a field of the message `m`, given by field numbers from the outermost message inward, with the index of a repeated field in brackets. A varint is a signed 64-bit number, a fixed-width field an unsigned number, and anything else bytes. If the field is missing or `m` is not a valid message, the case fails"
             ),
         ]
         return entry

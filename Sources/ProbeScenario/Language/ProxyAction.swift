@@ -16,7 +16,7 @@ package enum ProxyAction: LanguageElement {
     case halfClose(to: ConversationSide)
     case reset(ConversationSide)
     case vanish(ConversationSide)
-    /// Watches the bytes that pass.
+    /// Watches the bytes that pass through without consuming them.
     case expect(ConnectionExpectation<Parsed>, from: ConversationSide)
 }
 
@@ -28,60 +28,79 @@ extension ProxyAction {
     private static let acceptance = Phrase<ActionParser, ProxyAction>(
         LanguageEntry(
             "accept",
-            "the next connection that came to it, once the one onwards is made. From here on `X` is that connection",
-            more: [(["accept as A"], "`A` is a new actor. A second connection needs it")],
+            "waits for the next incoming connection and the proxy's onward connection. From this step on, `X` refers to that proxied connection",
+            more: [
+                (
+                    ["accept as A"],
+                    "accepts the next proxied connection as the new actor `A`; a second connection requires this form"
+                )
+            ],
             example: "accept", timing: .both)
     ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) }
 
     private static let changes: [Phrase<ActionParser, ProxyAction>] = [
         Phrase(
             LanguageEntry(
-                "forward", ["forward to client"], "from here on bytes go on to this side as they come",
+                "forward", ["forward to client"], "from this step on, forwards bytes to this side as they arrive",
                 more: [
-                    (["forward to client in pieces of 1B every 5ms"], "no piece is longer; none is waited for"),
-                    (["forward to server cut at 3, 7"], "offsets count from here"),
-                    (["forward to server cut at random seed 7"], "1 to 64 bytes apart, by the seed"),
-                    (["forward to client at 10kB/s"], "on average; can follow a cut, too"),
-                    (["forward to client delayed by 50ms"], "each byte and the end so much later than it came"),
+                    (
+                        ["forward to client in pieces of 1B every 5ms"],
+                        "forwards pieces of at most this size, without waiting for a piece to be full"
+                    ),
+                    (
+                        ["forward to server cut at 3, 7"],
+                        "cuts the forwarded bytes at these offsets, counted from this step"
+                    ),
+                    (
+                        ["forward to server cut at random seed 7"],
+                        "cuts the forwarded bytes every 1 to 64 bytes, as the seed determines"
+                    ),
+                    (["forward to client at 10kB/s"], "limits the average rate; the clause can also follow a cut"),
+                    (
+                        ["forward to client delayed by 50ms"],
+                        "forwards each byte, and the end of the stream, 50 ms after it arrived"
+                    ),
                     (
                         ["forward to client joined"],
-                        "received bytes are forwarded in one write, when none has arrived for 5 ms, or after 100 ms"
+                        "collects received bytes and forwards them in one write, when none has arrived for 5 ms, or after 100 ms"
                     ),
                     (
                         ["forward 100 bytes to client"],
-                        "this number, and then it holds; the other words can follow"
+                        "forwards this number of bytes, then holds; the other clauses can follow"
                     ),
                 ], example: "forward to client in pieces of 1B every 5ms")
         ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
         Phrase(
             LanguageEntry(
                 "hold", ["hold to server"],
-                "nothing goes on to this side, the end neither. What came before may be on its way",
+                "forwards nothing more to this side, not even the end of the stream. Bytes that arrived earlier may be on their way",
                 example: "hold to server"),
             when: { $0.isWord("to", ahead: 1) }
         ) { parser throws(Abandoned) in .hold(to: try parser.proxies.parseDestination("hold to server")) },
         Phrase(
             LanguageEntry(
-                "release", ["release", "release to server"], "what was held goes on, on both ways or to this side",
+                "release", ["release", "release to server"],
+                "forwards what was held, in both directions or to this side",
                 example: "release")
         ) { parser throws(Abandoned) in
             .release(to: parser.cursor.isWord("to") ? try parser.proxies.parseDestination("release to server") : nil)
         },
         Phrase(
             LanguageEntry(
-                "discard", ["discard to client"], "waiting bytes and later ones are dropped; the end is forwarded",
+                "discard", ["discard to client"],
+                "discards waiting bytes and later ones; the end of the stream is forwarded",
                 example: "discard to client")
         ) { parser throws(Abandoned) in .discard(to: try parser.proxies.parseDestination("discard to client")) },
         Phrase(
             LanguageEntry(
                 "replace", ["replace \"a\" with \"b\" to client"],
-                "in what goes on from here, also where it comes in pieces: the beginning of an `a` waits for what follows it",
+                "replaces these bytes in everything that is forwarded from this step on, even if they arrive in pieces: the beginning of an `a` waits for what follows it",
                 example: "replace \"a\" with \"b\" to client")
         ) { parser throws(Abandoned) in try parser.proxies.parseReplace() },
         Phrase(
             LanguageEntry(
                 "insert", ["insert \"x\" to server"],
-                "bytes that nobody sent, before all that waits, also while it holds",
+                "forwards bytes that the other side never sent, ahead of all waiting bytes, and even during a `hold`",
                 example: "insert \"x\" to server")
         ) { parser throws(Abandoned) in
             let example = "insert \"x\" to server"
@@ -91,37 +110,37 @@ extension ProxyAction {
         Phrase(
             LanguageEntry(
                 "close", ["close to client"],
-                "a FIN after the bytes in flight; held bytes are dropped. Bytes that arrive from that side later are answered by an RST",
+                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes that arrive from this side later are answered by an RST",
                 example: "close to client")
         ) { parser throws(Abandoned) in .close(to: try parser.proxies.parseDestination("close to client")) },
         Phrase(
             LanguageEntry(
                 "half-close", ["half-close to server"],
-                "a FIN after the bytes in flight; held bytes are dropped. Bytes from that side are still forwarded",
+                "sends a FIN to this side after the bytes in flight; held bytes are discarded. Bytes from this side are still forwarded",
                 example: "half-close to server")
         ) { parser throws(Abandoned) in .halfClose(to: try parser.proxies.parseDestination("half-close to server")) },
         Phrase(
             LanguageEntry(
                 "reset", ["reset client"],
-                "an RST to this side; waiting bytes are dropped. The other side notices nothing",
+                "sends an RST to this side; waiting bytes are discarded. The other side is not notified",
                 example: "reset client")
         ) { parser throws(Abandoned) in .reset(try parser.proxies.parseSide("reset client")) },
         Phrase(
             LanguageEntry(
                 "vanish", ["vanish server"],
-                "this side notices nothing: no FIN, no RST. Whatever it sends later is answered by an RST. This requires CAP_NET_ADMIN; without it the case is skipped",
+                "the connection to this side disappears without a FIN or an RST, so the side is not notified. Whatever it sends later is answered by an RST. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "vanish server")
         ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
     ]
     static let entries = index(phrases, [watching])
 
-    /// The entry for what follows the words of a ``ConnectionExpectation``.
+    /// The entry for the `from` clause that follows a ``ConnectionExpectation``.
     static let watching = LanguageEntry(
         "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
-        "watches the bytes from this side without consuming them: they are forwarded as before. Each side has its own position, up to which steps have looked",
+        "watches the bytes from this side without consuming them: they are forwarded as before. Each side has its own position, up to which steps have examined the bytes",
         example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
 
-    /// Whether the action changes how bytes are forwarded, so that it has no effect unless bytes arrive.
+    /// Whether the action changes how bytes are forwarded, and therefore has no effect unless bytes arrive.
     var canBeUnneeded: Bool {
         switch self {
         case .accept, .expect: false

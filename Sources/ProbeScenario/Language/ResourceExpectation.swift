@@ -26,8 +26,8 @@ extension ResourceExpectation {
     /// Returns the phrases for a kind of program.
     ///
     /// - Parameters:
-    ///   - whose: the words for the program in the reference.
-    ///   - start: the moment from which processor time counts, until a step has read it.
+    ///   - whose: a phrase for the program, for the reference.
+    ///   - start: the moment from which processor time counts in the first step that reads it.
     static func phrases(
         of whose: String, since start: String, after preparation: String?
     ) -> [Phrase<ExpectationParser, ResourceExpectation>] {
@@ -73,11 +73,13 @@ extension ResourceExpectation.Resource {
     fileprivate func meaning(_ whose: String, since start: String) -> String {
         switch self {
         case .descriptors:
-            "open descriptors of \(whose). It waits until the number fits; `as n` binds the number of now"
-        case .threads: "threads of \(whose); as descriptors"
-        case .memory: "resident memory of \(whose), in bytes; as descriptors"
+            "compares the number of open descriptors of \(whose). The step waits until the comparison holds; `as n` binds the current number"
+        case .threads:
+            "compares the number of threads of \(whose). The step waits until the comparison holds; `as n` binds the current number"
+        case .memory:
+            "compares the resident memory of \(whose), in bytes. The step waits until the comparison holds; `as n` binds the current value"
         case .cpu:
-            "processor time of \(whose) since the last such step, at the first one since \(start); `as n` binds it in microseconds"
+            "compares the processor time that \(whose) has used since the last such step or, in the first one, since \(start); `as n` binds it in microseconds"
         }
     }
 }

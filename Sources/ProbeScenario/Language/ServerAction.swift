@@ -46,35 +46,39 @@ extension ServerAction {
     static let phrases: [Phrase<ActionParser, ServerAction>] = [
         Phrase(
             LanguageEntry(
-                "accept", "the next connection. From here on `S` is that connection",
+                "accept", "accepts the next connection. From this step on, `S` refers to that connection",
                 more: [
-                    (["accept as A"], "the next connection; `A` is a new actor. A second connection needs it"),
-                    (["accept without tls"], "of a server with `tls`: TCP only"),
+                    (
+                        ["accept as A"],
+                        "accepts the next connection as the new actor `A`; a second connection requires this form"
+                    ),
+                    (["accept without tls"], "for a server with `tls`: accepts the connection without a TLS handshake"),
                     (
                         ["accept tls failed", "accept tls failed unknown-ca"],
-                        "its handshake must fail; with that alert, received or sent"
+                        "expects the TLS handshake to fail and, if an alert is named, that alert to be received or sent"
                     ),
                     (
                         ["accept websocket", "accept as A websocket path as p"],
-                        "and answers the opening handshake of WebSocket; `p` is the path that was asked for. From here on the framing is `websocket`"
+                        "accepts the next connection and answers its WebSocket opening handshake; `p` is the requested path. From this step on, the framing is `websocket`"
                     ),
                 ],
                 example: "accept", timing: .both)
         ) { parser throws(Abandoned) in try parser.parseAccept() },
         Phrase(
             LanguageEntry(
-                "listen", "it listens again, on the port that it had",
+                "listen", "listens again on the same port",
                 example: "listen", after: "S stop listening")
         ) { _ throws(Abandoned) in .listen },
         Phrase(
             LanguageEntry(
-                "stop listening", "the listening socket is closed: connecting is refused. Connections stay",
+                "stop listening",
+                "closes the listening socket, so that new connections are refused; existing connections stay open",
                 example: "stop listening")
         ) { _ throws(Abandoned) in .stopListening },
         Phrase(
             LanguageEntry(
                 "reboot",
-                "its machine goes down and is up again: all its connections are gone without a word, as by `vanish`, and it listens again on the port that it had. It takes CAP_NET_ADMIN: without it the case is skipped",
+                "simulates a reboot of the server's machine: all its connections disappear without a FIN or an RST, as with `vanish`, and it listens again on the same port. Requires CAP_NET_ADMIN; without it, the case is skipped",
                 example: "reboot")
         ) { _ throws(Abandoned) in .reboot },
     ]
@@ -113,7 +117,8 @@ extension ServerExpectation {
     static let phrases: [Phrase<ExpectationParser, ServerExpectation>] = [
         Phrase(
             LanguageEntry(
-                "no connection", "none waits, and none comes", example: "expect no connection for 500ms",
+                "no connection", "expects no connection to be waiting and none to arrive during this time",
+                example: "expect no connection for 500ms",
                 timing: .silence),
             needsAllWords: true
         ) { parser throws(Abandoned) in .noConnection(for: try parser.parseFor("expect no connection for 500ms")) }
@@ -133,33 +138,34 @@ extension ClientAction {
     static let phrases: [Phrase<ActionParser, ClientAction>] = [
         Phrase(
             LanguageEntry(
-                "connect", "must succeed",
+                "connect", "opens the connection, which must succeed",
                 more: [
-                    (["connect without tls"], "of a client with `tls`: TCP only"),
+                    (["connect without tls"], "for a client with `tls`: connects without a TLS handshake"),
                     (
                         ["connect tls failed", "connect tls failed certificate-expired"],
-                        "its handshake must fail; with that alert, received or sent"
+                        "expects the TLS handshake to fail and, if an alert is named, that alert to be received or sent"
                     ),
                     (
                         ["connect websocket \"/chat\""],
-                        "and asks for this path by the opening handshake of WebSocket, which must succeed. From here on the framing is `websocket`. Where its server is the script's, the next step of either end waits for the answer"
+                        "connects and requests this path in the WebSocket opening handshake, which must succeed. From this step on, the framing is `websocket`. If the server belongs to the script, the next step of either end waits for the answer"
                     ),
                 ], example: "connect", timing: .both)
         ) { parser throws(Abandoned) in try parser.parseConnect(to: nil) },
         Phrase(
             LanguageEntry(
-                "connect refused", "must be answered by an RST", example: "connect refused", word: "connect",
+                "connect refused", "expects the attempt to be answered by an RST", example: "connect refused",
+                word: "connect",
                 choice: nil, timing: .both)
         ) { _ throws(Abandoned) in .connect(to: nil, .refused, webSocket: nil) },
         Phrase(
             LanguageEntry(
-                "connect timeout", "passes when, at its deadline, no answer has come", example: "connect timeout",
+                "connect timeout", "passes if no answer has arrived by its deadline", example: "connect timeout",
                 word: "connect", choice: nil, timing: .silentConnect)
         ) { _ throws(Abandoned) in .connect(to: nil, .timesOut, webSocket: nil) },
         Phrase(
             LanguageEntry(
                 "connect to", ["connect to 127.0.0.1:(port)"],
-                "for a client that was declared without an address; the outcome can follow",
+                "connects to this address, for a client that was declared without one; an outcome such as `refused` can follow",
                 example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
         ) { parser throws(Abandoned) in
             let address = try parser.endpoints.parseAddress(needsPort: true)

@@ -35,13 +35,13 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "start",
-                "connect (or listen); done when the operation is accepted, not when it is connected. After its stop, this is a new connection",
+                "connects (or listens); the step completes when the subject has accepted the operation, not when it is connected. After the subject has stopped, this opens a new connection",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
-        plain(.halfClose, "write what was sent, then FIN"),
-        plain(.stopReading, "at most one read already in hand is still delivered"),
-        plain(.resumeReading, "it reads again, after a `stop reading`", needsAllWords: true),
+        plain(.halfClose, "writes everything that was sent, then sends a FIN"),
+        plain(.stopReading, "stops reading; at most one read that has already happened is still delivered"),
+        plain(.resumeReading, "reads again, after a `stop reading`", needsAllWords: true),
         Phrase(readEntry("read", choice: "read"), when: { !$0.statementHolds("every") }) { parser throws(Abandoned) in
             let count = try parser.values.parseExpression("a number of bytes", "read 10 bytes")
             guard parser.cursor.take(word: "bytes") else { throw parser.expectedReadClause() }
@@ -53,7 +53,9 @@ extension SubjectAction {
         Phrase(readEntry("read any bytes")) { _ throws(Abandoned) in .read(.any) },
         Phrase(
             LanguageEntry(
-                "stop", "write what was sent, then FIN, deliver nothing more; while connecting: abort", example: "stop",
+                "stop",
+                "writes everything that was sent, then sends a FIN, and delivers nothing more; while connecting, aborts the attempt",
+                example: "stop",
                 needs: .stop)
         ) { _ throws(Abandoned) in .stop },
         Phrase(sendEarlyEntry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
@@ -62,13 +64,13 @@ extension SubjectAction {
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16", "framing u16 behind 1 line"],
-                "what is a line or a message from here on, in both directions; bytes that it has received and not delivered are divided anew. `behind`: not now, but when it has delivered this number of further lines or messages, before it divides anything after them",
+                "changes what a line or a message is from this step on, in both directions; bytes that were received but not delivered are divided anew. With `behind`, the change takes effect when the subject has delivered this number of further lines or messages, before it divides anything after them",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         Phrase(
             LanguageEntry(
                 "start tls", ["start tls", "start tls name \"chat.test\""],
-                "it begins TLS on a connection that has none: STARTTLS; done when the operation is taken. The declaration's options of `tls` can follow. Nothing received in plain text is delivered after it",
+                "starts TLS on a connection without TLS (STARTTLS); the step completes when the subject has accepted the operation. The TLS options of a declaration can follow. Nothing that was received in plaintext is delivered afterwards",
                 example: "start tls", needs: .startTLS), needsAllWords: true
         ) { parser throws(Abandoned) in
             parser.context.scenario.startsTLS = true
@@ -79,20 +81,22 @@ extension SubjectAction {
         },
         Phrase(
             LanguageEntry(
-                "ping", ["ping", "ping V"], "with `framing websocket`: a ping, with that payload",
+                "ping", ["ping", "ping V"], "with `framing websocket`: sends a ping, with the payload V if given",
                 example: "ping \"7\"",
                 needs: .webSocket)
         ) { parser throws(Abandoned) in .ping(try parser.expectations.parseOptionalValue()) },
         Phrase(
             LanguageEntry(
                 "close", ["close", "close 1000", "close 1000 \"bye\""],
-                "with `framing websocket`: a close after everything that was sent, with that code and that reason; then as `expect stopped closed` says, or `stopped timeout` if the peer does not answer it",
+                "with `framing websocket`: sends a close frame after everything that was sent, with the code and the reason if given; the subject then stops with the reason `closed`, or `timeout` if the peer does not answer",
                 example: "close 1000 \"bye\"", needs: .webSocket)
         ) { parser throws(Abandoned) in
             let code = try parser.expectations.parseOptionalValue()
             return .closeFrame(code: code, reason: code == nil ? nil : try parser.expectations.parseOptionalValue())
         },
-        plain(.reset, "RST, at once: what was sent and is still queued is dropped; then as `stop`"),
+        plain(
+            .reset,
+            "sends an RST immediately, discarding bytes that are still queued; the subject then stops as after `stop`"),
     ]
     static let entries = index(phrases)
 
@@ -115,7 +119,8 @@ extension SubjectAction {
 
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
-            "send", ["send V", "send line V"], "one message; the subject frames it. It is neither cut nor paced",
+            "send", ["send V", "send line V"],
+            "sends one message, which the subject frames; it can be neither cut nor paced",
             example: "send line \"text\"", timing: .send, needs: .send)
         entry.pointsAtOperand = true
         return entry
@@ -124,7 +129,7 @@ extension SubjectAction {
     private static let sendEarlyEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send early", ["send early V", "send early line V"],
-            "the same, requested directly after `T start`, without waiting for the connection: it is queued, and sent in order once connected",
+            "requests a send directly after `T start`, without waiting for the connection: the message is queued, and sent in order once the subject is connected",
             example: "send early line \"text\"", choice: nil, timing: .send, needs: .sendEarly)
         entry.pointsAtOperand = true
         return entry
@@ -133,7 +138,7 @@ extension SubjectAction {
     private static let sendBinaryEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send binary", ["send binary V"],
-            "with `framing websocket`: a binary message, where `send` sends a text message",
+            "with `framing websocket`: sends a binary message, whereas `send` sends a text message",
             example: "send binary hex(00 ff)", choice: nil, timing: .send, needs: .webSocket)
         entry.pointsAtOperand = true
         return entry
@@ -143,7 +148,7 @@ extension SubjectAction {
         let forms = ["read 10 bytes", "read until \"\\r\\n\"", "read any bytes"]
         var entry = LanguageEntry(
             spelling, forms,
-            "for subjects that read only when asked (`reads`); `within 1s` is the read's own timeout",
+            "requests a read, for subjects that read only on request (capability `reads`); `within 1s` is the timeout of the read itself",
             example: forms.first { $0.hasPrefix(spelling) } ?? spelling, word: "read", choice: choice, timing: .read,
             needs: .reads)
         if choice == nil { entry.rows = [] }

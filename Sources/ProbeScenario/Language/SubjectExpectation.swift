@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// What the transport under test reports.
+/// What the transport under test is expected to report.
 package enum SubjectExpectation: LanguageElement {
     case started
     case secured
@@ -17,8 +17,8 @@ package enum SubjectExpectation: LanguageElement {
     case discarded
     case full
     case drained
-    /// The connection has ended and the subject will reconnect; the name gets the number of bytes that will never be
-    /// sent.
+    /// The connection has ended and the subject will reconnect. The name is bound to the number of bytes that will never
+    /// be sent.
     case lost(reason: String?, as: Name?)
     /// `reason` is `nil` for any reason.
     case attemptFailed(reason: String?)
@@ -27,10 +27,10 @@ package enum SubjectExpectation: LanguageElement {
     case accept(as: Name)
     /// The answer to the last operation, such as `already-started`.
     case error(String)
-    /// `eof reset refused timeout too-long …`; `nil`: any reason. `closed` may have the code of the peer's close frame.
+    /// `eof reset refused timeout too-long …`; `nil`: any reason. `closed` can have the code of the peer's close frame.
     case stopped(reason: String?, code: Expression?)
     case nothing(for: Duration)
-    /// The resources of its adapter's program.
+    /// The resources of the adapter's program.
     case resource(ResourceExpectation)
 }
 
@@ -38,32 +38,33 @@ package enum SubjectExpectation: LanguageElement {
 
 extension SubjectExpectation {
     private static let resources = ResourceExpectation.phrases(
-        of: "the adapter's program and all that it has started", since: "the case began", after: nil
+        of: "the adapter's program and everything that it has started", since: "the case began", after: nil
     ).map { phrase in phrase.map { SubjectExpectation.resource($0) } }
 
     private static let own: [Phrase<ExpectationParser, SubjectExpectation>] = [
         Phrase(
             LanguageEntry(
-                "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
+                "started", "expects the subject to report that it is connected; the step is needed only to judge when",
+                example: "expect started", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .started },
         Phrase(
             LanguageEntry(
                 "secured",
-                "its handshake is done: after `start tls`, or after `start` if it is declared with `tls`",
+                "expects the TLS handshake to be complete: after `start tls`, or after `start` if the subject is declared with `tls`",
                 example: "expect secured", after: "T start tls", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .secured },
         Phrase.pattern(
             LanguageEntry(
                 "line", ["expect line V", "expect line /re/", "expect line as x"],
-                "the next event that is neither `started`, `secured` nor `sent` is that line, without its terminator",
+                "expects the next event, apart from `started`, `secured` and `sent`, to be this line, without its terminator",
                 example: "expect line \"text\"", timing: .both, needs: .lines)
         ) { .line($0, as: $1) },
         Phrase.pattern(
             LanguageEntry(
                 "message", ["expect message V"],
-                "the same for a message; takes a line too. With `framing websocket`, V is the content of a text message",
+                "like `expect line`, for a message; a line is accepted, too. With `framing websocket`, V is the content of a text message",
                 example: "expect message \"text\"", timing: .both, needs: .messages)
         ) { .message($0, as: $1) },
         kind(.text, "text"),
@@ -71,57 +72,61 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "ping", ["expect ping", "expect ping V"],
-                "with `framing websocket`: the next of the peer's pings and pongs that it reports; they are separate from the messages",
+                "with `framing websocket`: expects the next reported ping or pong of the peer to be a ping, with the payload V if given; pings and pongs are separate from the messages",
                 example: "expect ping \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
         ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
         Phrase(
             LanguageEntry(
-                "pong", ["expect pong", "expect pong V"], "with `framing websocket`: as `expect ping`",
+                "pong", ["expect pong", "expect pong V"], "with `framing websocket`: like `expect ping`, for a pong",
                 example: "expect pong \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
         ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
         Phrase(
             LanguageEntry(
                 "sent",
-                "it has reported as many bytes sent as the script has had it send so far, including terminators and prefixes: fewer at the deadline, or more at any time, fail",
+                "expects the subject to have reported as sent exactly the number of bytes that the script has made it send so far, including terminators and length prefixes: fewer at the deadline, or more at any time, fail the step",
                 example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sent },
         Phrase.pattern(
             LanguageEntry(
-                "leftover", ["expect leftover V"], "bytes in hand at the end that were no whole message",
+                "leftover", ["expect leftover V"],
+                "expects bytes that were left over at the end and did not form a complete message",
                 example: "expect leftover \"tw\"", timing: .both, needs: .leftover)
         ) { .leftover($0, as: $1) },
         Phrase.pattern(
             LanguageEntry(
-                "data", ["expect data V"], "as a line, for the answer to one `read`", example: "expect data \"text\"",
+                "data", ["expect data V"], "like `expect line`, for the answer to one `read`",
+                example: "expect data \"text\"",
                 timing: .both, needs: .data)
         ) { .data($0, as: $1) },
         Phrase(
             LanguageEntry(
                 "half-closed",
-                "the next event is the peer's FIN, where `allow-half-close` was asked for: writing goes on. `T half-close` or `T stop` ends it",
+                "with `allow-half-close`: expects the next event to be the peer's FIN; writing remains possible until `T half-close` or `T stop`",
                 example: "expect half-closed", timing: .both, needs: .halfClosed), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .halfClosed },
         Phrase(
             LanguageEntry(
                 "discarded",
-                "with `discard-too-long`: the next event is that a line or message longer than `max-line` was left out",
+                "with `discard-too-long`: expects the next event to report that a line or message longer than `max-line` was discarded",
                 example: "expect discarded", timing: .both, needs: .discarded), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .discarded },
         Phrase(
             LanguageEntry(
-                "full", "with `high-water`: it has reported that this number of bytes waits to be written",
+                "full",
+                "with `high-water`: expects the subject to report that this number of bytes is waiting to be written",
                 example: "expect full", timing: .both, needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .full },
         Phrase(
             LanguageEntry(
-                "drained", "after `full`: it has reported that fewer bytes wait", example: "expect drained",
+                "drained", "after `full`: expects the subject to report that fewer bytes are waiting",
+                example: "expect drained",
                 timing: .both,
                 needs: .highWater), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .drained },
         Phrase(
             LanguageEntry(
                 "lost", ["expect lost eof", "expect lost reset as n"],
-                "with `reconnect`: the next event is the end of its connection, with the reason; without a word any. `n` is the number of bytes that it had to send, and never will",
+                "with `reconnect`: expects the next event to be the loss of the connection, for this reason or, without a word, for any reason. `n` is the number of bytes that were to be sent and never will be",
                 example: "expect lost eof", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in
@@ -131,13 +136,13 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "attempt-failed", ["expect attempt-failed refused"],
-                "with `reconnect`: the next of its attempts that failed, with the reason; they need no `expect`",
+                "with `reconnect`: expects the next failed attempt to connect, with this reason; failed attempts need no `expect`",
                 example: "expect attempt-failed refused", timing: .both, needs: .reconnect),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in .attemptFailed(reason: try parser.parseReason()) },
         Phrase(
             LanguageEntry(
-                "accept as", "of a subject that listens: the next connection; `A` is a subject then",
+                "accept as", "for a subject that listens: expects the next connection, which becomes the subject `A`",
                 example: "expect accept as A", word: "accept", timing: .both), needsAllWords: true
         ) { parser throws(Abandoned) in
             let name = try parser.cursor.parseNewName("a name for the connection", "expect accept as A")
@@ -146,7 +151,8 @@ extension SubjectExpectation {
         },
         Phrase(
             LanguageEntry(
-                "error", "what the operation before it answered", example: "expect error already-started",
+                "error", "expects the previous operation to have been answered with this error",
+                example: "expect error already-started",
                 timing: .answerBefore),
             when: { $0.token(ahead: 1).kind == .word && !$0.isVariableHere }
         ) { parser throws(Abandoned) in
@@ -158,7 +164,8 @@ extension SubjectExpectation {
         },
         Phrase(
             LanguageEntry(
-                "nothing for", "no event but `started`, `secured` and `sent`, which may come late",
+                "nothing for",
+                "expects no event during this time, apart from `started`, `secured` and `sent`, which may be late",
                 example: "expect nothing for 200ms", word: "nothing",
                 timing: .silence), needsAllWords: true
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
@@ -170,7 +177,7 @@ extension SubjectExpectation {
     > {
         let entry = LanguageEntry(
             "message \(word)", ["expect message \(word) V"],
-            "with `framing websocket`: as `expect message`, and it says that it is \(word)",
+            "with `framing websocket`: like `expect message`, and the message must be reported as \(word)",
             example: "expect message \(word) \"text\"", choice: nil, timing: .both, needs: .webSocket)
         return Phrase(entry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
             let (pattern, name) = try parser.parsePattern(entry.example)
@@ -181,7 +188,8 @@ extension SubjectExpectation {
     static let valueEntries: [LanguageEntry] = [
         LanguageEntry(
             "bytes", ["expect \"bytes\""],
-            "with `framing none` only: the next bytes delivered, in however many events", example: "expect \"text\"",
+            "with `framing none` only: expects the next delivered bytes to be these, in any number of events",
+            example: "expect \"text\"",
             choice: nil, timing: .both, needs: .data),
         tooLongEntry,
     ]
@@ -189,7 +197,7 @@ extension SubjectExpectation {
 
     private static let stoppedEntry = LanguageEntry(
         "stopped", ["expect stopped eof", "expect stopped closed 1001"],
-        "its end, with the reason; without a word any. `closed` is the peer's close of WebSocket, with that code. Events that come before it and nobody expected fail it",
+        "expects the subject to stop, for this reason or, without a word, for any reason. `closed` is the peer's WebSocket close, with the code if given. An earlier event that no step expected fails the step",
         example: "expect stopped eof", timing: .both)
     /// The entry of `stopped too-long`, which needs the line limit even if it is the default.
     private static let tooLongEntry: LanguageEntry = {
@@ -206,7 +214,7 @@ extension SubjectExpectation {
         "protocol", "stopped", "other",
     ]
 
-    /// The reasons for which a connection is made again. A connection that violated the protocol is not.
+    /// The reasons for which a subject reconnects. It does not reconnect after a violation of the protocol.
     package static let lossReasons = stopReasons.filter {
         !["refused", "too-long", "protocol", "tls-failed", "stopped"].contains($0)
     }
@@ -250,7 +258,7 @@ extension SubjectExpectation {
         }
     }
 
-    /// Whether the expectation is about a connection that is made again.
+    /// Whether the expectation is about reconnecting.
     var isOfReconnect: Bool {
         switch self {
         case .lost, .attemptFailed: true

@@ -1,12 +1,12 @@
 package import ProbeBase
 
-/// What a connection of the harness does with TLS in addition to sending and closing.
+/// An action of a harness connection that concerns TLS, in addition to sending and closing.
 package enum TLSAction: Sendable {
     case start(TLSStart)
     case closeWithoutNotify
-    /// A record of any content type. The harness writes it itself, because OpenSSL refuses to.
+    /// Sends a record of any content type. The harness writes it itself, because OpenSSL refuses to.
     case sendRecord(type: Expression, Expression)
-    /// An alert, which the harness writes itself, too.
+    /// Sends an alert, which the harness also writes itself.
     case sendAlert(level: Expression, Expression)
     case sendNotify
     case sendMessage(TLSMessage)
@@ -44,7 +44,7 @@ package enum TLSMessage: Sendable {
     }
 }
 
-/// A fault of the next record that a connection sends. Its raw value is the step that asks for it, which can't follow a
+/// A fault of the next record that a connection sends. The raw value is the step that requests it, which can't follow a
 /// record that the harness wrote itself.
 package enum TLSRecordFault: String, Sendable, CaseIterable {
     case corruptNextRecord = "corrupt next record"
@@ -71,31 +71,32 @@ extension TLSAction {
             LanguageEntry(
                 "start tls",
                 ["start tls", "start tls cert expired"],
-                "the handshake, on an established connection: STARTTLS. The declaration's options of `tls` can follow. Plain-text bytes that are unread by then fail the case",
+                "performs the TLS handshake on an established connection (STARTTLS). The TLS options of a declaration can follow. Plaintext bytes that are still unread fail the case",
                 more: [
                     (
                         ["start tls failed", "start tls failed unknown-ca"],
-                        "it must fail; with that alert, received or sent"
+                        "expects the handshake to fail and, if an alert is named, that alert to be received or sent"
                     ),
                     (
                         ["start tls cut at 3", "start tls in pieces of 1B every 5ms"],
-                        "its first flight leaves so cut and paced"
+                        "sends the first flight of the handshake cut or paced in this way"
                     ),
                     (
                         ["start tls stop after 100 bytes"],
-                        "the rest of its first flight is never sent: a handshake that hangs"
+                        "sends only this part of the first flight, so that the handshake hangs"
                     ),
                 ], example: "start tls", timing: .both), needsAllWords: false
         ) { parser throws(Abandoned) in .start(try parser.parseStartTLS()) },
         Phrase(
             LanguageEntry(
-                "close without notify", "FIN without a close_notify before it: the stream may have been cut off",
+                "close without notify",
+                "sends a FIN without a preceding close_notify, so that the stream may have been truncated",
                 example: "close without notify"), needsAllWords: false
         ) { _ throws(Abandoned) in .closeWithoutNotify },
         Phrase(
             LanguageEntry(
                 "send record", ["send record 23 V"],
-                "a record of any content type, by its number. It is encrypted by the harness itself: TLS 1.3, with TLS_AES_128_GCM_SHA256 alone. Ordinary sends can't follow it",
+                "sends a record of any content type, given by number. The harness encrypts it itself, which restricts the connection to TLS 1.3 with TLS_AES_128_GCM_SHA256. Ordinary sends can't follow it",
                 example: "send record 23 \"text\""), when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let type = try parser.values.parseExpression("a content type", "send record 23 \"text\"")
@@ -104,7 +105,8 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send alert", ["send alert fatal 40", "send alert warning close-notify"],
-                "an alert, by its name or its number; as `send record`", example: "send alert fatal handshake-failure"),
+                "sends an alert, given by name or number, under the same restrictions as `send record`",
+                example: "send alert fatal handshake-failure"),
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let level = try parser.tls.parseAlertLevel()
@@ -113,28 +115,31 @@ extension TLSAction {
         Phrase(
             LanguageEntry(
                 "send notify",
-                "close_notify alone: the connection stays open. A `send` after it is data after close_notify",
+                "sends only a close_notify; the connection stays open. A `send` after it sends data after close_notify",
                 example: "send notify"), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendNotify },
         Phrase(
             LanguageEntry(
                 "send key-update", ["send key-update", "send key-update requested"],
-                "TLS 1.3: the next record is encrypted with the next key; `requested`: the peer is asked to do so too",
+                "TLS 1.3 only: sends a KeyUpdate, so that the next record is encrypted with the next key; with `requested`, the peer is asked to update its key, too",
                 example: "send key-update"), when: { $0.isAlone || $0.isWord("requested", ahead: 1) }
         ) { parser throws(Abandoned) in .sendMessage(.keyUpdate(isRequested: parser.cursor.take(word: "requested"))) },
         Phrase(
-            LanguageEntry("send ticket", "TLS 1.3, a server: a ticket for a later connection", example: "send ticket")
-                .ofServer(),
+            LanguageEntry(
+                "send ticket", "TLS 1.3 servers only: sends a ticket for resuming the session in a later connection",
+                example: "send ticket"
+            )
+            .ofServer(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendMessage(.ticket) },
         Phrase(
             LanguageEntry(
-                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request"
+                "send hello-request", "TLS 1.2 servers only: requests a new handshake", example: "send hello-request"
             )
             .ofServer(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendMessage(.helloRequest) },
-        phrase(.corruptNextRecord, "one bit of the ciphertext of the next record that is sent"),
+        phrase(.corruptNextRecord, "flips one bit in the ciphertext of the next record that is sent"),
     ]
 
     private static func phrase(_ fault: TLSRecordFault, _ meaning: String) -> Phrase<ActionParser, TLSAction> {

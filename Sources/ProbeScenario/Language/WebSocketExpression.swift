@@ -16,7 +16,7 @@ package struct WebSocketExpression: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// The arguments in order: a payload; a close's code and reason; a frame's opcode and payload; a key.
+    /// The arguments in order: a payload; the code and reason of a close; the opcode and payload of a frame; a key.
     package var arguments: [Expression]
     package var isFinal: Bool?
     package var mask: Mask?
@@ -34,7 +34,7 @@ package struct WebSocketExpression: Sendable, Equatable {
 }
 
 extension WebSocketExpression.Kind {
-    /// The number of arguments that the expression takes.
+    /// The number of arguments that the expression accepts.
     var arity: ClosedRange<Int> {
         switch self {
         case .text, .binary, .accept: 1...1
@@ -46,23 +46,25 @@ extension WebSocketExpression.Kind {
 
     var entry: LanguageEntry {
         switch self {
-        case .text: Self.entry(#"ws.text("hello")"#, "a text message in one frame, unmasked")
+        case .text: Self.entry(#"ws.text("hello")"#, "a text message in one unmasked frame")
         case .binary: Self.entry(#"ws.binary(hex(00 ff))"#, forms: ["ws.binary(V)"], "a binary message in one frame")
-        case .ping: Self.entry(#"ws.ping("7")"#, forms: ["ws.ping(V)", "ws.ping()"], "a ping")
-        case .pong: Self.entry(#"ws.pong("7")"#, forms: ["ws.pong(V)", "ws.pong()"], "a pong")
+        case .ping:
+            Self.entry(#"ws.ping("7")"#, forms: ["ws.ping(V)", "ws.ping()"], "a ping frame, with or without a payload")
+        case .pong:
+            Self.entry(#"ws.pong("7")"#, forms: ["ws.pong(V)", "ws.pong()"], "a pong frame, with or without a payload")
         case .close:
             Self.entry(
                 #"ws.close(1000, "bye")"#, forms: [#"ws.close(1000, "bye")"#, "ws.close(1000)", "ws.close()"],
-                "a close, with a code and a reason or without")
+                "a close frame, with or without a code and a reason")
         case .frame:
             Self.entry(
                 #"ws.frame(3, "x")"#, forms: ["ws.frame(opcode, V)"],
-                "any opcode, 0 to 15. The arguments of each frame can be followed by `fin: no`, `mask: yes` or `mask: hex(01 02 03 04)`, `rsv: 4` (RSV1 is 4, RSV2 is 2, RSV3 is 1), `opcode: 0`, `length: 70000` (what the header says) and `length-form: 8` (a length of 1, 2 or 8 bytes)"
+                "a frame with any opcode from 0 to 15. The arguments of any frame can be followed by `fin: no`, `mask: yes` or `mask: hex(01 02 03 04)`, `rsv: 4` (RSV1 is 4, RSV2 is 2, RSV3 is 1), `opcode: 0`, `length: 70000` (the length that the header states) and `length-form: 8` (the size of the length field: 1, 2 or 8 bytes)"
             )
         case .accept:
             Self.entry(
                 #"ws.accept("dGhlIHNhbXBsZSBub25jZQ==")"#, forms: ["ws.accept(key)"],
-                "the `Sec-WebSocket-Accept` that answers a `Sec-WebSocket-Key` (RFC 6455, 4.2.2)")
+                "the `Sec-WebSocket-Accept` value that answers a `Sec-WebSocket-Key` (RFC 6455, 4.2.2)")
         }
     }
 

@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// `wire …`: what the capture shows.
+/// `wire …`: an assertion about what the capture shows.
 package enum WireStatement<Stage: StatementStage>: Sendable {
     case halfConnection(from: Name, to: Name, HalfConnectionStatement<Stage>)
     /// `wire fin from S`, `wire fin from P to S`
@@ -41,7 +41,7 @@ extension WireStatement {
         }
     }
 
-    /// Whether the statement is about how streams were cut, or how fast they were read.
+    /// Whether the statement is about how streams were divided into segments, or how fast they were read.
     package var isAboutCuts: Bool {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
@@ -60,7 +60,8 @@ enum WirePhrases {
     static let ofHalfConnections: [Phrase<WireParser, HalfConnectionStatement<Parsed>>] = [
         Phrase(
             LanguageEntry(
-                "bytes", ["bytes V"], "all that S has sent on the connection is V: bytes more or less fail",
+                "bytes", ["bytes V"],
+                "everything that S has sent on the connection is exactly V: additional or missing bytes fail",
                 example: "bytes \"text\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .bytes(try parser.values.parseExpression("a value", "wire S -> T bytes \"text\""))
@@ -68,48 +69,53 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
-                "this number of data segments; also `>= 3` and the other comparisons. `segments 0` is legal",
-                more: [(["segments \"a\", \"b\""], "the data segments are these, in the order of the stream")],
+                "S has sent this number of data segments; `>= 3` and the other comparisons are possible, and so is `segments 0`",
+                more: [(["segments \"a\", \"b\""], "the data segments of S are these, in the order of the stream")],
                 example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseSegments() },
         Phrase(
             LanguageEntry(
-                "gap", "each time between two data segments; `gap 1 >= 25ms` the first of them", example: "gap >= 25ms",
+                "gap",
+                "the comparison holds for each interval between two data segments; `gap 1 >= 25ms` is about the first interval only",
+                example: "gap >= 25ms",
                 timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseGap() },
         Phrase.comparison(
             LanguageEntry(
-                "largest segment", "payload of the largest segment", example: "largest segment <= 1460B",
+                "largest segment", "the comparison holds for the payload of the largest segment",
+                example: "largest segment <= 1460B",
                 timing: .wire), needsAllWords: true
         ) { .largestSegment($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "content of the longest LF-ended line, without its terminator; an unfinished line counts as far as it goes",
+                "the comparison holds for the length of the longest line that LF ends, without its terminator; an unfinished line counts with the bytes sent so far",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
             LanguageEntry(
                 "lines",
-                "every line ends in this way, and nothing follows the last one; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`, `\"END\"`",
+                "every line ends with this terminator, and nothing follows the last one; with `crlf`, there is no bare CR or LF. The terminator can also be `lf`, `cr`, `nul` or a delimiter such as `\"END\"`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place
             let framing = try parser.values.parseFraming()
             guard framing.terminator != nil else {
                 throw parser.cursor.fail(
-                    .unknownWord, "lines are looked at for \(Framing.lineWords)",
-                    hint: "write wire S -> T lines crlf", at: place)
+                    .unknownWord, "`lines` accepts only \(Framing.lineWords)",
+                    hint: "use a terminator, as in `wire S -> T lines crlf`", at: place)
             }
             return .lines(framing)
         },
         Phrase.comparison(
-            LanguageEntry("messages", "whole units of the header's `framing`", example: "messages 5", timing: .wire)
+            LanguageEntry(
+                "messages", "the comparison holds for the number of complete units of the header's `framing`",
+                example: "messages 5", timing: .wire)
         ) { .messages($0, $1, ()) },
         Phrase(
             LanguageEntry(
                 "first byte within",
-                "the first data byte, from the handshake's end; this `within` is the bound, the deadline is `timeout`",
+                "the first data byte follows the end of the handshake within this time; this `within` is the limit that is judged, and the deadline of the step is `timeout`",
                 example: "first byte within 10ms", timing: .wire), needsAllWords: true
         ) { parser throws(Abandoned) in .firstByte(within: try parser.values.parseDuration("first byte within 10ms")) },
         Phrase(
@@ -118,51 +124,56 @@ enum WirePhrases {
         ) { _ throws(Abandoned) in .zeroWindow },
         Phrase.comparison(
             LanguageEntry(
-                "window", "the largest window that S has announced", example: "window >= 4KiB", timing: .wire)
+                "window", "the comparison holds for the largest window that S has announced", example: "window >= 4KiB",
+                timing: .wire)
         ) { .window($0, $1) },
         Phrase(
-            LanguageEntry("urgent", "a segment with the URG flag", example: "urgent", timing: .wire)
+            LanguageEntry("urgent", "S has sent a segment with the URG flag", example: "urgent", timing: .wire)
         ) { _ throws(Abandoned) in .urgent },
         Phrase.comparison(
             LanguageEntry(
-                "retransmissions", "how many of S; a tail-loss probe is none", example: "retransmissions 0",
+                "retransmissions",
+                "the comparison holds for the number of retransmissions by S; a tail-loss probe does not count",
+                example: "retransmissions 0",
                 timing: .wire)
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
-                "sacks", "acknowledgements of S with blocks that it has received after a gap (RFC 2018)",
+                "sacks",
+                "the comparison holds for the number of acknowledgements by S that list blocks received after a gap (RFC 2018)",
                 example: "sacks >= 1",
                 timing: .wire)
         ) { .sacks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "duplicate acks",
-                "acknowledgements of S that repeat the one before, while data is on its way (RFC 5681)",
+                "the comparison holds for the number of acknowledgements by S that repeat the previous one while data is in flight (RFC 5681)",
                 example: "duplicate acks >= 3", timing: .wire), needsAllWords: true
         ) { .duplicateAcks($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "keepalives",
-                "probes of S whether the other end is still there, on an idle connection (RFC 9293, 3.8.4)",
+                "the comparison holds for the number of keep-alive probes that S has sent on the idle connection (RFC 9293, 3.8.4)",
                 example: "keepalives >= 2", timing: .wire)
         ) { .keepAlives($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "records",
-                "whole TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0`: not one has begun",
+                "the comparison holds for the number of complete TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0` means that none has begun",
                 example: "records 3", timing: .wire)
         ) { .records($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "frames",
-                "complete WebSocket frames, including control frames, after the heads of the opening handshake. `frames 0`: none has begun",
+                "the comparison holds for the number of complete WebSocket frames, including control frames, after the opening handshake. `frames 0` means that none has begun",
                 example: "frames 3", timing: .wire)
         ) { .frames($0, $1) },
         Phrase(
             LanguageEntry(
                 "tls", ["tls"],
-                "from S's first TLS record on, all is TLS records, and the last one is whole; one must be there",
-                more: [(["tls from the start"], "so from the first byte on")], example: "tls", timing: .wire)
+                "from the first TLS record of S on, everything is TLS records, and the last one is complete; there must be at least one",
+                more: [(["tls from the start"], "everything that S has sent is TLS records, from the first byte on")],
+                example: "tls", timing: .wire)
         ) { parser throws(Abandoned) in
             guard parser.cursor.take(word: "from") else { return .tls(fromStart: false) }
             try parser.cursor.expect(word: "the", "tls from the start")
@@ -172,7 +183,7 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "lacks", ["lacks V"],
-                "S has sent something so far, and V was nowhere in it: not in the clear. If bytes are missing from the capture, the result is inconclusive",
+                "S has sent something so far, and V does not occur in it in the clear. If bytes are missing from the capture, the result is inconclusive",
                 example: "lacks \"PASS\"", timing: .wire)
         ) { parser throws(Abandoned) in
             .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))
@@ -184,7 +195,8 @@ enum WirePhrases {
         [
             Phrase(
                 LanguageEntry(
-                    "fin from", "sent, and not only received. `wire fin from P to S` where P has several connections",
+                    "fin from",
+                    "S has sent a FIN. If the actor has several connections, name the other end, as in `wire fin from P to S`",
                     example: "wire fin from S", timing: .wire), needsAllWords: true
             ) { parser throws(Abandoned) in
                 let (from, to) = try parser.parseSender("wire fin from S")
@@ -192,19 +204,21 @@ enum WirePhrases {
             },
             Phrase(
                 LanguageEntry(
-                    "rst from", "as `fin`, an RST", example: "wire rst from S", timing: .wire), needsAllWords: true
+                    "rst from",
+                    "S has sent an RST. If the actor has several connections, name the other end, as in `wire rst from P to S`",
+                    example: "wire rst from S", timing: .wire), needsAllWords: true
             ) { parser throws(Abandoned) in
                 let (from, to) = try parser.parseSender("wire rst from S")
                 return .rst(from: from, to: to)
             },
             Phrase(
                 LanguageEntry(
-                    "no rst", "no RST on any connection so far", example: "wire no rst", timing: .wire),
+                    "no rst", "there has been no RST on any connection so far", example: "wire no rst", timing: .wire),
                 needsAllWords: true
             ) { _ throws(Abandoned) in .noReset },
             Phrase(
                 LanguageEntry(
-                    "closed by", "S's FIN or RST came before the other's", example: "wire closed by S first",
+                    "closed by", "S sent its FIN or RST before the other end did", example: "wire closed by S first",
                     timing: .wire), needsAllWords: true
             ) { parser throws(Abandoned) in
                 let name = try parser.cursor.parseName("a name", "wire closed by S first")
@@ -213,14 +227,16 @@ enum WirePhrases {
             },
             Phrase(
                 LanguageEntry(
-                    "handshake complete", "each connection so far has completed its handshake",
+                    "handshake complete", "every connection so far has completed its handshake",
                     example: "wire handshake complete",
                     timing: .wire), needsAllWords: true
             ) { _ throws(Abandoned) in .handshakeComplete },
         ] + ["no retransmission", "no retransmissions"].map(noRetransmission) + [
             Phrase.comparison(
                 LanguageEntry(
-                    "packets", "of each connection so far, both directions", example: "wire packets <= 20",
+                    "packets",
+                    "the comparison holds for the number of packets of each connection so far, in both directions",
+                    example: "wire packets <= 20",
                     timing: .wire)
             ) { .packets($0, $1) }
         ]
@@ -233,7 +249,8 @@ enum WirePhrases {
     private static func noRetransmission(_ words: String) -> Phrase<WireParser, WireStatement<Parsed>> {
         var phrase = Phrase<WireParser, WireStatement<Parsed>>(
             LanguageEntry(
-                "no retransmission", "no retransmission on any connection so far", example: "wire no retransmission",
+                "no retransmission", "there has been no retransmission on any connection so far",
+                example: "wire no retransmission",
                 timing: .wire),
             words: words, needsAllWords: true
         ) { _ throws(Abandoned) in .noRetransmission }
@@ -267,7 +284,7 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about what was sent, and in which segments: TLS sends other bytes.
+    /// Whether the statement is about the sent bytes and their segments, which TLS makes different.
     var isAboutContents: Bool {
         switch self {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
@@ -279,8 +296,8 @@ extension HalfConnectionStatement {
         }
     }
 
-    /// Whether the statement is about how a stream was cut or how fast it was read, so that sending the same bytes in
-    /// another way makes it wrong.
+    /// Whether the statement is about how a stream was divided into segments or how fast it was read, so that sending
+    /// the same bytes in another way can make it false.
     fileprivate var isAboutCuts: Bool {
         switch self {
         case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
@@ -373,8 +390,8 @@ extension WireStatement<Parsed> {
     /// Computes the values.
     ///
     /// - Parameters:
-    ///   - evaluator: has the framing by which `messages` counts.
-    ///   - deadline: multiplies the deadline of `first byte within`; all other values are as in the script.
+    ///   - evaluator: an evaluator with the framing by which `messages` counts.
+    ///   - deadline: scales the deadline of `first byte within`; all other values are those of the script.
     package func resolved(
         by evaluator: Evaluator, deadline: (Duration) -> Duration = { $0 }
     ) throws(EvaluationError) -> WireStatement<Resolved> {
