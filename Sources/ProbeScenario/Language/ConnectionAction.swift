@@ -56,7 +56,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "close",
-                "closes the connection with a FIN. Bytes in the kernel's receive buffer are read first; if reading was stopped and the buffer is not empty, the step is an error, because the kernel would send an RST",
+                "closes the connection with a FIN. Bytes in the kernel's receive buffer are read first. If reading was stopped and the buffer is not empty, the step is an error, because the kernel would send an RST",
                 example: "close")
         ) { _ throws(Abandoned) in .close },
         Phrase(
@@ -96,7 +96,7 @@ extension ConnectionAction {
         Phrase(
             LanguageEntry(
                 "read … every",
-                "reads slowly, this number of bytes at a time, until `resume reading` or `stop reading`. Before `connect` or `accept`, the step applies to future connections",
+                "reads only this number of bytes at each interval, until `resume reading` or `stop reading`. Before `connect` or `accept`, the step applies to future connections",
                 example: "read 1B every 100ms"),
             words: "read", when: { $0.statementHolds("every") }
         ) { parser throws(Abandoned) in
@@ -126,7 +126,7 @@ extension ConnectionAction {
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send", ["send V"],
-            "sends V; the step completes when the kernel has accepted all bytes. It fails if it makes no progress for the time of `timeout`, apart from the pauses of its own pacing",
+            "sends V; the step completes when the kernel has accepted all bytes. It fails if it makes no progress for as long as `timeout`, not counting the pauses of its own pacing",
             more: [
                 (
                     ["send V \\| W"],
@@ -136,7 +136,7 @@ extension ConnectionAction {
                     ["send V cut at 3, 7"],
                     "sends V as separate segments, cut at these offsets, which must be ascending; an offset at or beyond the end is an error. `\\|` and `cut` cannot be combined"
                 ),
-                (["send V in pieces of 2B"], "sends V as separate segments of equal size; the last one may be shorter"),
+                (["send V in pieces of 2B"], "sends V as separate segments of this size; the last one may be shorter"),
                 (
                     ["send V cut at random seed 7"],
                     "sends V as separate segments, cut at 1 to 64 random offsets (fewer if some coincide); the same seed gives the same offsets"

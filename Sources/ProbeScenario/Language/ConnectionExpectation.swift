@@ -78,7 +78,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "lines in any order",
-                    "expects each of the next lines to match a line of the list that has not been matched yet. The step is complete when all lines that are not optional have arrived; optional lines that have arrived by then are consumed, too",
+                    "expects each of the next lines to match an item of the list that has not been matched yet. The step is complete when all items that are not optional have been matched; optional lines that have arrived by then are consumed, too",
                     example: "expect lines in any order \"a\", /b/, optional /c/", timing: .both)
             ) { parser throws(Abandoned) in .linesInAnyOrder(try parser.parseOpenLines()) },
             Phrase.pattern(
@@ -100,7 +100,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "any bytes",
-                    "consumes all unread bytes, at least one. `within` and `after` apply to the first one",
+                    "consumes all unread bytes, at least one. `within` and `after` apply to the first byte",
                     example: "expect any bytes as x", timing: .both)
             ) { parser throws(Abandoned) in .anyBytes(as: try parser.parseAs()) },
         ] + IntegerFormat.allCases.map(integerPhrase) + [
@@ -114,7 +114,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "ping", ["expect ping", "expect ping V"],
-                    "with `framing websocket`: expects the next control frame to be a ping, with the payload V if given; it may be between the fragments of a message",
+                    "with `framing websocket`: expects the next control frame to be a ping, with the payload V if given. A control frame may arrive between the fragments of a message",
                     example: "expect ping \"7\"", after: "C framing websocket", timing: .both),
                 when: { $0.isAlone || !$0.isVariableHere }
             ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
@@ -156,7 +156,7 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. An end that a step has expected remains: the same step is then met immediately",
+                    "expects a FIN or an RST; with TLS, also what `notify`, `truncated` and `alert` expect. Once a step has expected an end, repeating the step succeeds immediately",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
             Phrase(
@@ -195,19 +195,19 @@ enum ConnectionExpectationPhrases {
             Phrase(
                 LanguageEntry(
                     "stalled for",
-                    "expects that the send in the background has made no progress for 1 s (within `timeout` plus that second)",
+                    "expects that the background send has made no progress for 1 s (within `timeout` plus that second)",
                     example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
             ) { parser throws(Abandoned) in .stalled(for: try parser.values.parseDuration("expect stalled for 1s")) },
             Phrase(
                 LanguageEntry(
-                    "sent", "expects that the kernel has accepted all bytes of the send in the background",
+                    "sent", "expects that the kernel has accepted all bytes of the background send",
                     example: "expect sent", timing: .both),
                 when: { $0.isAlone }
             ) { _ throws(Abandoned) in .sent },
             Phrase(
                 LanguageEntry(
                     "send failed",
-                    "expects the send in the background to fail, with `reset`, `broken-pipe` or `timeout`; without a word, for any reason. `reset` also accepts EPIPE, because Linux reports either",
+                    "expects the background send to fail with `reset`, `broken-pipe` or `timeout` or, without a word, for any reason. `reset` also accepts EPIPE, because Linux reports either",
                     example: "expect send failed reset", timing: .both)
             ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
         ]
@@ -439,9 +439,9 @@ extension ConnectionExpectation<Resolved> {
         switch self {
         case .bytes(let bytes): Escaped.phrase(bytes)
         case .line(let text, _): text.described(as: "line")
-        case .linesInAnyOrder(let texts): "\(texts.count) lines in any order"
+        case .linesInAnyOrder(let texts): ByteText.count(texts.count, "line") + " in any order"
         case .untilLine(let text, _): text.described(as: "the line")
-        case .count(let count, _): "\(count) bytes"
+        case .count(let count, _): ByteText.count(count, "byte")
         case .until(let delimiter, _): "bytes until \(Escaped.phrase(delimiter))"
         case .anyBytes: "any bytes"
         case .integer(let format, _): "a \(format.rawValue)"
@@ -459,7 +459,7 @@ extension ConnectionExpectation<Resolved> {
         case .notify: "close_notify"
         case .truncated: "a FIN without close_notify"
         case .alert(let code): "the alert \(TLSAlert(level: 2, code: UInt8(clamping: code)))"
-        case .nothing(let duration): "nothing for \(DurationText.script(duration))"
+        case .nothing(let duration): "silence for \(DurationText.script(duration))"
         case .stalled(let duration): "the send to stall for \(DurationText.script(duration))"
         case .sent: "the end of the send"
         case .sendFailed: "the send to fail"
@@ -470,7 +470,7 @@ extension ConnectionExpectation<Resolved> {
     package var eventName: String { if case .sendFailed = self { "the failure of the send" } else { description } }
 
     private static func control(_ opcode: UInt8, code: Int? = nil, payload: [UInt8]?) -> String {
-        WebSocketFrame.name(of: opcode) + (code.map { " with the code \($0)" } ?? "")
+        WebSocketFrame.name(of: opcode) + (code.map { " with code \($0)" } ?? "")
             + (payload.map { " \(Escaped.phrase($0))" } ?? "")
     }
 }

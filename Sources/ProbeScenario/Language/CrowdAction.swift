@@ -65,7 +65,7 @@ extension CrowdExpectation: LanguageElement {
         [
             (
                 CrowdCount.connected, "expect connected 10000",
-                "expects this number of members to be connected or to have been connected; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
+                "expects this number of members to have been connected, now or earlier; a member that reconnects counts once. A number alone means at least that many; `==` `!=` `<` `<=` `>` `>=` can precede it",
                 "expect connected 10"
             ),
             (
@@ -93,14 +93,14 @@ extension CrowdExpectation: LanguageElement {
             Phrase(
                 LanguageEntry(
                     "latency", ["expect latency p99 <= 50ms of line"],
-                    "compares a percentile of the time that all `expect line` statements of the members took; the comparisons are those of `check`. The time counts from when the statement was due, so it includes the delay of a member that reaches the statement late",
+                    "compares a percentile of the times that the `expect line` statements of all members took; the comparisons are those of `check`. A time counts from when the statement was due, so it includes the delay of a member that reaches the statement late",
                     more: [
                         (
                             [
                                 "latency p50 < 5ms of connect", "latency p99.9 <= 1s of bytes",
                                 "latency max <= 2s of eof",
                             ],
-                            "compares any percentile above 0, or the longest time (`max`), of `connect`, `line`, `bytes`, `until` or `eof`; the script must contain such a statement"
+                            "compares any percentile above 0, or the longest time (`max`), of `connect`, `line`, `bytes`, `until` or `eof`; the script of the members must contain such a statement"
                         )
                     ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
             ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }

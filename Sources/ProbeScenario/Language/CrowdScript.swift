@@ -88,11 +88,11 @@ package enum CrowdExpectation: Sendable {
 
 /// The states of members that a crowd counts.
 package enum CrowdCount: String, Sendable, CaseIterable {
-    /// Was connected at least once; a member that reconnects counts once.
+    /// Has been connected at least once; a member that reconnects counts once.
     case connected
     /// Is connected now.
     case alive
-    /// Could not do what its script says.
+    /// Has failed to do what its script says.
     case failed
     /// Has reached the end of its script.
     case done

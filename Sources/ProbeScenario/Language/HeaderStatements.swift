@@ -17,7 +17,7 @@ enum HeaderStatement {
         },
         Phrase(
             entry(
-                "because", [], "where the scenario comes from, such as an issue; reports show it",
+                "because", [], "a reference to where the scenario comes from, such as an issue; reports show it",
                 example: "because \"owner/repo#12\"")
         ) { parser throws(Abandoned) in
             let reference = try parser.literals.parsePlainString("a reference", "because \"owner/repo#12\"")
@@ -70,7 +70,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "max-line", [],
-                "the length of the longest line or message that the subject accepts; the default is 1024. It does not limit the harness's own endpoints",
+                "the length in bytes of the longest line or message that the subject accepts; the default is 1024. It does not limit the harness's own endpoints",
                 example: "max-line 1024")
         ) { parser throws(Abandoned) in
             parser.once()
@@ -152,7 +152,7 @@ enum HeaderStatement {
                     ),
                     (
                         ["subject T -> S with discard-too-long"],
-                        "a line or message longer than `max-line` does not stop the subject: it reports `discarded` and continues with what follows"
+                        "a line or message longer than `max-line` does not stop the subject: it reports `discarded` and continues with the bytes that follow"
                     ),
                     (
                         ["subject T -> S with high-water 64KiB"],
@@ -189,7 +189,7 @@ enum HeaderStatement {
                     (["subject T -> S with interface lo"], "the name of the network interface that the subject uses"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],
-                        "the address family that the subject tries first if a name has both, `ipv4` or `ipv6`; the other one follows"
+                        "the address family, `ipv4` or `ipv6`, that the subject tries first if a name has addresses of both; the other follows"
                     ),
                     (
                         ["subject T -> \"dual.test\":8080"],
@@ -225,11 +225,11 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "crowd", ["crowd W = 10000 clients -> S"],
-                "this number of clients that all do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. A crowd may have any name, even `crowd`",
+                "the given number of clients, which all do the same. They connect to a server, a process, a proxy, a subject that listens, or an address. A crowd may have any name, even `crowd`",
                 more: [
                     (
                         ["crowd V = 5000 servers"],
-                        "the accepting ends of the first connections to one port, `${V.port}`, up to this number; clients, subjects and proxies connect to the crowd by its name"
+                        "the accepting ends of the first connections to one port, `${V.port}`, up to the given number; clients, subjects and proxies connect to the crowd by its name"
                     ),
                     (
                         ["crowd W = 100 clients -> S with receive-buffer 4KiB"],

@@ -1,8 +1,8 @@
 import ProbeBase
 
-/// An action of one kind of actor, an expectation, or a statement about the wire. The table holds everything that the
-/// language says about it; the properties say which entry a value belongs to and what must be checked. Each property is
-/// a `switch` without a `default`.
+/// An action of one kind of actor, an expectation, or a statement about the wire. The table holds everything that is
+/// known about the construct; the properties state which entry a value belongs to and what must be checked. Each
+/// property is a `switch` without a `default`.
 protocol LanguageElement: Sendable {
     /// The parser that reads the element.
     associatedtype Reader: GrammarPart
@@ -38,9 +38,9 @@ enum ValueCheck {
     case integer(Expression, String, ClosedRange<Int>)
     case bytes(Expression)
     case nonEmptyBytes(Expression)
-    /// A name whose length in bytes is in the range; the text says what it is a name of.
+    /// A name whose length in bytes must be in the range; the text describes the name in messages.
     case name(Expression, String, ClosedRange<Int>)
-    /// Bytes that are never empty and not a number.
+    /// Bytes that must not be empty or given as a number.
     case expectedBytes(Expression)
     /// Bytes that are legal only with `framing none`.
     case unframedBytes(Expression)
@@ -51,7 +51,7 @@ enum ValueCheck {
     case address(AddressExpression)
     case option(SocketOption)
     case send(SendStatement, ActorKind)
-    /// Offsets of cuts in a stream: in rising order, from 1.
+    /// Offsets of cuts in a stream, in ascending order, starting at 1 or later.
     case offsets([Expression])
 }
 
@@ -115,7 +115,7 @@ enum ActionEffect {
     case endsProcess
 }
 
-/// What an expectation binds once it is met.
+/// The variables that an expectation binds once it is met.
 struct Bindings {
     /// The patterns whose named groups are bound; the groups of an optional pattern may stay unbound.
     var patterns: [(isOptional: Bool, pattern: Pattern)] = []

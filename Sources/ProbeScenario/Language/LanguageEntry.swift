@@ -114,7 +114,7 @@ package struct TimingClauses: Sendable {
         after: .refused(reason: "this step does not", note: nil))
     static let send = TimingClauses(
         within: .refused(
-            reason: "a send completes when the kernel has accepted all bytes; `timeout` limits it", note: nil),
+            reason: "a send ends when the kernel has accepted all bytes, within `timeout`", note: nil),
         after: .refused(reason: "this step does not", note: nil))
     static let silentConnect = TimingClauses(
         within: .judged(note: nil),
@@ -122,7 +122,7 @@ package struct TimingClauses: Sendable {
             reason: "this step passes at its deadline if no answer has arrived", note: "the step passes at its deadline"
         ))
     static let silence = TimingClauses(
-        within: .refused(reason: "this step states its duration with `for`", note: "the duration follows `for`"),
+        within: .refused(reason: "this step states its duration after `for`", note: "the duration follows `for`"),
         after: .refused(reason: "this step expects that nothing happens", note: nil))
     static let silentOutput = TimingClauses(
         within: .refused(

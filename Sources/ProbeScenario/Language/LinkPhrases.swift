@@ -87,7 +87,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "window",
-                    "limits the window that the first actor announces from this step on, to no less than the smallest one that the window scale of the connection can express",
+                    "limits the window that the first actor announces from this step on; the limit is at least the smallest window that the window scale of the connection can express",
                     example: "window 1")
             ) { parser throws(Abandoned) in .window(try parser.values.parseExpression("a size", "window 1")) },
             Phrase(
@@ -112,7 +112,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "unreachable", ["unreachable", "unreachable syn 1"],
-                    "drops every packet, or only this one, and sends its sender ICMP \"host unreachable\"",
+                    "drops every packet, or only this one, and answers the sender with ICMP \"host unreachable\"",
                     example: "unreachable")
             ) { parser throws(Abandoned) in
                 .unreachable(
@@ -141,7 +141,7 @@ enum LinkPhrases {
             Phrase(
                 LanguageEntry(
                     "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
-                    "loses this share of the packets, as the seed determines; with `burst`, this number in a row",
+                    "drops this share of the packets at random, as the seed determines; with `burst`, this number in a row",
                     example: "loss 5% seed 7")
             ) { parser throws(Abandoned) in try parser.parseLoss() },
             Phrase(

@@ -13,7 +13,7 @@ extension CrowdStatement {
         Phrase(
             LanguageEntry(
                 "expect line", ["expect line", "expect line \"x\"", "expect line /re/ within 1s"],
-                "expects the next line, whatever it is, or this line, or one that the regex matches. A different line fails the member",
+                "expects the next line to be any line, this line, or one that the regex matches. A different line fails the member",
                 example: "expect line \"a\" within 1s", timing: .member)
         ) { parser throws(Abandoned) in try parser.parseLine() },
         Phrase(

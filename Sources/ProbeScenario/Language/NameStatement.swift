@@ -43,7 +43,7 @@ extension NameStatement {
             ),
             (
                 ["name \"dual.test\" = S6, S4 with aaaa after 300ms"],
-                "delays the answer to a query for IPv6 addresses (AAAA) by 300 ms; `a after 300ms` delays that for IPv4 addresses"
+                "delays the answer to a query for IPv6 addresses (AAAA) by 300 ms; `a after 300ms` delays the answer for IPv4 addresses"
             ),
             (
                 ["name \"dual.test\" = S4 with ttl 1s"],

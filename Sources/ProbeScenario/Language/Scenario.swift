@@ -18,16 +18,16 @@ package struct Scenario: Sendable {
     package var maxLine: Expression?
     package var actors: [ActorDeclaration] = []
     package var links: [LinkDeclaration] = []
-    /// What names resolve to from the start of the case on.
+    /// The `name` statements of the header, which apply from the start of the case.
     package var names: [NameStatement] = []
-    /// The `each` statements in order; several multiply, and the last one varies fastest.
+    /// The `each` statements in order. Several are multiplied; the last one varies fastest.
     package var parameters: [Parameter] = []
     package var tables: [String: Table] = [:]
     /// The `let`s of the header, in order.
     package var constants: [(name: Name, value: Expression)] = []
     package var definitions: [String: Block] = [:]
     package var steps: [Step] = []
-    /// Whether a string names `${ca}`: the file of the run's certificate authority.
+    /// Whether a string interpolates `${ca}`, the file of the run's certificate authority.
     package var namesAuthority = false
     /// Whether a step is `start tls`.
     package var startsTLS = false
@@ -94,9 +94,9 @@ package struct Scenario: Sendable {
         }
     }
 
-    /// The first place that names an address to connect to, which may belong to a server outside of the run; for a
-    /// client whose steps say where it connects to, its declaration. `nil` if every target is an actor, or an address
-    /// with the port of an actor.
+    /// The first place that names an address to connect to, which may belong to a server outside the run; for a client
+    /// whose steps give the address, its declaration. `nil` if every target is an actor or an address with the port of
+    /// an actor.
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {
@@ -194,9 +194,9 @@ package struct ActorDeclaration: Sendable {
     package enum Kind: Sendable {
         /// `on`, `backlog`, `with …`
         case server(address: AddressExpression?, backlog: Expression?, options: [SocketOption])
-        /// A `nil` target: `connect to` gives the address.
+        /// If the target is `nil`, `connect to` gives the address.
         case client(target: Target?, options: [SocketOption])
-        /// A `nil` target: the subject listens.
+        /// If the target is `nil`, the subject listens.
         case subject(target: Target?, options: SubjectOptions)
         case process(ProcessCommand)
         case proxy(target: Target)
@@ -252,7 +252,7 @@ package struct SubjectOptions: Sendable {
     package var allowsHalfClose = false
     package var discardsTooLong = false
     /// Whether the subject parses received bytes as protobuf, with the schema of the adapter protocol, and serialises
-    /// it.
+    /// them again.
     package var parsesProtobuf = false
     package var highWater: Expression?
     /// The message that is sent when nothing else has been sent for this time.
@@ -261,7 +261,7 @@ package struct SubjectOptions: Sendable {
     package var heartbeatTimeout: Duration?
     /// The only message that counts as a sign of life from the peer.
     package var heartbeatAnswer: Expression?
-    /// The range of the delay before a lost connection is made again.
+    /// The range of the delay before reconnecting after a lost connection.
     package var reconnect: (shortest: Duration, longest: Duration)?
     /// The local address, with or without a port; for a subject that listens, the address that it listens on.
     package var local: AddressExpression?
@@ -284,7 +284,7 @@ package enum SocketOption: Sendable {
     case sendBuffer(Expression)
     case noDelay(Bool)
     case keepAlive(Bool)
-    /// On, with this time as the idle time before the first probe and as the interval between probes.
+    /// Enabled, with this time as both the idle time before the first probe and the interval between probes.
     case keepAliveEvery(Duration)
 
     /// The option as it is written in a script.
@@ -297,7 +297,7 @@ package enum SocketOption: Sendable {
         }
     }
 
-    /// Whether a Unix socket does not have the option.
+    /// Whether only TCP sockets have the option.
     package var isOfTCP: Bool {
         switch self {
         case .receiveBuffer, .sendBuffer: false
@@ -306,7 +306,7 @@ package enum SocketOption: Sendable {
     }
 }
 
-/// The words of a `process` line after the shell's quoting rules; each is a list of pieces to join.
+/// The words of a `process` line, split by the shell's quoting rules. Each word is a list of pieces to join.
 package struct ProcessCommand: Sendable {
     package var words: [Spanned<[StringPiece]>]
     /// The number of ports of this process that the scenario names: 1 for `${P.port}`, 2 for `${P.port.2}`, and so on.
@@ -318,7 +318,7 @@ package struct ProcessCommand: Sendable {
     }
 }
 
-/// What a script says about host names.
+/// The host names that a script defines.
 extension Scenario {
     /// The `name` statements of the header and of all steps, in blocks too.
     private var nameStatements: [NameStatement] {

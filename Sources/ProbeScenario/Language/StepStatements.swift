@@ -3,12 +3,13 @@ enum StepStatement {
     static let phrases: [Phrase<StepParser, Step.Kind>] = [
         Phrase(
             LanguageEntry(
-                "wait", "waits for the given time by the harness's clock; the time is never shortened or stretched",
+                "wait",
+                "waits for exactly the given time by the harness's clock; the time is never shortened or stretched",
                 example: "wait 50ms", timing: nil)
         ) { parser throws(Abandoned) in .wait(try parser.values.parseDuration("wait 50ms")) },
         Phrase(
             LanguageEntry(
-                "note", ["note \"text\""], "adds a text to the timeline and, as a comment, to the capture",
+                "note", ["note \"text\""], "adds a note to the timeline and, as a comment, to the capture",
                 example: "note \"now the slow part\"", timing: nil)
         ) { parser throws(Abandoned) in .note(try parser.values.parseExpression("a text", "note \"now the slow part\""))
         },
@@ -51,7 +52,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names it. `or` must be on the line of the preceding `}`. The step waits until the longest deadline of the first steps. A first step means the same as on its own: `nothing for 30ms` matches when 30 ms have passed and nothing was received",
+                "runs the first branch whose first step, an `expect` or an `accept`, matches; the report names it. `or` must be on the line of the preceding `}`. The step waits until the longest of the deadlines of these first steps. A first step means the same as on its own: `nothing for 30ms` matches when 30 ms have passed and nothing was received",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(
@@ -106,7 +107,7 @@ enum StepStatement {
     private static let wireEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "wire", ["wire S -> T …"],
-            "checks what the capture shows of a connection; each wire statement has its own entry",
+            "checks what the capture shows of a connection; each wire statement has its own explanation",
             example: "wire S -> C segments 0", timing: .wire)
         entry.pointsAtOperand = true
         return entry

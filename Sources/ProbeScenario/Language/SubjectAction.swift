@@ -138,7 +138,7 @@ extension SubjectAction {
     private static let sendBinaryEntry: LanguageEntry = {
         var entry = LanguageEntry(
             "send binary", ["send binary V"],
-            "with `framing websocket`: sends a binary message, whereas `send` sends a text message",
+            "with `framing websocket`: sends a binary message; plain `send` sends a text message",
             example: "send binary hex(00 ff)", choice: nil, timing: .send, needs: .webSocket)
         entry.pointsAtOperand = true
         return entry

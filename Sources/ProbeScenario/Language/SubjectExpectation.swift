@@ -44,7 +44,8 @@ extension SubjectExpectation {
     private static let own: [Phrase<ExpectationParser, SubjectExpectation>] = [
         Phrase(
             LanguageEntry(
-                "started", "expects the subject to report that it is connected; the step is needed only to judge when",
+                "started",
+                "expects the subject to report that it is connected; the step is needed only to judge the time",
                 example: "expect started", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .started },
@@ -101,7 +102,7 @@ extension SubjectExpectation {
         Phrase(
             LanguageEntry(
                 "half-closed",
-                "with `allow-half-close`: expects the next event to be the peer's FIN; writing remains possible until `T half-close` or `T stop`",
+                "with `allow-half-close`: expects the next event to be the peer's FIN; the subject can still write, until `T half-close` or `T stop`",
                 example: "expect half-closed", timing: .both, needs: .halfClosed), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .halfClosed },
         Phrase(

@@ -8,14 +8,14 @@ package struct TLSOptions: Sendable {
         case flawed(Flaw)
         /// `cert for "other.test"`: generated for the case.
         case named(Expression)
-        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without a key, the certificate's file contains
-        /// it.
+        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without `key`, the certificate's file also
+        /// contains the key.
         case file(Expression, key: Expression?)
         /// `cert run`: a client's certificate, issued by the run's authority.
         case ofTheRun
     }
 
-    /// What is wrong with a certificate.
+    /// The flaw of a generated certificate.
     package enum Flaw: String, Sendable, CaseIterable {
         case expired
         case notYetValid = "not-yet-valid"
@@ -76,7 +76,7 @@ package struct TLSOptions: Sendable {
 }
 
 extension Expression {
-    /// The contents of the file with this name: an option's file must exist and not be empty, like that of `file("…")`.
+    /// The contents of the file with this name, which must exist and not be empty, like that of `file("…")`.
     fileprivate var contents: Expression {
         Expression(.call(Name(Function.file.rawValue, span), [Argument(value: self)]), span: span)
     }

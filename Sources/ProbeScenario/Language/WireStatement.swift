@@ -69,27 +69,27 @@ enum WirePhrases {
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
-                "S has sent this number of data segments; `>= 3` and the other comparisons are possible, and so is `segments 0`",
+                "S has sent this number of data segments; comparisons such as `>= 3` are possible, and so is `segments 0`",
                 more: [(["segments \"a\", \"b\""], "the data segments of S are these, in the order of the stream")],
                 example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseSegments() },
         Phrase(
             LanguageEntry(
                 "gap",
-                "the comparison holds for each interval between two data segments; `gap 1 >= 25ms` is about the first interval only",
+                "the comparison holds for each interval between two data segments; `gap 1 >= 25ms` applies only to the first interval",
                 example: "gap >= 25ms",
                 timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseGap() },
         Phrase.comparison(
             LanguageEntry(
-                "largest segment", "the comparison holds for the payload of the largest segment",
+                "largest segment", "the comparison holds for the payload size of the largest segment",
                 example: "largest segment <= 1460B",
                 timing: .wire), needsAllWords: true
         ) { .largestSegment($0, $1) },
         Phrase.comparison(
             LanguageEntry(
                 "longest line",
-                "the comparison holds for the length of the longest line that LF ends, without its terminator; an unfinished line counts with the bytes sent so far",
+                "the comparison holds for the length of the longest line that ends with LF, without its terminator; an unfinished line counts with the bytes sent so far",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { .longestLine($0, $1) },
         Phrase(
@@ -165,7 +165,7 @@ enum WirePhrases {
         Phrase.comparison(
             LanguageEntry(
                 "frames",
-                "the comparison holds for the number of complete WebSocket frames, including control frames, after the opening handshake. `frames 0` means that none has begun",
+                "the comparison holds for the number of complete WebSocket frames after the opening handshake, including control frames. `frames 0` means that none has begun",
                 example: "frames 3", timing: .wire)
         ) { .frames($0, $1) },
         Phrase(
