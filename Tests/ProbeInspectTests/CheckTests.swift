@@ -105,7 +105,7 @@ import Testing
             result.text == """
                 failed  flow 0  127.0.0.1:40000 -> 127.0.0.1:25
                   a.checks:3:1: wire server -> client bytes "220 reedy\\r\\n"
-                  server sent other bytes: the first difference is at offset 6
+                  server sent unexpected bytes; first difference at offset 6
                     expected  "220 reedy\\r\\n"
                     actual    "220 ready\\r\\n"
                                      ^ offset 6

@@ -101,11 +101,11 @@ import Testing
             ([], "the file is empty"),
             (
                 [1, 2, 3, 4, 5, 6, 7, 8],
-                "this is no pcap or pcapng file, nor one compressed by gzip or zstd: what tshark reads is converted by `editcap -F pcap in out.pcap`"
+                "not a pcap or pcapng file, nor one compressed with gzip or zstd; convert a file that tshark reads with `editcap -F pcap in out.pcap`"
             ),
             (
                 Array("root:x:0:0".utf8),
-                "this is no pcap or pcapng file, but a text file: a hex dump is converted by `text2pcap in.txt out.pcap`"
+                "not a pcap or pcapng file but a text file; convert a hex dump with `text2pcap in.txt out.pcap`"
             ),
         ] as [([UInt8], String)] {
             let problem = try #require(try inspect(bytes).problem)

@@ -33,15 +33,15 @@ extension CaptureFileError: CustomStringConvertible {
 
     private var text: String {
         switch reason {
-        case .notACapture(let magic): "this is no pcap or pcapng file (it starts with 0x\(String(magic, radix: 16)))"
-        case .unsupportedVersion(let major, let minor): "version \(major).\(minor) of the format is not known"
+        case .notACapture(let magic): "not a pcap or pcapng file (it starts with 0x\(String(magic, radix: 16)))"
+        case .unsupportedVersion(let major, let minor): "unknown format version \(major).\(minor)"
         case .endsInside(let length, let present):
-            "the file ends inside a record: \(present) of \(ByteText.count(length, "byte")) are there"
-        case .recordTooLong(let length, let limit): "a record of \(length) bytes: more than \(limit) cannot be"
-        case .badBlockLength(let length): "a block length of \(length) cannot be, or differs at the block's end"
-        case .lengthBeyondBlock(let length): "a length of \(length) reaches beyond its block"
-        case .unknownInterface(let number): "a packet of interface \(number), which is not described"
-        case .notASection: "a section header without a byte-order magic"
+            "the file ends inside a record, after \(present) of \(ByteText.count(length, "byte"))"
+        case .recordTooLong(let length, let limit): "a record has \(length) bytes, more than the maximum of \(limit)"
+        case .badBlockLength(let length): "the block length \(length) is invalid, or differs from the one at the end of the block"
+        case .lengthBeyondBlock(let length): "the length \(length) extends beyond its block"
+        case .unknownInterface(let number): "a packet refers to interface \(number), which is not described"
+        case .notASection: "a section header has no byte-order magic"
         }
     }
 }

@@ -26,7 +26,7 @@ package struct OtherFormat: Sendable, Hashable {
         case 0x28b5_2ffd: self.init(compressed: "zstd twice", "zstdcat in.zst | zstdcat")
         default:
             guard Self.isText(magic) else { return nil }
-            self.init(name: "a text file", command: "a hex dump is converted by `text2pcap in.txt out.pcap`")
+            self.init(name: "a text file", command: "convert a hex dump with `text2pcap in.txt out.pcap`")
         }
     }
 
@@ -41,7 +41,7 @@ package struct OtherFormat: Sendable, Hashable {
 
     private init(compressed name: String, _ command: String) {
         self.init(
-            name: "a file compressed by \(name)", command: "unpack it with `\(command) | tcpprobe inspect -`")
+            name: "a file compressed with \(name)", command: "unpack it with `\(command) | tcpprobe inspect -`")
     }
 
     private static func isText(_ magic: UInt32) -> Bool {

@@ -38,8 +38,8 @@ extension Conversation {
             if lead.magnitude <= Self.clockDoubt.magnitude {
                 let text = DurationText.text(nanoseconds: Int64(clamping: lead.magnitude))
                 return .inconclusive(
-                    "both sides closed within \(text) and neither had seen the other's close: "
-                        + "the capture's clock cannot tell which was first")
+                    "both sides closed within \(text), before either saw the other close; "
+                        + "the capture's clock is not precise enough to determine which closed first")
             }
             return lead > 0 ? .passed : .failed(failure)
         }

@@ -3,8 +3,8 @@ import ProbeBase
 extension Conversation {
     /// Judges a statement about this connection by what has been captured so far.
     ///
-    /// A statement about nothing (no segment, no gap, no line) never passes: it waits for as long as something can
-    /// still arrive, and then fails. `names` are used in the texts.
+    /// A statement about nothing (no segment, no gap, no line) never passes: it waits while something can still arrive,
+    /// and then fails. `names` are used in the texts.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         let verdict = judgeCaptured(assertion, names)
         guard let doubt = MissingPackets.unknownPart(concerning: assertion, in: self, names),
@@ -28,7 +28,7 @@ extension Conversation {
         case .packets(let comparison, let bound):
             MonotonicBound(packetCount, comparison, bound, canGrow: true).verdict(
                 WireFailure(
-                    "\(ByteText.count(packetCount, "packet")) seen, \(comparison.rawValue) \(bound) expected",
+                    "the connection has \(ByteText.count(packetCount, "packet")), expected \(comparison.rawValue) \(bound)",
                     details: [
                         "\(names.client) sent \(fromClient.packetCount), \(names.server) \(fromServer.packetCount)"
                     ]))
@@ -58,21 +58,21 @@ extension Conversation {
         if halfConnection(from: side).fin != nil { return .passed }
         if let rst = halfConnection(from: side).rst {
             return .failed(
-                WireFailure("\(names[side]) sent an RST and no FIN", details: ["RST \(elapsed(rst.time, names))"]))
+                WireFailure("\(names[side]) sent an RST instead of a FIN", details: ["RST \(elapsed(rst.time, names))"]))
         }
         if let rst = halfConnection(from: side.opposite).rst {
             return .failed(
                 WireFailure(
-                    "no FIN from \(names[side]): \(names[side.opposite]) reset the connection first",
+                    "\(names[side]) sent no FIN: \(names[side.opposite]) reset the connection first",
                     details: ["RST from \(names[side.opposite]) \(elapsed(rst.time, names))"]))
         }
-        return .waiting(WireFailure("no FIN from \(names[side])", details: closeDetails(names)))
+        return .waiting(WireFailure("the capture contains no FIN from \(names[side])", details: closeDetails(names)))
     }
 
     private func judgeRST(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if halfConnection(from: side).rst != nil { return .passed }
         if let refused = refusal(of: side, names) { return .inconclusive(refused) }
-        return .waiting(WireFailure("no RST from \(names[side])", details: closeDetails(names)))
+        return .waiting(WireFailure("the capture contains no RST from \(names[side])", details: closeDetails(names)))
     }
 
     /// Returns whether an RST of that side cut the connection off.
@@ -115,7 +115,7 @@ extension Conversation {
             return doubts.first.map { .inconclusive($0) } ?? .passed
         }
         let details = ConversationSide.allCases.flatMap { retransmissionDetails(from: $0, names) }
-        return .failed(WireFailure(ByteText.count(count, "retransmission"), details: details))
+        return .failed(WireFailure("the capture contains \(ByteText.count(count, "retransmission"))", details: details))
     }
 
     /// Returns a line for each of the first retransmissions of one side.
@@ -135,20 +135,20 @@ extension Conversation {
         let count = halfConnection(from: side).doubtfulCount
         guard count > 0 else { return nil }
         return count == 1
-            ? "\(names[side]) sent a segment again, as a retransmission or a tail-loss probe: "
-                + "whether it replaced one that was lost can't be told"
-            : "\(names[side]) sent \(count) segments again, as retransmissions or tail-loss probes: "
-                + "whether they replaced segments that were lost can't be told"
+            ? "\(names[side]) resent a segment, as a retransmission or a tail-loss probe: "
+                + "the capture does not show whether the original was lost"
+            : "\(names[side]) resent \(count) segments, as retransmissions or tail-loss probes: "
+                + "the capture does not show whether the originals were lost"
     }
 
-    /// Returns a sentence about an RST that its receiver did not obey; `nil` if there is none.
+    /// Returns a sentence about an RST that had no effect on its receiver; `nil` if there is none.
     func refusal(of side: ConversationSide, _ names: SideNames) -> String? {
         guard let rst = halfConnection(from: side).refusedRST, let refusal = rst.refusal else { return nil }
         return switch refusal {
         case .outsideWindow:
-            "\(names[side]) sent an RST outside window \(elapsed(rst.time, names)): \(names[side.opposite]) does not accept it"
+            "\(names[side]) sent an RST outside the window \(elapsed(rst.time, names)): \(names[side.opposite]) does not accept it"
         case .ignored:
-            "\(names[side]) sent an RST \(elapsed(rst.time, names)) that \(names[side.opposite]) ignored: both sides went on"
+            "\(names[side]) sent an RST \(elapsed(rst.time, names)) that \(names[side.opposite]) ignored: both sides continued"
         }
     }
 
@@ -156,8 +156,8 @@ extension Conversation {
         if handshakeTime != nil { return .passed }
         if fromClient.initialSequence == nil {
             return fromClient.packetCount + fromServer.packetCount == 0
-                ? .waiting(WireFailure("no SYN from \(names.client)"))
-                : .inconclusive("the capture does not hold the SYN of \(names.client): it began later")
+                ? .waiting(WireFailure("the capture contains no SYN from \(names.client)"))
+                : .inconclusive("the capture does not contain the SYN from \(names.client), because it started later")
         }
         for side in [ConversationSide.server, .client] where halfConnection(from: side).rst != nil {
             return .failed(
@@ -168,10 +168,10 @@ extension Conversation {
             let attempts = 1 + fromClient.repeats.count { $0.offset < 0 && $0.kind.isRetransmission }
             return .waiting(
                 WireFailure(
-                    "no SYN-ACK from \(names.server)",
+                    "the capture contains no SYN-ACK from \(names.server)",
                     details: ["\(names.client) sent \(ByteText.count(attempts, "SYN"))"]))
         }
-        return .waiting(WireFailure("no ACK from \(names.client) for the SYN-ACK"))
+        return .waiting(WireFailure("the capture contains no ACK from \(names.client) for the SYN-ACK"))
     }
 
     /// Returns a line for each FIN and RST, or one line if neither side has closed.

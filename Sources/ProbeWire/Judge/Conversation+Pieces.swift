@@ -1,6 +1,6 @@
 package import ProbeBase
 
-/// Whether the pieces of one send left as they were cut.
+/// Whether the pieces of one send left in separate segments.
 package enum PieceVerdict: Sendable, Hashable {
     /// Each boundary between pieces was a boundary between segments.
     case exact
@@ -33,14 +33,14 @@ extension Conversation {
         if let missing = flow.missing, missing.offset < last, missing.offset + missing.length > first,
             missing.cause != nil
         {
-            return .inconclusive("the capture misses \(ByteText.count(Int(missing.length), "byte")) of this send")
+            return .inconclusive("the capture lacks \(ByteText.count(Int(missing.length), "byte")) of this send")
         }
         guard flow.stream.end >= last else {
             let seen = max(0, flow.stream.end - first)
             return .notSeen("\(seen) of \(ByteText.count(Int(last - first), "byte")) were seen on the wire")
         }
         guard flow.segments.count == flow.segmentCount else {
-            return .inconclusive("more segments than are kept (\(flow.segments.count))")
+            return .inconclusive("the connection has more segments than are kept (\(flow.segments.count))")
         }
         let details = coalesced(flow.segments, edges: edges, names)
         return details.isEmpty ? .exact : .coalesced(details)
@@ -57,7 +57,7 @@ extension Conversation {
             while last + 1 < edges.count, edges[last + 1] < segment.end { last += 1 }
             let whole = who(firstEdge: edge, lastEdge: last, pieces: edges.count - 1)
             let size = ByteText.count(segment.length, "byte")
-            details.append("\(whole) left together: \(size) in one segment \(elapsed(segment.time, names))")
+            details.append("\(whole) left in one segment of \(size) \(elapsed(segment.time, names))")
         }
         return details
     }
@@ -69,9 +69,9 @@ extension Conversation {
         let last = min(pieces, lastEdge + 1)
         let middle = first == last ? "piece \(first)" : "pieces \(first) to \(last)"
         switch (firstEdge == 0, lastEdge == pieces) {
-        case (true, true): return "what was sent before, \(middle) and what was sent after"
-        case (true, false): return "what was sent before and \(middle)"
-        case (false, true): return "\(middle) and what was sent after it"
+        case (true, true): return "data sent before, \(middle) and data sent after"
+        case (true, false): return "data sent before and \(middle)"
+        case (false, true): return "\(middle) and data sent after"
         case (false, false): return middle
         }
     }

@@ -1,6 +1,6 @@
 import ProbeBase
 
-// Everything that the wire must know of each statement is in this file: its judge, and the data that must be kept for it.
+// For each statement, this file defines its judge and the data that must be kept for it.
 
 extension HalfConnectionJudge {
     func judge(_ statement: HalfConnectionStatement<Resolved>) -> WireVerdict {
@@ -17,7 +17,7 @@ extension HalfConnectionJudge {
         case .zeroWindow: judgeZeroWindow()
         case .window(let comparison, let bound): judgeWindow(comparison, bound)
         case .urgent:
-            flow.urgentOffsets.isEmpty ? nothing("no urgent data from \(name)") : .passed
+            flow.urgentOffsets.isEmpty ? nothing("the capture contains no urgent data from \(name)") : .passed
         case .retransmissions(let comparison, let bound): judgeRetransmissions(comparison, bound)
         case .sacks(let comparison, let bound): SignalJudge(self).judge(.sacks, comparison, bound)
         case .duplicateAcks(let comparison, let bound): SignalJudge(self).judge(.duplicates, comparison, bound)
@@ -97,7 +97,7 @@ extension ConversationLimits {
     /// Returns limits that suffice to judge the statements.
     package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
         var limits = ConversationLimits.counting
-        // The first ones are named if there should be none.
+        // If there should be none, the failure names the first ones.
         if assertions.contains(.noRetransmission) { limits.keepFirstSegments() }
         for case .halfConnection(let statement, _) in assertions { statement.widen(&limits) }
         if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
@@ -137,10 +137,10 @@ private struct SignalJudge {
         let unsure = side.flow.unsureCopyCount
         if unsure > 0, comparison.holds(count, bound) != comparison.holds(count + unsure, bound) {
             return .inconclusive(
-                "\(noun) from \(side.name), and \(unsure) more without an IP identification, which were sent or captured "
-                    + "twice: which of the two can't be told")
+                "\(side.name) sent \(noun); \(unsure) more without an IP identification may have been sent twice "
+                    + "or only captured twice")
         }
         return MonotonicBound(count, comparison, bound, canGrow: !side.conversation.isClosed).verdict(
-            WireFailure("\(noun) from \(side.name), \(comparison.rawValue) \(bound) expected"))
+            WireFailure("\(side.name) sent \(noun), expected \(comparison.rawValue) \(bound)"))
     }
 }

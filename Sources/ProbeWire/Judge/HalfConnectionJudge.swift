@@ -24,7 +24,7 @@ struct HalfConnectionJudge {
         !flow.isComplete && flow.rst == nil && conversation.halfConnection(from: side.opposite).rst == nil
     }
 
-    // MARK: What several statements share
+    // MARK: Shared by several statements
 
     /// Returns the verdict if there is nothing to judge: waits while something can still arrive.
     func nothing(_ summary: String, details: [String] = []) -> WireVerdict {
@@ -32,26 +32,28 @@ struct HalfConnectionJudge {
         return canGrow ? .waiting(failure) : .failed(failure)
     }
 
-    /// A description of the bytes that are lost for good; `nil` if nothing is missing or the missing bytes may still
-    /// arrive.
+    /// A description of the bytes that are permanently missing; `nil` if nothing is missing or the missing bytes may
+    /// still arrive.
     var lost: String? {
         guard let missing = flow.missing, let cause = missing.cause else { return nil }
         let length = Int(clamping: missing.length)
         let noun: StaticString = length == 1 ? "byte" : "bytes"
         let why: StaticString =
-            switch cause {
-            case .notCaptured: "are missing from the capture"
-            case .cutShort: "were cut off by the capture's snap length"
-            case .limitReached: "did not come before the memory for what follows them was used up"
+            switch (cause, length) {
+            case (.notCaptured, 1): "is missing from the capture"
+            case (.notCaptured, _): "are missing from the capture"
+            case (.cutShort, 1): "was cut off by the capture's snap length"
+            case (.cutShort, _): "were cut off by the capture's snap length"
+            case (.limitReached, _): "did not arrive before the memory for later data was used up"
             }
-        let text: TextBytes = "\(length) \(noun) of \(name) at offset \(Int(clamping: missing.offset)) \(why)"
+        let text: TextBytes = "\(length) \(noun) from \(name) at offset \(Int(clamping: missing.offset)) \(why)"
         return text.string
     }
 
     /// A description of bytes or segments that were seen but not kept.
     var unkept: String? {
         flow.stream.isKeptWhole
-            ? nil : "only the first \(ByteText.count(flow.stream.bytes.count, "byte")) of \(name) are kept"
+            ? nil : "only the first \(ByteText.count(flow.stream.bytes.count, "byte")) from \(name) were kept"
     }
 
     func judgeZeroWindow() -> WireVerdict {
@@ -62,12 +64,14 @@ struct HalfConnectionJudge {
     }
 
     func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
-        guard let largest = flow.window.largest else { return nothing("no window from \(name)") }
+        guard let largest = flow.window.largest else { return nothing("the capture contains no window from \(name)") }
         if flow.window.hasUnknownScale {
-            return .inconclusive("the capture does not hold the SYNs: the scale factor of the windows is not known")
+            return .inconclusive("the capture does not contain both SYNs, so the scale factor of the windows is unknown")
         }
         return MonotonicBound(largest, comparison, bound, canGrow: !conversation.isClosed).verdict(
-            WireFailure("the largest window of \(name) is \(largest) bytes, \(comparison.rawValue) \(bound) expected"))
+            WireFailure(
+                "the largest window of \(name) is \(ByteText.count(largest, "byte")), expected \(comparison.rawValue) \(bound)"
+            ))
     }
 
     /// Judges the number of retransmissions. A probe, or what may be one, counts if it replaced a lost segment.
@@ -80,14 +84,14 @@ struct HalfConnectionJudge {
         }
         return MonotonicBound(count, comparison, bound, canGrow: canGrow).verdict(
             WireFailure(
-                "\(ByteText.count(count, "retransmission")) from \(name), \(comparison.rawValue) \(bound) expected",
+                "\(name) sent \(ByteText.count(count, "retransmission")), expected \(comparison.rawValue) \(bound)",
                 details: conversation.retransmissionDetails(from: side, names)))
     }
 
     func judgeFirstByte(within bound: Int64) -> WireVerdict {
         guard let first = flow.segments.min(by: { $0.offset < $1.offset }), first.offset == 0 else {
             if let lost { return .inconclusive(lost) }
-            return nothing("not a byte from \(name)")
+            return nothing("the capture contains no data from \(name)")
         }
         guard let handshake = conversation.handshakeTime else {
             return .inconclusive("the end of the handshake was not captured")
@@ -97,7 +101,7 @@ struct HalfConnectionJudge {
         if delay <= bound { return .passed }
         return .failed(
             WireFailure(
-                "the first byte of \(name) came \(DurationText.text(nanoseconds: delay)) after the handshake, "
+                "\(name) sent its first byte \(DurationText.text(nanoseconds: delay)) after the handshake, "
                     + "\(DurationText.text(nanoseconds: delay - bound)) too late"))
     }
 }
@@ -111,7 +115,7 @@ extension HalfConnectionJudge {
             WireFailure(summary, expected: expected, actual: Array(actual), details: nearMiss(expected, Array(actual)))
         }
         if common < expected.count, common < actual.count {
-            return .failed(failure("\(name) sent other bytes: the first difference is at offset \(common)"))
+            return .failed(failure("\(name) sent unexpected bytes; first difference at offset \(common)"))
         }
         if actual.count > expected.count {
             let surplus = actual.count - expected.count
@@ -127,7 +131,7 @@ extension HalfConnectionJudge {
             return missing.offset >= Int64(actual.count)
                 ? .failed(
                     failure(
-                        "\(name) sent more than expected: \(ByteText.count(Int(missing.length), "byte")), not captured")
+                        "\(name) sent \(ByteText.count(Int(missing.length), "byte")) more than expected, not captured")
                 )
                 : .passed
         }
@@ -136,9 +140,9 @@ extension HalfConnectionJudge {
         let rest = expected.count - actual.count
         let summary =
             actual.isEmpty
-            ? "nothing from \(name), \(ByteText.count(rest, "byte")) expected"
-            : "\(ByteText.count(rest, "byte")) of \(name) missing behind the first \(actual.count)"
-        return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can come"))
+            ? "\(name) sent nothing, expected \(ByteText.count(rest, "byte"))"
+            : "\(name) sent only the first \(actual.count) of \(ByteText.count(expected.count, "expected byte"))"
+        return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can arrive"))
     }
 
     /// Returns hints if the two differ only in their line ends or in their end.
@@ -162,13 +166,13 @@ extension HalfConnectionJudge {
         case .lf:
             if lines.crlfCount > 0 {
                 return .failed(
-                    WireFailure("\(ByteText.count(lines.crlfCount, "line")) of \(name) end with CRLF instead of LF"))
+                    WireFailure("\(name) ended \(ByteText.count(lines.crlfCount, "line")) with CRLF instead of LF"))
             }
             return judgeEnds(count: lines.bareLFCount, terminator: "LF", unfinished: lines.unfinishedLength)
         case .cr:
             if lines.lineCount > 0 {
                 return .failed(
-                    WireFailure("\(name) sent an LF where lines end with CR alone", details: ["first LF: line 1"]))
+                    WireFailure("\(name) sent an LF, expected lines that end with CR alone", details: ["first LF: line 1"]))
             }
             let count = lines.bareCRCount + (lines.endsWithCR ? 1 : 0)
             return judgeEnds(
@@ -177,7 +181,7 @@ extension HalfConnectionJudge {
             guard framing.unit == .line else {
                 return .failed(
                     WireFailure(
-                        "there are no lines in the framing \(framing.rawValue): lines end with \(Framing.lineWords)"))
+                        "the framing \(framing.rawValue) has no lines: lines end with \(Framing.lineWords)"))
             }
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
@@ -191,10 +195,10 @@ extension HalfConnectionJudge {
         if let lost { return .inconclusive(lost) }
         if unfinished > 0 {
             return nothing(
-                "the last line of \(name) has no \(terminator): \(ByteText.count(Int(clamping: unfinished), "byte")) "
-                    + "stand behind the last one", details: tail(unfinished))
+                "\(name) sent an unfinished last line: \(ByteText.count(Int(clamping: unfinished), "byte")) "
+                    + "without \(terminator)", details: tail(unfinished))
         }
-        return count == 0 ? nothing("no line from \(name)") : .passed
+        return count == 0 ? nothing("the capture contains no line from \(name)") : .passed
     }
 
     private func tail(_ length: Int64) -> [String] {
@@ -213,7 +217,7 @@ extension HalfConnectionJudge {
         let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)
         if lines.lineCount == 0, open <= 0 {
             if let lost { return .inconclusive(lost) }
-            return nothing("no line from \(name)")
+            return nothing("the capture contains no line from \(name)")
         }
         let longest = Int(clamping: max(lines.longestContent, open))
         let number = open > lines.longestContent ? lines.lineCount + 1 : lines.longestLine
@@ -221,8 +225,8 @@ extension HalfConnectionJudge {
         if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
-                "the longest line of \(name) has \(ByteText.count(longest, "byte")), \(comparison.rawValue) \(bound) "
-                    + "expected", details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
+                "the longest line from \(name) has \(ByteText.count(longest, "byte")), "
+                    + "expected \(comparison.rawValue) \(bound)", details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
     }
 }
 
@@ -238,7 +242,7 @@ extension StreamAssembler {
         let what: StaticString = isLF ? "LF without CR" : "CR without LF"
         let article: StaticString = isLF ? "an" : "a"
         let summary: TextBytes = "\(name) sent \(article) \(what) at offset \(Int(offset))"
-        let counts: TextBytes = "\(what): \(count) in all; lines that end right: \(lines.crlfCount)"
+        let counts: TextBytes = "\(what): \(count) in total; lines that end with CRLF: \(lines.crlfCount)"
         return WireFailure(summary.string, details: [context(at: offset), counts.string].compactMap(\.self))
     }
 
@@ -250,7 +254,7 @@ extension StreamAssembler {
             there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
         }
         guard !there.isEmpty else { return nil }
-        let text: TextBytes = "there: \(quoted: there)"
+        let text: TextBytes = "context: \(quoted: there)"
         return text.string
     }
 }
@@ -266,7 +270,7 @@ extension HalfConnectionJudge {
         case .lf: count = lines.lineCount
         case .websocket: return judgeWebSocketMessages(comparison, bound)
         case .none:
-            return .failed(WireFailure("there are no messages in the framing \(framing.rawValue)"))
+            return .failed(WireFailure("the framing \(framing.rawValue) has no messages"))
         default:
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
@@ -275,19 +279,19 @@ extension HalfConnectionJudge {
         if let damage {
             return .failed(
                 WireFailure(
-                    "what \(name) sent is no series of messages (\(framing.rawValue)): \(damage)",
-                    details: ["\(ByteText.count(count, "message")) before that"]))
+                    "\(name) sent data that is not a sequence of messages (\(framing.rawValue)): \(damage)",
+                    details: ["\(ByteText.count(count, "message")) before it"]))
         }
         if count == 0, !(comparison == .equal && bound == 0) {
             if let lost { return .inconclusive(lost) }
-            return nothing("no message (\(framing.rawValue)) from \(name)")
+            return nothing("the capture contains no message (\(framing.rawValue)) from \(name)")
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
         if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
-                "\(ByteText.count(count, "message")) (\(framing.rawValue)) from \(name), "
-                    + "\(comparison.rawValue) \(bound) expected"))
+                "\(name) sent \(ByteText.count(count, "message")) (\(framing.rawValue)), "
+                    + "expected \(comparison.rawValue) \(bound)"))
     }
 
     /// Returns the number of whole units, the number of bytes after them, and what makes these unreadable.
@@ -309,7 +313,7 @@ extension HalfConnectionJudge {
 extension HalfConnectionJudge {
     private var tooMany: String? {
         flow.segments.count < flow.segmentCount
-            ? "only the first \(flow.segments.count) segments of \(name) are kept" : nil
+            ? "only the first \(flow.segments.count) segments from \(name) were kept" : nil
     }
 
     /// Why a statement that agrees with everything seen is still uncertain: something is missing.
@@ -317,16 +321,16 @@ extension HalfConnectionJudge {
 
     func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.segmentCount
-        // `segments 0` states that there is nothing; any other statement about no segment is about nothing.
+        // `segments 0` states that nothing was sent; any other statement about no segment is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let lost { return .inconclusive(lost) }
-            return nothing("no data segment from \(name)")
+            return nothing("the capture contains no data segment from \(name)")
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
         if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(count, "data segment")), \(comparison.rawValue) \(bound) expected",
+                "\(name) sent \(ByteText.count(count, "data segment")), expected \(comparison.rawValue) \(bound)",
                 details: list(flow.segments, title: "segment")))
     }
 
@@ -342,37 +346,37 @@ extension HalfConnectionJudge {
             guard index < expected.count else {
                 return .failed(
                     failure(
-                        "\(name) sent \(ByteText.count(actual.count, "data segment")), \(expected.count) expected"))
+                        "\(name) sent \(ByteText.count(actual.count, "data segment")), expected \(expected.count)"))
             }
             let bytes = flow.stream.kept(segment.offset..<segment.end) ?? []
             if segment.isCut {
                 let isPossible = segment.length == expected[index].count && expected[index].starts(with: bytes)
-                if isPossible { return .inconclusive("segment \(index + 1) of \(name) was cut short by the capture") }
+                if isPossible { return .inconclusive("segment \(index + 1) from \(name) was cut short by the capture") }
             } else if bytes.count < segment.length {
-                return .inconclusive(unkept ?? lost ?? "segment \(index + 1) of \(name) is not kept")
+                return .inconclusive(unkept ?? lost ?? "segment \(index + 1) from \(name) was not kept")
             }
             if !bytes.elementsEqual(expected[index]) { return .failed(failure(difference(index, bytes, expected))) }
         }
         if let doubt { return .inconclusive(doubt) }
-        if actual.isEmpty { return nothing("no data segment from \(name)") }
+        if actual.isEmpty { return nothing("the capture contains no data segment from \(name)") }
         if actual.count < expected.count {
-            let summary = "\(actual.count) of \(expected.count) data segments from \(name) so far"
-            return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can come"))
+            let summary = "\(name) sent only \(actual.count) of \(expected.count) expected data segments"
+            return canGrow ? .waiting(failure(summary)) : .failed(failure(summary + ", and no more can arrive"))
         }
-        return flow.missing == nil ? .passed : .waiting(failure("bytes of \(name) are still missing"))
+        return flow.missing == nil ? .passed : .waiting(failure("bytes from \(name) are still missing"))
     }
 
     private func difference(_ index: Int, _ bytes: ArraySlice<UInt8>, _ expected: [[UInt8]]) -> String {
         let wanted = Array(expected.joined())
         let seen = flow.stream.firstBytes
         let isCutOtherwise = wanted.starts(with: seen)
-        if isCutOtherwise { return "the bytes of \(name) are right, but they left in other segments" }
-        return "data segment \(index + 1) of \(name) has other bytes"
+        if isCutOtherwise { return "\(name) sent the expected bytes, but in different segments" }
+        return "\(name) sent unexpected bytes in data segment \(index + 1)"
     }
 
     private func comparisonDetails(_ expected: [[UInt8]], _ actual: [DataSegment]) -> [String] {
         let wanted = expected.prefix(12).enumerated().map { "expected \($0 + 1): \(Escaped.excerpt($1, limit: 48))" }
-        let more = expected.count > 12 ? ["expected … \(expected.count) in all"] : []
+        let more = expected.count > 12 ? ["expected … \(expected.count) in total"] : []
         return wanted + more + list(actual, title: "seen")
     }
 
@@ -384,7 +388,7 @@ extension HalfConnectionJudge {
             let cut = segment.isCut ? " (cut short by the capture)" : ""
             return "\(title) \(index + 1): \(text)\(cut) \(conversation.elapsed(segment.time, names))"
         }
-        return lines + (segments.count > 12 ? ["\(title) … \(segments.count) in all"] : [])
+        return lines + (segments.count > 12 ? ["\(title) … \(segments.count) in total"] : [])
     }
 
     // MARK: Sizes and times
@@ -392,7 +396,7 @@ extension HalfConnectionJudge {
     func judgeLargestSegment(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         guard flow.segmentCount > 0 else {
             if let lost { return .inconclusive(lost) }
-            return nothing("no data segment from \(name)")
+            return nothing("the capture contains no data segment from \(name)")
         }
         let monotonic = MonotonicBound(flow.largestSegment, comparison, bound, canGrow: canGrow)
         // A segment that was cut short has its length in its header; a segment that is missing has none.
@@ -401,8 +405,8 @@ extension HalfConnectionJudge {
         let largest = flow.segments.first { $0.length == flow.largestSegment }
         return monotonic.verdict(
             WireFailure(
-                "the largest segment of \(name) has \(ByteText.count(flow.largestSegment, "byte")), "
-                    + "\(comparison.rawValue) \(bound) expected",
+                "the largest segment from \(name) has \(ByteText.count(flow.largestSegment, "byte")), "
+                    + "expected \(comparison.rawValue) \(bound)",
                 details: largest.map {
                     [
                         "\(ByteText.count($0.length, "byte")) at offset \($0.offset), \(conversation.elapsed($0.time, names))"
@@ -421,28 +425,28 @@ extension HalfConnectionJudge {
         if let index {
             guard index >= 1, index <= gaps.count else {
                 return nothing(
-                    "there is no gap \(index): \(ByteText.count(flow.segmentCount, "data segment")) from \(name)",
+                    "there is no gap \(index): \(name) sent \(ByteText.count(flow.segmentCount, "data segment"))",
                     details: gapList(gaps))
             }
             if comparison.holds(gaps[index - 1], bound) { return .passed }
             let text = DurationText.text(nanoseconds: gaps[index - 1])
             return .failed(
-                WireFailure("gap \(index) of \(name) is \(text), \(wanted) expected", details: gapList(gaps)))
+                WireFailure("gap \(index) of \(name) is \(text), expected \(wanted)", details: gapList(gaps)))
         }
         guard !gaps.isEmpty else {
-            return nothing("no gap: \(ByteText.count(flow.segmentCount, "data segment")) from \(name)")
+            return nothing("there is no gap: \(name) sent \(ByteText.count(flow.segmentCount, "data segment"))")
         }
         let wrong = gaps.indices.filter { !comparison.holds(gaps[$0], bound) }
         guard let first = wrong.first else { return .passed }
-        let others = wrong.count > 1 ? ", and \(wrong.count - 1) more" : ""
+        let others = wrong.count > 1 ? " (and \(wrong.count - 1) more)" : ""
         let text = DurationText.text(nanoseconds: gaps[first])
         return .failed(
-            WireFailure("gap \(first + 1) of \(name) is \(text), \(wanted) expected\(others)", details: gapList(gaps)))
+            WireFailure("gap \(first + 1) of \(name) is \(text), expected \(wanted)\(others)", details: gapList(gaps)))
     }
 
     private func gapList(_ gaps: [Int64]) -> [String] {
         let lines = gaps.prefix(12).enumerated().map { "gap \($0 + 1): \(DurationText.text(nanoseconds: $1))" }
-        return lines + (gaps.count > 12 ? ["… \(gaps.count) gaps in all"] : [])
+        return lines + (gaps.count > 12 ? ["… \(gaps.count) gaps in total"] : [])
     }
 }
 
@@ -454,13 +458,13 @@ extension HalfConnectionJudge {
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: false)
         if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
         if records.count == 0 {
-            // `records 0` states that there is no TLS; any other statement about no record is about nothing.
+            // `records 0` states that there is no TLS; any other statement about no record is vacuous.
             guard comparison == .equal, bound == 0 else {
                 if let streamDoubt { return .inconclusive(streamDoubt) }
-                return nothing("no TLS record from \(name)", details: unfinished(records))
+                return nothing("the capture contains no TLS record from \(name)", details: unfinished(records))
             }
             if let start = records.start {
-                return .failed(WireFailure("\(name) has begun a TLS record at offset \(start), 0 expected"))
+                return .failed(WireFailure("\(name) started a TLS record at offset \(start), expected none"))
             }
         }
         let monotonic = MonotonicBound(records.count, comparison, bound, canGrow: canGrow)
@@ -470,7 +474,7 @@ extension HalfConnectionJudge {
         }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(records.count, "TLS record")), \(comparison.rawValue) \(bound) expected",
+                "\(name) sent \(ByteText.count(records.count, "TLS record")), expected \(comparison.rawValue) \(bound)",
                 details: unfinished(records)))
     }
 
@@ -484,9 +488,9 @@ extension HalfConnectionJudge {
         switch records.rest {
         case .unfinished(let offset, _, _):
             return nothing(
-                "the TLS record of \(name) at offset \(offset) is unfinished", details: unfinished(records))
+                "\(name) sent an incomplete TLS record at offset \(offset)", details: unfinished(records))
         case .nothing, .noRecord:
-            return records.count == 0 ? nothing("no TLS record from \(name)") : .passed
+            return records.count == 0 ? nothing("the capture contains no TLS record from \(name)") : .passed
         }
     }
 
@@ -494,21 +498,21 @@ extension HalfConnectionJudge {
         let stop = flow.stream.firstBytes.endIndex
         let there = flow.stream.firstBytes[min(offset, stop)..<min(offset + 32, stop)]
         return WireFailure(
-            "\(name) sent no TLS record at offset \(offset): \(flaw)",
-            details: ["there: \(Escaped.excerpt(there))", "TLS records before it: \(records.count)"])
+            "\(name) sent an invalid TLS record at offset \(offset): \(flaw)",
+            details: ["bytes there: \(Escaped.excerpt(there))", "complete TLS records before it: \(records.count)"])
     }
 
     private func unfinished(_ records: TLSRecords) -> [String] {
         guard case .unfinished(let offset, let seen, let total) = records.rest else { return [] }
         let whole =
             total.map { "\(seen) of \(ByteText.count($0, "byte"))" } ?? "\(ByteText.count(seen, "byte")) of its header"
-        return ["whole TLS records: \(records.count)", "unfinished at offset \(offset): \(whole)"]
+        return ["complete TLS records: \(records.count)", "incomplete at offset \(offset): \(whole)"]
     }
 
-    // MARK: What is not there
+    // MARK: Absent bytes
 
-    /// Judges whether the bytes are nowhere in the stream. The searched bytes must be all that was sent, and at least
-    /// one.
+    /// Judges whether the bytes occur nowhere in the stream. Everything that was sent must be available, and it must be
+    /// at least one byte.
     func judgeLacks(_ wanted: [UInt8]) -> WireVerdict {
         if let found = flow.stream.firstOffset(of: wanted) {
             let from = max(0, found - 24)
@@ -516,36 +520,36 @@ extension HalfConnectionJudge {
             return .failed(
                 WireFailure(
                     "\(name) sent \(Escaped.excerpt(wanted)) at offset \(found)",
-                    details: around.map { ["there: \(Escaped.excerpt($0, limit: 96))"] } ?? []))
+                    details: around.map { ["context: \(Escaped.excerpt($0, limit: 96))"] } ?? []))
         }
         if let streamDoubt { return .inconclusive(streamDoubt) }
         if flow.stream.conflictCount > 0 {
-            return .inconclusive("\(name) sent bytes again with other values: which ones were received is not known")
+            return .inconclusive("\(name) resent bytes with different values: it is unknown which ones were received")
         }
         if let streamPending { return streamPending }
         if flow.stream.deliveredLength == 0 {
             return nothing(
-                "not a byte from \(name): what it lacks can't be told",
-                details: ["`segments 0` says that nothing was sent"] + conversation.closeDetails(names))
+                "the capture contains no data from \(name) to search",
+                details: ["use `segments 0` to state that nothing was sent"] + conversation.closeDetails(names))
         }
         return .passed
     }
 
-    // MARK: What can't be known
+    // MARK: What is unknown
 
     private var unknownStart: String? {
         flow.initialSequence == nil
-            ? "the capture does not hold the SYN of \(name): what it sent before is not known" : nil
+            ? "the capture does not contain the SYN from \(name): what it sent before is unknown" : nil
     }
 
     /// Why the stream is not completely available for a judgement.
     var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
-    /// The verdict if missing bytes may still be retransmitted.
+    /// The verdict while missing bytes may still be retransmitted.
     var streamPending: WireVerdict? {
         guard flow.missing != nil else { return nil }
-        let summary = "bytes of \(name) are still missing"
-        return canGrow ? .waiting(WireFailure(summary)) : .inconclusive(summary + ", and no more can come")
+        let summary = "bytes from \(name) are still missing"
+        return canGrow ? .waiting(WireFailure(summary)) : .inconclusive(summary + ", and no more can arrive")
     }
 }
 
@@ -600,23 +604,23 @@ extension HalfConnectionJudge {
     ) -> WireVerdict {
         let bytes = flow.stream.firstBytes.span
         if bytes.count > 0, TLSRecords.plainText(in: bytes) == (0, true) {
-            return .inconclusive("\(name) speaks TLS: its frames are encrypted, and `records` counts what is seen")
+            return .inconclusive("\(name) uses TLS, so its frames are encrypted; use `records` to count TLS records")
         }
         let frames = WebSocketFrames(bytes)
         let count = frames[keyPath: number]
         if case .tooLong(let offset, let length) = frames.rest {
             return .failed(
                 WireFailure(
-                    "\(name) sent no WebSocket frame at offset \(offset): its length is \(length), and the highest bit must be 0",
-                    details: ["WebSocket frames before it: \(frames.count)"]))
+                    "\(name) sent an invalid WebSocket frame at offset \(offset): the highest bit of its length \(length) must be 0",
+                    details: ["complete WebSocket frames before it: \(frames.count)"]))
         }
-        // `frames 0` states that none has begun; any other statement about no frame is about nothing.
+        // `frames 0` states that none has started; any other statement about no frame is vacuous.
         if count == 0, !(comparison == .equal && bound == 0) {
             if let streamDoubt { return .inconclusive(streamDoubt) }
-            return nothing("no \(noun) from \(name)", details: rest(of: frames))
+            return nothing("the capture contains no \(noun) from \(name)", details: rest(of: frames))
         }
         if count == 0, frames.count == 0, case .unfinished(let offset, _, _) = frames.rest {
-            return .failed(WireFailure("\(name) has begun a WebSocket frame at offset \(offset), 0 expected"))
+            return .failed(WireFailure("\(name) started a WebSocket frame at offset \(offset), expected none"))
         }
         let monotonic = MonotonicBound(count, comparison, bound, canGrow: canGrow)
         if monotonic.isUnsettled {
@@ -625,7 +629,7 @@ extension HalfConnectionJudge {
         }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(count, noun)), \(comparison.rawValue) \(bound) expected",
+                "\(name) sent \(ByteText.count(count, noun)), expected \(comparison.rawValue) \(bound)",
                 details: rest(of: frames)))
     }
 
@@ -634,12 +638,12 @@ extension HalfConnectionJudge {
         switch frames.rest {
         case .nothing, .tooLong: []
         case .unfinishedHead(let seen):
-            seen == 0 ? [] : ["the head of its opening handshake is unfinished, \(ByteText.count(seen, "byte")) of it"]
-        case .refused(let line): ["its answer to the opening handshake is \(Escaped.excerpt(line)), not 101"]
+            seen == 0 ? [] : ["its opening handshake is incomplete: \(ByteText.count(seen, "byte")) so far"]
+        case .refused(let line): ["its response to the opening handshake is \(Escaped.excerpt(line)), not 101"]
         case .unfinished(let offset, let seen, let total):
             [
-                "whole WebSocket frames: \(frames.count)",
-                "unfinished at offset \(offset): "
+                "complete WebSocket frames: \(frames.count)",
+                "incomplete at offset \(offset): "
                     + (total.map { "\(seen) of \(ByteText.count($0, "byte"))" }
                         ?? "\(ByteText.count(seen, "byte")) of its header"),
             ]

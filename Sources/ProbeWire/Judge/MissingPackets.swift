@@ -103,15 +103,16 @@ extension Conversation {
     /// Returns why the capture does not hold all packets of one side; `nil` if it holds them, as far as is known.
     package func unknownPart(of side: ConversationSide, _ names: SideNames = .plain) -> String? {
         if isUnseen(side) {
-            return "the capture holds no packet of \(names[side]), only those of \(names[side.opposite])"
+            return "the capture contains no packets from \(names[side]), only from \(names[side.opposite])"
         }
         if beganLate(side) {
             return
-                "the capture does not hold the SYN of \(names[side]): what it sent before the capture began is not known"
+                "the capture does not contain the SYN from \(names[side]): what it sent before the capture started is unknown"
         }
         guard let gap = firstUncaptured(of: side) else { return nil }
         let bytes = ByteText.count(Int(clamping: gap.length), "byte")
-        return "\(bytes) of \(names[side]) at offset \(gap.offset) are missing from the capture"
+        let verb = gap.length == 1 ? "is" : "are"
+        return "\(bytes) from \(names[side]) at offset \(gap.offset) \(verb) missing from the capture"
     }
 
     /// Returns whether the other side acknowledges what this side sends, but none of this side's packets is in the

@@ -118,10 +118,10 @@ package struct TLSRecords: Equatable {
 extension TLSRecords.Flaw: CustomStringConvertible {
     var description: String {
         switch self {
-        case .contentType(let type): "byte \(type) is no content type of TLS (20 to 24)"
+        case .contentType(let type): "byte \(type) is not a TLS content type (20 to 24)"
         case .version(let major, let minor): "its version is \(major).\(minor)"
-        case .tooLong(let length): "it would have \(length) bytes, \(TLSRecords.longest) are allowed"
-        case .empty(let type): "it is empty, and its content type is \(type): only application data (23) may be empty"
+        case .tooLong(let length): "its length of \(length) bytes exceeds the maximum of \(TLSRecords.longest)"
+        case .empty(let type): "it is empty but has content type \(type); only application data (23) may be empty"
         }
     }
 }

@@ -19,20 +19,20 @@ package enum WireVerdict: Sendable, Equatable {
     case passed
     /// The statement is false, and nothing that may still arrive can make it true.
     case failed(WireFailure)
-    /// The statement is not true yet. The text says what it waits for (`a FIN from the server`); at the deadline, it is
-    /// the failure.
+    /// The statement is not true yet. The text states what is missing (`the capture contains no FIN from the server`);
+    /// at the deadline, it becomes the failure.
     case waiting(WireFailure)
-    /// The verdict can't be known: the capture cut a packet short, or bytes are missing from it.
+    /// The verdict is unknown: the capture cut a packet short, or bytes are missing from it.
     case inconclusive(String)
 }
 
 package struct WireFailure: Sendable, Equatable {
-    /// One line: what is wrong.
+    /// What is wrong, in one line.
     package var summary: String
     /// The raw expected bytes, for byte comparisons.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
-    /// More facts, a line each ("gap 2: 12.1 ms").
+    /// Further facts, one per line (`gap 2: 12.1 ms`).
     package var details: [String]
 
     package init(_ summary: String, expected: [UInt8]? = nil, actual: [UInt8]? = nil, details: [String] = []) {

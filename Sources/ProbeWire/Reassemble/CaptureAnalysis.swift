@@ -123,7 +123,7 @@ package struct CaptureAnalysis: Sendable {
         }
     }
 
-    /// A sentence about the packets that may hold segments of any flow and could not be read; `nil` if there are none.
+    /// A sentence about the unreadable packets that may contain segments of any flow; `nil` if there are none.
     /// If there are some, no statement about a flow is certain.
     package var unread: String? { sentence(\.isUnread) }
 
@@ -132,7 +132,7 @@ package struct CaptureAnalysis: Sendable {
     package var unreadOrHidden: String? { sentence { $0.isUnread || $0.isHidden } }
 
     private func sentence(_ isIncluded: (OtherPacket) -> Bool) -> String? {
-        others.text(isIncluded).map { "packets of the capture could not be read: \($0)" }
+        others.text(isIncluded).map { "some packets of the capture could not be read: \($0)" }
     }
 
     /// Calls `ICMPErrors.takeLast`.

@@ -104,7 +104,7 @@ struct CaptureFileReaderTests {
         var long = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         long[24 + 11] = 0x10
         let read = ReadFile(long)
-        #expect(read.error?.offset == 24 && read.error?.description.hasPrefix("at byte 24: a record of ") == true)
+        #expect(read.error?.offset == 24 && read.error?.description.hasPrefix("at byte 24: a record has ") == true)
     }
 
     private func options(_ list: [(UInt16, [UInt8])], into body: inout Bytes) {

@@ -11,8 +11,8 @@ struct OtherFormatTests {
             ("GMBU", "a Network Monitor file", "editcap -F pcap"),
             ("RTSS", "a Network Monitor file", "editcap -F pcap"),
             ("iptrace 2.0", "an iptrace file", "editcap -F pcap"), ("TRSNIFF data", "a DOS Sniffer file", "editcap"),
-            ("BZh9", "a file compressed by bzip2", "bzip2 -dc"),
-            ("PK\u{3}\u{4}", "a file compressed by zip", "unzip -p"),
+            ("BZh9", "a file compressed with bzip2", "bzip2 -dc"),
+            ("PK\u{3}\u{4}", "a file compressed with zip", "unzip -p"),
             ("0000  45 00", "a text file", "text2pcap"), ("{\n  ", "a text file", "text2pcap"),
         ])
     func formatIsNamedWithItsCommand(text: String, name: String, command: String) throws {
@@ -26,7 +26,7 @@ struct OtherFormatTests {
     }
 
     @Test func compressedTwiceIsNamed() throws {
-        #expect(try #require(OtherFormat(magic: 0x1f8b_0800)).name == "a file compressed by gzip twice")
+        #expect(try #require(OtherFormat(magic: 0x1f8b_0800)).name == "a file compressed with gzip twice")
         #expect(try #require(OtherFormat(magic: 0xfd37_7a58)).command.contains("xz -dc"))
     }
 }

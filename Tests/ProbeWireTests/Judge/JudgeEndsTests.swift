@@ -8,9 +8,9 @@ struct JudgeEndsTests {
 
     @Test func handshakeNeedsAllThreeSegments() {
         var connection = TestConnection()
-        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "no SYN from the client")
+        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "the capture contains no SYN from the client")
         connection.send(.client, .syn, at: -1, ack: nil)
-        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "no SYN-ACK from the server")
+        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "the capture contains no SYN-ACK from the server")
         connection.send(.server, .syn, at: -1, ack: 0)
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .waiting)
         connection.send(.client, at: 0)
@@ -105,7 +105,7 @@ struct JudgeEndsTests {
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 2, lengths: [0, 2, 1]) == .exact)
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [2, 1, 2])
-                == .coalesced(["pieces 2 to 3 left together: 2 bytes in one segment at +300 us"]))
+                == .coalesced(["pieces 2 to 3 left in one segment of 2 bytes at +300 us"]))
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: []) == .exact)
     }
 
@@ -114,15 +114,15 @@ struct JudgeEndsTests {
         connection.send(.server, at: 0, "abcdef")
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 2, lengths: [4])
-                == .coalesced(["what was sent before and piece 1 left together: 6 bytes in one segment at +300 us"]))
+                == .coalesced(["data sent before and piece 1 left in one segment of 6 bytes at +300 us"]))
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [4])
-                == .coalesced(["piece 1 and what was sent after it left together: 6 bytes in one segment at +300 us"]))
+                == .coalesced(["piece 1 and data sent after left in one segment of 6 bytes at +300 us"]))
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 1, lengths: [1, 1])
                 == .coalesced(
                     [
-                        "what was sent before, pieces 1 to 2 and what was sent after left together: 6 bytes in one segment at +300 us"
+                        "data sent before, pieces 1 to 2 and data sent after left in one segment of 6 bytes at +300 us"
                     ]
                 ))
         var gap = TestConnection.connected()
@@ -130,6 +130,6 @@ struct JudgeEndsTests {
         gap.send(.client, at: 0, ack: 3)
         #expect(
             gap.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [2, 1])
-                == .inconclusive("the capture misses 2 bytes of this send"))
+                == .inconclusive("the capture lacks 2 bytes of this send"))
     }
 }

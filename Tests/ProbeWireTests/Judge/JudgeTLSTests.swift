@@ -70,14 +70,14 @@ struct JudgeTLSTests {
         ] {
             #expect(open.judge(statement).outcome == .waiting)
             #expect(closed.judge(statement).outcome == .failed)
-            #expect(closed.judge(statement).failure?.summary == "no TLS record from the server")
+            #expect(closed.judge(statement).failure?.summary == "the capture contains no TLS record from the server")
         }
         #expect(open.judge(.records(.equal, 0)) == .passed && closed.judge(.records(.equal, 0)) == .passed)
     }
 
     @Test func noRecordMeansThatNoneHasBegun() {
         let failure = connection(Self.plain + Self.serverHello.dropLast()).judge(.records(.equal, 0)).failure
-        #expect(failure?.summary == "the server has begun a TLS record at offset \(Self.plain.count), 0 expected")
+        #expect(failure?.summary == "the server started a TLS record at offset \(Self.plain.count), expected none")
         #expect(connection(Self.serverHello).judge(.records(.equal, 0)).outcome == .failed)
     }
 
@@ -109,9 +109,9 @@ struct JudgeTLSTests {
 
     @Test(
         arguments: [
-            (bytes("250 ok\r\n"), "byte 50 is no content type of TLS (20 to 24)"), ([19], "byte 19 is no"),
+            (bytes("250 ok\r\n"), "byte 50 is not a TLS content type (20 to 24)"), ([19], "byte 19 is not"),
             ([25], "byte 25 is no"), ([23, 2], "its version is 2.0"), ([23, 3, 5], "its version is 3.5"),
-            ([23, 3, 3, 0x48, 0x01], "it would have 18433 bytes"),
+            ([23, 3, 3, 0x48, 0x01], "its length of 18433 bytes"),
             ([22, 3, 3, 0, 0], "it is empty, and its content type is 22"),
         ] as [([UInt8], String)])
     func garbageBehindRecordsFails(garbage: [UInt8], text: String) {
@@ -121,7 +121,7 @@ struct JudgeTLSTests {
             let failure = connection(Self.flight + garbage).judge(statement)
             #expect(failure.outcome == .failed)
             #expect(failure.failure?.summary.contains("at offset \(Self.flight.count): \(text)") == true)
-            #expect(failure.failure?.details.last == "TLS records before it: 3")
+            #expect(failure.failure?.details.last == "complete TLS records before it: 3")
         }
     }
 
@@ -139,7 +139,7 @@ struct JudgeTLSTests {
             #expect(verdict.outcome == outcome)
             #expect(
                 verdict.failure?.details == [
-                    "whole TLS records: 3", "unfinished at offset \(Self.flight.count): 10 of 11 bytes",
+                    "complete TLS records: 3", "incomplete at offset \(Self.flight.count): 10 of 11 bytes",
                 ])
         }
         var reset = connection(Self.flight + [23, 3])
@@ -174,7 +174,7 @@ struct JudgeTLSTests {
         #expect(connection([]).judge(.lacks(bytes("PASS"))).outcome == .waiting)
         let failure = connection([], isOver: true).judge(.lacks(bytes("PASS")))
         #expect(
-            failure.outcome == .failed && failure.failure?.details.first == "`segments 0` says that nothing was sent")
+            failure.outcome == .failed && failure.failure?.details.first == "use `segments 0` to state that nothing was sent")
     }
 
     // MARK: Unknown bytes

@@ -9,7 +9,7 @@ struct JudgeTests {
     @Test func bytesWaitThenPass() {
         var connection = TestConnection.connected()
         let expected = bytes("220 ready\r\n")
-        #expect(connection.judge(.bytes(expected)).failure?.summary == "nothing from the server, 11 bytes expected")
+        #expect(connection.judge(.bytes(expected)).failure?.summary == "the server sent nothing, expected 11 bytes")
         connection.send(.server, at: 0, "220 rea")
         let waiting = connection.judge(.bytes(expected))
         #expect(waiting.outcome == .waiting && waiting.failure?.actual == bytes("220 rea"))
@@ -24,7 +24,7 @@ struct JudgeTests {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "220 ready\n")
         let failure = connection.judge(.bytes(bytes("220 ready\r\n"))).failure
-        #expect(failure?.summary == "the server sent other bytes: the first difference is at offset 9")
+        #expect(failure?.summary == "the server sent unexpected bytes; first difference at offset 9")
         #expect(failure?.details == ["LF instead of CRLF"])
         #expect(connection.judge(.bytes(bytes("220 r"))).outcome == .failed)
         #expect(connection.judge(.bytes([])).outcome == .failed)
@@ -54,7 +54,7 @@ struct JudgeTests {
         cut.send(.server, at: 0, "abcd", cut: 2)
         #expect(
             cut.judge(.bytes(bytes("abcd")))
-                == .inconclusive("2 bytes of the server at offset 2 were cut off by the capture's snap length"))
+                == .inconclusive("2 bytes from the server at offset 2 were cut off by the capture's snap length"))
         #expect(cut.judge(.bytes(bytes("xbcd"))).outcome == .failed)
     }
 
@@ -93,11 +93,11 @@ struct JudgeTests {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
         let failure = connection.judge(.segments([bytes("a"), bytes("b")])).failure
-        #expect(failure?.summary == "the bytes of the server are right, but they left in other segments")
+        #expect(failure?.summary == "the server sent the expected bytes, but in different segments")
         #expect(failure?.details.prefix(3) == [#"expected 1: "a""#, #"expected 2: "b""#, #"seen 1: "ab" at +300 us"#])
         #expect(
             connection.judge(.segments([bytes("ax")])).failure?.summary
-                == "data segment 1 of the server has other bytes")
+                == "the server sent unexpected bytes in data segment 1")
     }
 
     @Test func segmentsInDoubtAreInconclusive() {

@@ -36,7 +36,7 @@ struct OtherPacketsTests {
             (.raw, Array(Self.segment.ipv4().prefix(30))), (.raw, Self.segment.ipv4(fragment: 0x2000)),
         ])
         let text = "2 link type 189 (USB_LINUX) not supported, 1 fragments of incomplete datagrams, 1 truncated"
-        #expect(found.unread == "packets of the capture could not be read: " + text)
+        #expect(found.unread == "some packets of the capture could not be read: " + text)
         #expect(found.others.unreadCount == 4 && found.undecodableCount == 3)
     }
 
@@ -50,7 +50,7 @@ struct OtherPacketsTests {
         #expect(found.unread == nil && found.others.hiddenCount == 2)
         #expect(
             found.unreadOrHidden
-                == "packets of the capture could not be read: 1 IP-in-IP (--no-tunnels), 1 IPsec (ESP)")
+                == "some packets of the capture could not be read: 1 IP-in-IP (--no-tunnels), 1 IPsec (ESP)")
     }
 
     /// Each packet is counted by exactly one share.

@@ -94,9 +94,9 @@ struct OtherSYNTests {
         connection.send(.server, .rst, at: offset, ack: nil)
         let verdict = connection.conversation.judge(.rst(from: .server))
         #expect(verdict.outcome == (isOutside ? .inconclusive : .passed))
-        if case .inconclusive(let text) = verdict { #expect(text.contains("RST outside window")) }
+        if case .inconclusive(let text) = verdict { #expect(text.contains("RST outside the window")) }
         let failure = connection.conversation.judge(.noReset).failure
-        #expect(failure?.summary.contains("outside window") == isOutside)
+        #expect(failure?.summary.contains("outside the window") == isOutside)
         #expect(connection.conversation.isClosed == !isOutside)
         // If both sides close later, that does not make the RST count.
         connection.send(.server, .fin, at: 6, ack: 0)
