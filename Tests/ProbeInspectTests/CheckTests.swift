@@ -129,7 +129,7 @@ import Testing
         #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
         let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: ConnectionFilter(ports: [99]))
         #expect(filtered.verdicts == [.failed])
-        #expect(filtered.text.contains("there is no flow of port 99"))
+        #expect(filtered.text.contains("no flow matches port 99"))
     }
 
     /// A capture that lost packets proves nothing.
@@ -194,7 +194,7 @@ import Testing
         capture.packet(connection, .client, flags: 0x02, cut: 30)
         let found = try judge("wire no rst", on: capture.bytes)
         #expect(
-            found.verdicts == [.inconclusive] && found.text.contains("there is no flow in this capture, but packets"))
+            found.verdicts == [.inconclusive] && found.text.contains("the capture contains no flow, but some packets"))
         #expect(try judge("wire no rst", on: CaptureBuilder().bytes).verdicts == [.failed])
     }
 

@@ -96,16 +96,16 @@ import Testing
                   0000003b  79 79 79 79 79 79 79 79 79 79                    |yyyyyyyyyy|
                 client  (10 bytes at offset 69 cut off by the snap length)
                      client bytes  server bytes  anomalies
-                30 captured of 79             0  49 bytes cut off by the snap length
+                30 of 79 captured             0  49 bytes cut off by the snap length
 
                 """)
         let report = try #require(inspection.reports(ConnectionFilter()).first)
         #expect(
-            LadderObserver.footer(report).contains("the client sent 79 bytes (30 captured of 79), the server 0 bytes"))
+            LadderObserver.footer(report).contains("the client sent 79 bytes (30 of 79 captured), the server 0 bytes"))
         #expect(InspectJSON.flow(report, file: "f").contains("\"bytes\":30,\"sent\":79,"))
         let ladder = Collected()
         _ = try inspect(CaptureBuilder.snapped, observer: LadderObserver(width: 120, output: ladder.output))
-        #expect(ladder.text.contains("[20 captured of 59]") && ladder.text.contains("len 59 \"xxx"))
+        #expect(ladder.text.contains("[20 of 59 captured]") && ladder.text.contains("len 59 \"xxx"))
         #expect(!ladder.text.contains("x\""))
     }
 

@@ -62,7 +62,7 @@ import Testing
             capture.send(&connection, .client, String(repeating: "x", count: Int(port)))
         }
         let page = try page(capture.bytes)
-        #expect(page.contains("50 flows are shown in full below, the other 20 only here."))
+        #expect(page.contains("50 flows are shown in full below, the other 20 only in this table."))
         #expect(page.components(behind: "<section class=\"flow\" id=\"").count == 50)
         #expect(
             page.components(behind: "<tr role=\"row\"><td role=\"cell\" class=\"right\" data-label=\"flow\">").count
@@ -90,15 +90,15 @@ import Testing
         #expect(rungs.contains { $0.rung.marks.contains { $0.contains("retransmission") } })
         #expect(rungs.last?.rung.ordinal == 1006)
         let page = try page(capture.bytes)
-        #expect(page.contains(" packets left out</td>"))
-        #expect(page.contains("The streams go on. inspect --follow 0 shows all of them."))
+        #expect(page.contains(" packets omitted</td>"))
+        #expect(page.contains("The streams continue; inspect --follow 0 shows them in full."))
         #expect(page.utf8.count < 200_000)
     }
 
     @Test func damageIsToldAbove() throws {
         let page = try page(Array(CaptureBuilder.greeting.dropLast(9)))
         #expect(page.contains("<p class=\"alarm\">at byte "))
-        #expect(page.contains("What was read before that is below."))
+        #expect(page.contains("Everything read before that is shown below."))
     }
 
     private func page(

@@ -59,7 +59,7 @@ struct InspectWebSocketTests {
     @Test func whatIsNoFrameIsSaid() throws {
         let shown = try Self.text([Self.head, Self.frame(9, ""), [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 1]])
         #expect(shown.contains("client        2        31       2         1  9 ping FIN"))
-        #expect(shown.contains("from offset 33 on this is no series of websocket messages"))
+        #expect(shown.contains("not a sequence of websocket messages from offset 33 on"))
     }
 
     @Test func protobufIsThePayloadOfABinaryFrame() {

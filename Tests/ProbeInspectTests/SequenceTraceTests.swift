@@ -116,7 +116,7 @@ import Testing
         let record = try #require(observer.records[0])
         let trace = record.fromClient
         #expect(trace.byteCount == 70)
-        #expect(trace.summary.contains("nothing of the receiver in the capture"))
+        #expect(trace.summary.contains("no packets from the receiver in the capture"))
         let graph = TimeSequenceGraph(
             trace, direction: "client to server", id: "g", pauses: record.pauses)
         #expect(!graph.path(.data).isEmpty)

@@ -29,7 +29,7 @@ import Testing
         let none = try inspect(capture.bytes)
         #expect(
             ConnectionTableText.summary(none, shown: 0)
-                == "0 flows, 0 packets; the capture dropped 3 packets: what is missing may be its loss")
+                == "0 flows, 0 packets; the capture dropped 3 packets, which may explain missing ones")
         let some = try inspect(CaptureBuilder.troubled)
         #expect(ConnectionTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }
@@ -41,12 +41,12 @@ import Testing
         let few = try inspect(CaptureBuilder.troubled, limits: limits)
         #expect(
             ConnectionTableText.summary(few, shown: 1)
-                == "1 flow, 9 packets; 2 packets of later flows not followed: there are too many flows")
+                == "1 flow, 9 packets; 2 packets of later flows not followed, because there are too many flows")
         #expect(InspectJSON.summary(few, file: "b").contains("\"unfollowed\":2,\"memoryUsedUp\":false"))
         var little = ConversationLimits.counting
         little.totalBytes = 1
         let kept = try inspect(CaptureBuilder.troubled, limits: little)
-        #expect(ConnectionTableText.summary(kept, shown: 2).contains("; memory for what waits behind gaps was used up"))
+        #expect(ConnectionTableText.summary(kept, shown: 2).contains("; memory for data after gaps was used up"))
         #expect(InspectJSON.summary(kept, file: "b").contains("\"unfollowed\":0,\"memoryUsedUp\":true"))
     }
 

@@ -37,7 +37,7 @@ import Testing
         #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
         #expect(
             String(decoding: try folder.read("flow-0-client.gaps.txt"), as: UTF8.self)
-                == "# offset in the stream, missing bytes, place in the file, why\n10\t5\t10\tmissing from the capture\n"
+                == "# offset in the stream, missing bytes, offset in the file, reason\n10\t5\t10\tmissing from the capture\n"
         )
         #expect(extractor.fileCount == 1 && extractor.byteCount == 16 && extractor.gapCount == 1)
     }

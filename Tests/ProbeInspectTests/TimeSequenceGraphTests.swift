@@ -61,7 +61,7 @@ import Testing
         #expect(
             graph.description == """
                 3 segments, 11 bytes in 60.09 ms, no retransmission, window never shut. The graph shows 60.09 ms from left to right \
-                and sequence numbers from 0 to 17 upwards. Pauses of 30 ms and 30 ms in which no packet came are shortened. The window reaches above the graph, up to 525; there its line is at the \
+                and sequence numbers from 0 to 17 upwards. Pauses of 30 ms and 30 ms without packets are shortened. The window extends above the graph, up to 525; there, its line is drawn at the \
                 upper edge.
                 """)
     }

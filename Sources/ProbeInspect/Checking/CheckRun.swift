@@ -143,7 +143,7 @@ package struct CheckRun: Sendable {
     private static func judgeNothing(
         _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
-        let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
+        let what = filter.isOpen ? "the capture contains no flow" : "no flow matches \(filter.text)"
         // A flow may be in the part that was not read.
         let doubt =
             inspection.problem == nil
@@ -159,7 +159,7 @@ package struct CheckRun: Sendable {
     /// missing.
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
-            return "the capture dropped \(inspection.dropped) packets: what is judged from it may be wrong"
+            return "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so its verdicts may be wrong"
         }
         return inspection.analysis.unread.map { "\($0): they may belong to this flow" }
     }
@@ -185,7 +185,7 @@ package struct CheckRun: Sendable {
             outcome.verdict = isWhole ? .failed : .inconclusive
             outcome.failure = failure
             if !isWhole {
-                outcome.failure?.details.append("the file could not be read to its end: the rest of it may say so")
+                outcome.failure?.details.append("the file could not be read to its end: the rest of it may change the verdict")
             }
         }
         return outcome

@@ -22,7 +22,7 @@ package enum CheckText {
             text.append(text: " -> ")
             text.append(flow.server)
         }
-        let step = outcome.step.map { "  (as \(Escaped.text($0)) judged it)" } ?? ""
+        let step = outcome.step.map { "  (as judged at \(Escaped.text($0)))" } ?? ""
         appendLine(outcome.check.heading + step, indent: "\n  ", to: &text)
         guard let failure = outcome.failure else { return }
         appendLine(failure.summary, indent: "  ", to: &text)

@@ -93,7 +93,7 @@ package struct RunCheck {
         let possible = ends { $0.names(at: $1).contains($2) || $0.candidates(at: $1).contains($2) }
         return possible.isEmpty
             ? .nothing("no connection \(between) was seen on the wire")
-            : .inconclusive("which connection is the one \(between) is not known")
+            : .inconclusive("it is unknown which connection is the one \(between)")
     }
 
     /// Returns an earlier connection of a name that was connected again, if the other name is still bound to it.
@@ -151,7 +151,7 @@ package struct RunCheck {
         guard let found else {
             let text =
                 task.statement.isAboutArrivals
-                ? "nothing of the connection between \(own) and \(peer) has arrived"
+                ? "no packet of the connection between \(own) and \(peer) has arrived"
                 : "no packet of the connection between \(own) and \(peer) was captured"
             return CheckRun.outcome(
                 task.check, name(number), .waiting(WireFailure(text)), CheckRun.doubt(about: inspection),

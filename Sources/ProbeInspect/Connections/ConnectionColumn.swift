@@ -115,13 +115,14 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         }
     }
 
-    /// Appends the number of bytes of the stream, each counted once; `30 captured of 79` if the snap length cut some
+    /// Appends the number of bytes of the stream, each counted once; `30 of 79 captured` if the snap length cut some
     /// off.
     private static func append(bytesOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
         bytes.append(decimal: Int(half.stream.deliveredLength))
         guard half.hasCutSegment, half.sentLength > half.stream.deliveredLength else { return }
-        bytes.append(text: " captured of ")
+        bytes.append(text: " of ")
         bytes.append(decimal: Int(half.sentLength))
+        bytes.append(text: " captured")
     }
 
     private static func append(closes: [ConnectionReport.Close], to bytes: inout [UInt8]) {

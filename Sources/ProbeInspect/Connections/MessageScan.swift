@@ -96,7 +96,7 @@ package struct MessageScan: Sendable {
             let events = finish() + [.gap(gap)]
             guard framing != .websocket else {
                 isUnreadable = true
-                return events + [.unreadable(offset: gap.end, reason: "where the next frame begins can't be known")]
+                return events + [.unreadable(offset: gap.end, reason: "the start of the next frame is unknown")]
             }
             // After a gap only a terminator shows where the next message begins: a length may be in the gap.
             decoder = FrameDecoder(framing: framing, limit: Self.longestMessage, offset: Int(clamping: gap.end))
@@ -131,7 +131,7 @@ package struct MessageScan: Sendable {
         if !isOpen {
             guard case .frames(let start) = WebSocketStart(bytes.span.extracting(head..<bytes.count)) else {
                 return bytes.count - head > Self.longestOpening
-                    ? [unreadable("its opening handshake does not end")] : []
+                    ? [unreadable("its opening handshake has no end")] : []
             }
             isOpen = true
             if start > 0 {
@@ -144,7 +144,7 @@ package struct MessageScan: Sendable {
             case .incomplete: return events
             case .tooLong(let length):
                 return events + [
-                    unreadable("a frame of \(length) bytes is longer than the \(Self.longestMessage) that are kept")
+                    unreadable("a frame of \(length) bytes exceeds the maximum of \(Self.longestMessage) that are kept")
                 ]
             case .frame(let frame, let length):
                 var message = take(length, isFinished: true)

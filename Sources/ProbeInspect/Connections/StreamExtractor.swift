@@ -80,7 +80,7 @@ package final class StreamExtractor: InspectionObserver {
             let key = Key(flow: conversation.number, side: side)
             flush(key)
             guard let stream = streams.removeValue(forKey: key), !stream.gaps.isEmpty else { continue }
-            let title = "# offset in the stream, missing bytes, place in the file, why\n"
+            let title = "# offset in the stream, missing bytes, offset in the file, reason\n"
             append(Array((title + stream.gaps).utf8), to: "\(name(key)).gaps.txt")
         }
     }

@@ -135,7 +135,7 @@ package struct SequenceTrace: Sendable {
         if count(.probe) > 0 { parts.append(NumberText.count(count(.probe), "probe")) }
         if count(.outside) > 0 { parts.append("\(NumberText.text(count(.outside))) out of window") }
         if acknowledgments.points.isEmpty, edges.points.isEmpty {
-            parts.append("nothing of the receiver in the capture")
+            parts.append("no packets from the receiver in the capture")
         } else {
             parts.append(
                 shutCount == 0

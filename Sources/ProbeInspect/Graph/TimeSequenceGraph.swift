@@ -106,12 +106,12 @@ package struct TimeSequenceGraph {
             let (first, last) = (lengths.dropLast().joined(separator: ", "), lengths[lengths.count - 1])
             notes.append(
                 first.isEmpty
-                    ? "A pause of \(last) in which no packet came is shortened."
-                    : "Pauses of \(first) and \(last) in which no packet came are shortened.")
+                    ? "A pause of \(last) without packets is shortened."
+                    : "Pauses of \(first) and \(last) without packets are shortened.")
         }
         if let hiddenEdge {
             notes.append(
-                "The window reaches above the graph, up to \(NumberText.text(Int(clamping: hiddenEdge))); there its line is at the upper edge."
+                "The window extends above the graph, up to \(NumberText.text(Int(clamping: hiddenEdge))); there, its line is drawn at the upper edge."
             )
         }
         let joined = SequenceTrace.Kind.allCases.filter { trace.count($0) > drawn($0).count }
@@ -119,11 +119,11 @@ package struct TimeSequenceGraph {
             let packets = joined.reduce(0) { $0 + trace.count($1) }
             let bars = joined.reduce(0) { $0 + drawn($1).count }
             notes.append(
-                "\(NumberText.count(packets, "mark")) are drawn as \(NumberText.text(bars)): those that lie closer together than a point are one."
+                "\(NumberText.count(packets, "mark")) are drawn as \(NumberText.text(bars)): marks less than a point apart are merged."
             )
         }
         if trace.count(.outside) > 0 {
-            notes.append("Numbers out of the window are shown at the edge, wherever they are.")
+            notes.append("Sequence numbers outside the window are drawn at the edge of the graph.")
         }
         return notes
     }

@@ -2,7 +2,8 @@ import ProbeBase
 import ProbeReport
 import ProbeWire
 
-/// The part of the page about one flow: facts, what the two sides said, the two graphs, and the ladder.
+/// The section of the page about one flow: facts, the data that the two sides exchanged, the two graphs, and the
+/// ladder.
 struct FlowSection {
     let report: ConnectionReport
     let record: FlowRecord
@@ -77,10 +78,10 @@ struct FlowSection {
         let range =
             smallest == largest
             ? NumberText.text(smallest) : "\(NumberText.text(smallest)) to \(NumberText.text(largest))"
-        return range + (window.hasUnknownScale ? " (its scale is not in the capture)" : "")
+        return range + (window.hasUnknownScale ? " (scale not captured)" : "")
     }
 
-    // MARK: What was said
+    // MARK: Exchanged data
 
     private var said: HTMLText {
         var lines = record.lines.map { line in
@@ -91,7 +92,7 @@ struct FlowSection {
         if record.lines.isEmpty { lines = .element("li", ["class": "more"], "No data.") }
         if record.hasMoreLines {
             let command = "inspect --follow \(report.number)" + (isDecrypted ? " --decrypt" : "")
-            lines += .element("li", ["class": "more"], "The streams go on. \(command) shows all of them.")
+            lines += .element("li", ["class": "more"], "The streams continue; \(command) shows them in full.")
         }
         return .element("h3", [:], "How the streams begin") + .element("ol", ["class": "said"], lines)
     }
@@ -150,7 +151,7 @@ struct FlowSection {
     private func omission(_ count: Int) -> HTMLText {
         .element(
             "tr", ["role": "row", "class": "more"],
-            .element("td", ["colspan": "3", "role": "cell"], "… \(NumberText.count(count, "packet")) left out"))
+            .element("td", ["colspan": "3", "role": "cell"], "… \(NumberText.count(count, "packet")) omitted"))
     }
 
     private func row(_ rung: FlowRecord.Rung) -> HTMLText {

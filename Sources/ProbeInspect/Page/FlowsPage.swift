@@ -3,7 +3,7 @@ import ProbeReport
 import ProbeWire
 
 /// The flows of a capture as one self-contained HTML page without scripts: a table of all flows, and for the first ones
-/// what was said, the time-sequence graphs and the ladder.
+/// the exchanged data, the time-sequence graphs and the ladder.
 package struct FlowsPage {
     /// What the page shows in addition to the capture.
     package struct Options: Sendable {
@@ -88,7 +88,7 @@ package struct FlowsPage {
     private var header: HTMLText {
         var alarms = HTMLText.empty
         if let problem = inspection.problem {
-            alarms += PageFrame.alarm("\(problem). What was read before that is below.")
+            alarms += PageFrame.alarm("\(problem). Everything read before that is shown below.")
         }
         if let unfollowed = inspection.unfollowed(filter) { alarms += PageFrame.alarm(unfollowed) }
         let summary = ConnectionTableText.summary(inspection, shown: numbers.count)
@@ -136,26 +136,26 @@ package struct FlowsPage {
         }.joined
         content += .element(
             "table", ["class": "flows", "role": "table"],
-            .element("caption", [:], "The flows of the capture; a number leads to the flow"),
+            .element("caption", [:], "Flows in the capture; each number links to its flow"),
             .element("thead", ["role": "rowgroup"], .element("tr", ["role": "row"], heads)),
             .element("tbody", ["role": "rowgroup"], rows))
         return .element("section", ["aria-labelledby": "flows"], content)
     }
 
-    /// A text that says which flows are shown in full, and which are in the table.
+    /// A text that states which flows are shown in full, and which only in the table.
     private var extent: String {
         if numbers.isEmpty {
             return inspection.analysis.table.conversations.isEmpty
-                ? "There is no TCP flow in the capture."
-                : "No flow of the capture was asked for: none is \(filter.text)."
+                ? "The capture contains no TCP flows."
+                : "No flow in the capture matches \(filter.text)."
         }
         let full = shown.count
         if full == numbers.count { return "Each flow is shown in full below." }
         var text = "\(NumberText.count(full, "flow")) \(full == 1 ? "is" : "are") shown in full below"
-        text += ", the other \(NumberText.text(numbers.count - full)) only here"
+        text += ", the other \(NumberText.text(numbers.count - full)) only in this table"
         if numbers.count > Self.mostRows {
-            text += "; the table ends after \(NumberText.text(Self.mostRows))"
+            text += ", which ends after \(NumberText.count(Self.mostRows, "row"))"
         }
-        return text + ". --flow, --port, --with and --sort choose others."
+        return text + ". Use --flow, --port, --with and --sort to choose others."
     }
 }

@@ -22,10 +22,10 @@ package enum CaptureSourceError: Error, Sendable, Hashable {
 extension CaptureSourceError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .notFound: "there is no such file"
-        case .isFolder: "it is a folder: name the capture files in it"
-        case .notPermitted: "reading it is not permitted"
-        case .system(let words): "it can't be read: \(words)"
+        case .notFound: "no such file"
+        case .isFolder: "it is a folder; name the capture files in it"
+        case .notPermitted: "permission denied"
+        case .system(let words): "cannot be read: \(words)"
         case .damaged(let format, let offset, let reason):
             "at byte \(offset): the \(format) data is damaged: \(reason)"
         case .endsInside(let format, let offset): "at byte \(offset): the file ends inside the \(format) data"

@@ -77,6 +77,6 @@ final class GzipDecoder {
     }
 
     private func reason(_ status: Int32) -> String {
-        stream.msg.map { String(cString: $0) } ?? "zlib's status is \(status)"
+        stream.msg.map { String(cString: $0) } ?? "zlib returned status \(status)"
     }
 }

@@ -53,7 +53,7 @@ package struct Inspection: Sendable {
     package var unreadable: String? {
         guard analysis.tcpPacketCount == 0 else { return nil }
         return analysis.others.text { $0.isUnread || $0.isHidden }.map {
-            "there is no TCP segment that could be read: \($0)"
+            "no TCP segment could be read: \($0)"
         }
     }
 
@@ -344,8 +344,8 @@ extension CaptureAnalysis {
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count
-        return "\(ByteText.count(unfollowedCount, "packet")) of later flows were not followed: no more than the first "
-            + "\(ByteText.count(flows, "flow")) are"
+        return "\(ByteText.count(unfollowedCount, "packet")) of later flows were not followed: only the first "
+            + "\(ByteText.count(flows, "flow")) \(flows == 1 ? "is" : "are")"
     }
 }
 

@@ -35,12 +35,13 @@ extension InspectionProblem: CustomStringConvertible {
         case .file(let error):
             if case .endsInside(_, 0) = error.reason, error.offset == 0 { return "the file is empty" }
             if isWrongUse, case .notACapture(let magic) = error.reason {
-                let none = "this is no pcap or pcapng file, "
+                let none = "not a pcap or pcapng file"
                 guard let format = OtherFormat(magic: magic) else {
                     return none
-                        + "nor one compressed by gzip or zstd: what tshark reads is converted by `editcap -F pcap in out.pcap`"
+                        + ", nor one compressed with gzip or zstd; "
+                        + "convert a file that tshark reads with `editcap -F pcap in out.pcap`"
                 }
-                return none + "but \(format.name): \(format.command)"
+                return none + " but \(format.name); \(format.command)"
             }
             return error.description
         }

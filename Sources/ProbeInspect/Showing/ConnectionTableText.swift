@@ -92,14 +92,14 @@ package enum ConnectionTableText {
             summary += "; \(ByteText.count(count, "packet")) could not be read: \(text)"
         }
         if inspection.dropped > 0 {
-            summary += "; the capture dropped \(inspection.dropped) packets: what is missing may be its loss"
+            summary += "; the capture dropped \(inspection.dropped) packets, which may explain missing ones"
         }
         let unfollowed = inspection.analysis.unfollowedCount
         if unfollowed > 0 {
-            summary += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed: there are too many flows"
+            summary += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed, because there are too many flows"
         }
         if inspection.analysis.table.hasUsedUpMemory {
-            summary += "; memory for what waits behind gaps was used up: some gaps are reported for that"
+            summary += "; memory for data after gaps was used up, and some gaps are reported only for that reason"
         }
         return summary
     }

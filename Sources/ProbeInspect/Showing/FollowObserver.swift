@@ -128,7 +128,7 @@ enum GapText {
         switch cause {
         case .notCaptured: "missing from the capture"
         case .cutShort: "cut off by the snap length"
-        case .limitReached: "given up: they had not come before the memory for what follows them was used up"
+        case .limitReached: "given up: they had not arrived before the memory for later data was used up"
         }
     }
 }

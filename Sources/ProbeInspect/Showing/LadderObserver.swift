@@ -48,6 +48,6 @@ package final class LadderObserver: InspectionObserver {
     private static func sent(_ half: HalfConnection) -> String {
         let captured = half.stream.deliveredLength
         let text = ByteText.count(Int(clamping: half.sentLength), "byte")
-        return half.sentLength > captured ? "\(text) (\(captured) captured of \(half.sentLength))" : text
+        return half.sentLength > captured ? "\(text) (\(captured) of \(half.sentLength) captured)" : text
     }
 }

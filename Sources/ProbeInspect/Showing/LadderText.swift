@@ -144,9 +144,9 @@ package struct LadderText: Sendable {
     private func marks(_ packet: InspectedPacket, captured: Int) -> String? {
         var marks = packet.marks
         let summary = packet.summary
-        // The number of captured bytes says more than the fact that the payload was cut.
+        // The number of captured bytes is more informative than the fact that the payload was cut.
         if summary.payloadIsCut {
-            marks[summary.marks.count - 1] = "\(captured) captured of \(summary.payloadLength)"
+            marks[summary.marks.count - 1] = "\(captured) of \(summary.payloadLength) captured"
         }
         return marks.isEmpty ? nil : "[\(marks.joined(separator: ", "))]"
     }

@@ -44,7 +44,7 @@ package final class MessageText {
         switch event {
         case .gap(let gap): note(side, "(\(GapText.text(gap)))")
         case .unreadable(let offset, let reason):
-            note(side, "(from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))")
+            note(side, "(not a sequence of \(framing.rawValue) messages from offset \(offset) on: \(reason))")
         case .message(let message):
             output(text(message, side))
             guard let protobuf, let body = MessageScan.body(of: message, framing) else { return }
