@@ -32,7 +32,7 @@ package struct CaseText {
             remark = expected.comment.map { "\(result.verdict.rawValue): \($0)" } ?? result.verdict.rawValue
         case .unexpectedPass(let expected):
             text = paint(.unexpected, CaseText.column("UNEXPECTED"))
-            remark = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
+            remark = "passed, but \(expected.place) expects \(expected.verdict.rawValue)"
         case .fine, .advisory, .bad: text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
         }
         text += Escaped.text(options.name(of: result))
@@ -43,7 +43,7 @@ package struct CaseText {
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
-    /// Returns why the case did not pass, with everything that is known; empty for a case that passed.
+    /// Returns why the case did not pass, with all details; empty for a case that passed.
     package func failureDetail(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
         let head = diagnostic(result)
@@ -63,16 +63,16 @@ package struct CaseText {
     private func remarks(_ result: CaseResult) -> String {
         var text = ""
         if options.disposition(of: result) == .advisory {
-            text += "  level:     \(result.level.rawValue): this does not fail the run"
-            text += result.level == .should ? " (with --strict it does)\n" : "\n"
+            text += "  level:     \(result.level.rawValue): does not fail the run"
+            text += result.level == .should ? " (unless --strict is given)\n" : "\n"
         }
         if let expected = options.rules.expectations[result.key] {
-            text += "  expected:  \(expected.verdict.rawValue), says \(Escaped.text(expected.place))"
+            text += "  expected:  \(expected.verdict.rawValue), according to \(Escaped.text(expected.place))"
             text += expected.comment.map { ": \(Escaped.text($0))\n" } ?? "\n"
         }
         if let alone = result.alone {
-            let what = alone.text ?? "it could not be told whether it fails alone: \(alone.verdict.rawValue)"
-            text += "  fails:     \(Escaped.text(what)) (run again in a fresh process of the adapter)\n"
+            let what = alone.text ?? "unknown whether also alone: \(alone.verdict.rawValue)"
+            text += "  fails:     \(Escaped.text(what)) (rerun in a fresh adapter process)\n"
         }
         if let about = result.about { text += "  about:     \(Escaped.text(about))\n" }
         if !result.because.isEmpty {
@@ -100,7 +100,7 @@ package struct CaseText {
             lines += next.utf8.count { $0 == 10 }
             if lines > CaseText.mostFindingLines {
                 let count = result.findings.count - index
-                return text + "  also: \(count) more \(count == 1 ? "finding" : "findings"); `--json FILE` has all\n"
+                return text + "  also: \(count) more \(count == 1 ? "finding" : "findings"); `--json FILE` lists all\n"
             }
             text += next
         }

@@ -56,13 +56,13 @@ enum ComparisonText {
     private static func explanation(_ expected: [UInt8], _ actual: [UInt8], _ index: Int) -> String {
         if index >= actual.count {
             let missing = expected.count - index
-            return "ends here: \(missing) \(missing == 1 ? "byte is" : "bytes are") missing, from byte \(index + 1) on"
+            return "ends here: \(missing) \(missing == 1 ? "byte" : "bytes") missing, starting at byte \(index + 1)"
         }
         if index >= expected.count {
             let extra = actual.count - index
-            return "\(extra) \(extra == 1 ? "byte" : "bytes") too many, from byte \(index + 1) on"
+            return "\(extra) extra \(extra == 1 ? "byte" : "bytes"), starting at byte \(index + 1)"
         }
-        return "first difference, at byte \(index + 1)"
+        return "first difference at byte \(index + 1)"
     }
 
     /// Returns the first byte of the window: the start of the data if the difference is within the first two thirds of
@@ -96,7 +96,7 @@ enum ComparisonText {
             text += unit.text
             end += unit.length
         }
-        return text + (end < bytes.count ? "\"… (\(bytes.count) bytes in all)" : "\"")
+        return text + (end < bytes.count ? "\"… (\(bytes.count) bytes in total)" : "\"")
     }
 
     private static func columns(_ bytes: [UInt8], _ range: Range<Int>) -> Int {

@@ -79,7 +79,7 @@ package struct GitHubRecorder: Recorder {
             [
                 ("file", relative(expected.path)), ("line", "\(expected.line)"),
                 ("title", Escaped.text("\(name): passed")),
-            ], "it passed, but this line says \(expected.verdict.rawValue); take the line out")
+            ], "the case passed, but this line expects \(expected.verdict.rawValue); remove the line")
     }
 
     private func body(_ finding: Finding) -> String {

@@ -72,7 +72,7 @@ package struct JUnitRecorder: Recorder {
             element += skipped("expected: \(expected.comment ?? summary)", detail)
         case (.unexpectedPass(let expected), _) where options.strict:
             counts.failures = 1
-            let message = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
+            let message = "passed, but \(expected.place) expects \(expected.verdict.rawValue)"
             element += outcome("failure", type: "unexpected-pass", message: message, "")
         case (_, .passed): break
         case (.advisory, _):

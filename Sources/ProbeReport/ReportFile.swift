@@ -151,7 +151,7 @@ package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        let reason = code == EBUSY ? "another report of this run goes there" : reason
+        let reason = code == EBUSY ? "another report of this run is written to the same file" : reason
         return "the report \(Escaped.text(path)) can't be written: \(reason)"
     }
 }

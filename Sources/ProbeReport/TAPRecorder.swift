@@ -51,7 +51,7 @@ package struct TAPRecorder: Recorder {
         case (.expected(let expected), _):
             text += directive("TODO", "expected: \(expected.comment ?? summary)")
         case (.unexpectedPass(let expected), _) where isOK:
-            text += directive("TODO", "expected \(expected.verdict.rawValue), says \(expected.place)")
+            text += directive("TODO", "expected \(expected.verdict.rawValue), according to \(expected.place)")
         default: break
         }
         return text + "\n" + diagnostic(result)

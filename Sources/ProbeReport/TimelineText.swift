@@ -24,7 +24,7 @@ struct TimelineText {
                     ? "\(count) more like it"
                     : isRepetition
                         ? "\(count) more like those above"
-                        : "\(count) lines are left out; `--json FILE` has all"
+                        : "\(ByteText.count(count, "line")) omitted; `--json FILE` lists all"
                 text += paint(.faint, "    … \(what)") + "\n"
             }
         }

@@ -13,7 +13,7 @@ import Testing
             text("220 ready", "220 rexdy") == """
                     expected  "220 ready"
                     actual    "220 rexdy"
-                                     ^ first difference, at byte 7
+                                     ^ first difference at byte 7
 
                 """)
     }
@@ -23,7 +23,7 @@ import Testing
             text("a\r\nb", "a\u{1}b") == """
                     expected  "a\\r\\nb"
                     actual    "a\\x01b"
-                                ^^^^ first difference, at byte 2
+                                ^^^^ first difference at byte 2
 
                 """)
     }
@@ -34,10 +34,10 @@ import Testing
             text("Jörg", "Järg") == """
                     expected  "Jörg"
                     actual    "Järg"
-                                ^ first difference, at byte 3
+                                ^ first difference at byte 3
 
                 """)
-        #expect(text("日本x", "日本y").contains("                   ^ first difference, at byte 7"))
+        #expect(text("日本x", "日本y").contains("                   ^ first difference at byte 7"))
         let cut = ComparisonText.text(expected: Array("Jörg".utf8), actual: [0x4A, 0xC3, 0x72, 0x67])
         #expect(cut.contains(#"actual    "J\xc3rg""#))
         #expect(cut.contains("expected  \"Jörg\""))
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func oneEndsBeforeTheOther() {
-        #expect(text("220 ready", "220 r").contains("^ ends here: 4 bytes are missing, from byte 6 on"))
-        #expect(text("220", "220\n").contains("^^ 1 byte too many, from byte 4 on"))
+        #expect(text("220 ready", "220 r").contains("^ ends here: 4 bytes missing, starting at byte 6"))
+        #expect(text("220", "220\n").contains("^^ 1 extra byte, starting at byte 4"))
         #expect(text("", "x") == "    expected  no bytes\n    actual    \"x\"\n")
         #expect(text("x", "") == "    expected  \"x\"\n    actual    no bytes\n")
         #expect(text("x", "x").contains("(the same bytes)"))

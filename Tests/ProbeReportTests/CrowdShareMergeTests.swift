@@ -139,7 +139,7 @@ import Testing
         ])
         let (results, summary) = try results(merged)
         #expect(results.map(\.verdict) == [.passed, .failed])
-        #expect(results[1].findings.map(\.summary) == ["why", "crowd share 1 of 2 has no result of this case"])
+        #expect(results[1].findings.map(\.summary) == ["why", "crowd share 1 of 2 has no result for this case"])
         #expect(results[1].findings[1].verdict == .error)
         #expect(results[1].findings[1].details.first == "it was not run there: that run was interrupted (SIGTERM)")
         #expect(summary.exitCode == 143)
@@ -159,7 +159,7 @@ import Testing
             #expect(merged.planned.map(\.id) == ["c1", "c2"])
             let (results, summary) = try results(merged)
             #expect(results.map(\.verdict) == [.passed, .error])
-            #expect(results[1].findings.first?.summary.hasSuffix("has no result of this case") == true)
+            #expect(results[1].findings.first?.summary.hasSuffix("has no result for this case") == true)
             #expect(!results[1].isInterrupted)
             #expect(summary.exitCode == 3)
         }

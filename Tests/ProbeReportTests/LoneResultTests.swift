@@ -34,7 +34,7 @@ import Testing
     func unjudgedSecondRunSaysNothing(verdict: Verdict) {
         let cases = CaseText(options: .sample())
         #expect(cases.line(result(verdict)) == cases.line(result(nil)))
-        #expect(cases.failureDetail(result(verdict)).contains("could not be told whether it fails alone: \(verdict)"))
+        #expect(cases.failureDetail(result(verdict)).contains("unknown whether also alone: \(verdict)"))
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))

@@ -169,7 +169,7 @@ import Testing
         for count in stride(from: 0, to: bytes.count - 1, by: 29) {
             #expect(throws: ResultsProblem.self) { try ResultsFile(path: "r.json", bytes: Array(bytes[..<count])) }
         }
-        #expect(problem(String(text.dropLast(20)))?.contains("r.json: it is cut off") == true)
+        #expect(problem(String(text.dropLast(20)))?.contains("r.json: the file is truncated") == true)
     }
 
     /// No change of a byte traps; most changes are detected.
@@ -187,11 +187,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "cut off"), ("{", "cut off"), ("[]", "no file of results"), ("{}", "no file of results"),
+        ("", "truncated"), ("{", "truncated"), ("[]", "not a results file"), ("{}", "not a results file"),
         ("{\"format\":\"tcpprobe-results\",\"version\":2,\"toolVersion\":\"9.9\"}", "version 2"),
         ("{\"format\":\"tcpprobe-results\",\"version\":2,\"toolVersion\":\"9.9\"}", "9.9"),
         ("{\"format\":\"tcpprobe-results\",\"version\":1}", "`plan` is missing"),
-        ("{\"format\":\"x\",\"format\":\"y\"}", "twice"), ("\u{0}\u{1}", "no file of results"), ("{} x", "follows"),
+        ("{\"format\":\"x\",\"format\":\"y\"}", "twice"), ("\u{0}\u{1}", "not a results file"), ("{} x", "follows"),
         ("{\"version\":1,\"event\":\"run-started\"}\n{\"version\":1}", "follows"),
     ])
     func otherFilesAreRefused(_ text: String, _ reason: String) {
@@ -205,7 +205,7 @@ import Testing
         ("\"verdict\":\"passed\"", "\"verdict\":\"great\"", "`verdict`"),
         ("\"duration\":35120000", "\"duration\":-1", "`duration`"),
         ("\"duration\":35120000", "\"duration\":1e99", "`duration`"),
-        ("[[1,2]]", "[[1,3]]", "case 3 of 2"), ("[[1,2]]", "[[1,1]]", "none of its shard"),
+        ("[[1,2]]", "[[1,3]]", "case 3 of 2"), ("[[1,2]]", "[[1,1]]", "does not belong to its shard"),
         ("[[1,2]]", "[[1,9007199254740992]]", "more cases than the file"),
         ("\"index\":1", "\"index\":2", "must be 1 to 1"),
         ("\"expectedResults\":2", "\"expectedResults\":3", "of 3"), ("\"level\":\"must\"", "\"level\":7", "`level`"),

@@ -34,7 +34,7 @@ import Testing
         #expect(summary.notRun == 1 && summary.notRunCases.map(\.id) == ["c3"])
         #expect(
             summary.runErrors == [
-                "two.json: shard 2 of 2 lacks 1 case that was not run, such as c3, and does not say why; run it again, and merge all results"
+                "two.json: shard 2 of 2 lacks 1 case that was not run, such as c3, and gives no reason; run it again, and merge all results"
             ])
     }
 
@@ -64,7 +64,7 @@ import Testing
         let summary = try summary(
             shards(all) { $0.replacing("\"complete\":true", with: "\"complete\":false") })
         #expect(summary.exitCode == 3)
-        #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 says that it is not complete") == true)
+        #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 is marked as incomplete") == true)
     }
 
     @Test func exitCodeOfAFileIsNotLost() throws {
@@ -84,7 +84,7 @@ import Testing
         failed.findings = [Finding(.failed, "why")]
         let summary = try summary(shards([.sample("c2"), failed], head: { $0.isStrict = true }))
         #expect(summary.exitCode == 3)
-        #expect(summary.runErrors == ["two.json: shard 2 of 2 ended with exit code 1, so the whole did not pass"])
+        #expect(summary.runErrors == ["two.json: shard 2 of 2 ended with exit code 1, so the merged run did not pass"])
     }
 
     /// `--fail-fast`: the failed case explains why the others were not run.
@@ -135,13 +135,13 @@ import Testing
                 ResultsSamples.shard("3/3", of: 1, places: [], path: "r3.json") { $0.startedAt = nil },
             ]).remarks
         }
-        let text = " before shard 2 of 3 (r2.json): are they of one run?"
-        #expect(try remarks(30 * 86_400 + 5) == ["shard 1 of 3 (r1.json) was begun 30 days\(text)"])
-        #expect(try remarks(86_401) == ["shard 1 of 3 (r1.json) was begun 1 day\(text)"])
+        let text = " before shard 2 of 3 (r2.json): are they from the same run?"
+        #expect(try remarks(30 * 86_400 + 5) == ["shard 1 of 3 (r1.json) started 30 days\(text)"])
+        #expect(try remarks(86_401) == ["shard 1 of 3 (r1.json) started 1 day\(text)"])
         #expect(try remarks(86_400).isEmpty)
         #expect(
             try remarks(-2 * 86_400) == [
-                "shard 2 of 3 (r2.json) was begun 2 days before shard 1 of 3 (r1.json): are they of one run?"
+                "shard 2 of 3 (r2.json) started 2 days before shard 1 of 3 (r1.json): are they from the same run?"
             ])
     }
 }

@@ -72,12 +72,12 @@ struct ExpectationFields {
             text.append(byte)
         }
         guard index < end else {
-            fail("this \(quote == 0x22 ? "\"" : "'") is not closed on its line", from: start, to: end, nil)
+            fail("this \(quote == 0x22 ? "\"" : "'") is not closed on the same line", from: start, to: end, nil)
             return
         }
         index += 1
         if index < end, !isBlank(bytes[index]) {
-            fail("a blank is missing behind the closing quote", from: index, to: index + 1, nil)
+            fail("missing blank after the closing quote", from: index, to: index + 1, nil)
             return
         }
         add(text, isQuoted: true, from: start)
@@ -90,7 +90,7 @@ struct ExpectationFields {
         let start = index
         index += 2
         guard index <= end else {
-            fail("this \" is not closed on its line", from: word, to: end, nil)
+            fail("this \" is not closed on the same line", from: word, to: end, nil)
             return nil
         }
         switch bytes[index - 1] {
@@ -109,8 +109,8 @@ struct ExpectationFields {
         default: break
         }
         fail(
-            "this is no escape", from: start, to: min(index, end),
-            "the escapes are \\\" \\\\ \\r \\n \\t \\0 \\xHH; in 'single quotes' nothing is escaped")
+            "unknown escape", from: start, to: min(index, end),
+            "the escapes are \\\" \\\\ \\r \\n \\t \\0 \\xHH; 'single quotes' have no escapes")
         return nil
     }
 

@@ -50,7 +50,7 @@ package struct ExpectationsFile: Sendable {
             problems = [
                 Problem(
                     span: SourceSpan(start: offset, end: offset + 1), text: "the file is not UTF-8 text",
-                    hint: "a byte of a name that is no text is written \"\\xHH\"")
+                    hint: "write a byte that is not valid UTF-8 as \"\\xHH\"")
             ]
             return
         }
@@ -65,8 +65,8 @@ package struct ExpectationsFile: Sendable {
             guard let expected = expected(fields, number) else { continue }
             if let other = seen[expected.key], other.word != expected.word {
                 report(
-                    "this case is expected to be \(other.word) already, in line \(other.line)",
-                    at: fields.all[2].span, hint: "one of the two lines goes")
+                    "line \(other.line) already expects \(other.word) for this case",
+                    at: fields.all[2].span, hint: "remove one of the two lines")
                 continue
             }
             seen[expected.key] = expected
@@ -85,7 +85,7 @@ package struct ExpectationsFile: Sendable {
             let place = "\(Escaped.text(location.path)):\(location.line):\(location.column)"
             return "\(place): error: \(problem.text)\n" + renderer.excerpt(problem.span)
                 + (problem.hint.map { "  hint: \($0)\n" } ?? "")
-        }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more lines are wrong\n" : "")
+        }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more invalid lines\n" : "")
     }
 
     /// Splits the comments above the first expectation: those below the last empty line belong to that expectation, the
@@ -111,16 +111,16 @@ package struct ExpectationsFile: Sendable {
         }
         let all = fields.all
         if all.count < 3 {
-            let missing = all.count == 1 ? "a case's id and a verdict are" : "a verdict is"
+            let missing = all.count == 1 ? "case id and verdict" : "verdict"
             report(
-                "\(missing) missing in this line", at: all[all.count - 1].span,
-                hint: "a line is: subject, case, verdict, and # a comment")
+                "missing \(missing) on this line", at: all[all.count - 1].span,
+                hint: "write a subject, a case's id, a verdict, and optionally # a comment")
             return nil
         }
         if all.count > 3 {
             report(
-                "this is a word too many: a line is a subject, a case's id and a verdict", at: all[3].span,
-                hint: "a comment begins with #; an id with blanks in it stands in 'quotes'")
+                "unexpected word: a line has a subject, a case's id and a verdict", at: all[3].span,
+                hint: "begin a comment with #; put an id that contains blanks in 'quotes'")
             return nil
         }
         let isAtTimes = all[2].text.hasSuffix("?")
@@ -128,14 +128,14 @@ package struct ExpectationsFile: Sendable {
         guard let verdict = Verdict(rawValue: word) else {
             let near = Suggestion.nearest(to: word, among: Verdict.allCases.map(\.rawValue))
             report(
-                "\(Escaped.text(all[2].text.utf8.prefix(60))) is no verdict", at: all[2].span,
+                "\(Escaped.text(all[2].text.utf8.prefix(60))) is not a verdict", at: all[2].span,
                 hint: near.map { "did you mean \($0)?" } ?? "the verdicts are \(ExpectationsFile.verdicts)")
             return nil
         }
         if isAtTimes, verdict == .passed || verdict >= .unsupported {
             report(
-                "\(word)? says nothing: a ? is for a verdict that comes at times in place of passed", at: all[2].span,
-                hint: "failed?, error? and inconclusive? can be written")
+                "\(word)? is meaningless: ? marks a verdict that occasionally replaces passed", at: all[2].span,
+                hint: "use failed?, error? or inconclusive?")
             return nil
         }
         let subject = all[0].text == ExpectationsFile.noSubject && !all[0].isQuoted ? nil : all[0].text

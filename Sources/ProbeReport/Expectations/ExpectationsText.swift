@@ -11,8 +11,8 @@ import ProbeScenario
 struct ExpectationsText {
     /// The first lines of a new file.
     private static let newHeader = [
-        "# What is known not to pass: subject, case, verdict, # why.",
-        "# `tcpprobe run --expect FILE` takes these for known; `--write-expectations FILE` renews them and keeps the comments.",
+        "# Cases known not to pass: subject, case, verdict, # why.",
+        "# `tcpprobe run --expect FILE` treats these as expected; `--write-expectations FILE` updates them and keeps the comments.",
         "",
     ]
 

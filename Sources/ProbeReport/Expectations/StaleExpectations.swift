@@ -35,12 +35,12 @@ package enum StaleExpectations {
                     left += 1
                 }
             }
-            if left > 0 { notes.append("\(file.source.path): \(left) more lines are about no case of this run") }
+            if left > 0 { notes.append("\(file.source.path): \(left) more lines match no case of this run") }
             for (subject, count) in absent.sorted(by: { $0.key < $1.key }) {
                 let lines = count == 1 ? "1 line is" : "\(count) lines are"
                 let near = Suggestion.nearest(to: subject, among: subjects.sorted())
                 notes.append(
-                    "\(file.source.path): \(lines) about \(subject), which is no subject of this run"
+                    "\(file.source.path): \(lines) about \(subject), which is not a subject of this run"
                         + (near.map { "; did you mean \($0)?" } ?? ""))
             }
             return notes
@@ -50,15 +50,15 @@ package enum StaleExpectations {
     private static func reason(_ key: CaseKey, _ ids: Set<String>) -> String {
         if ids.contains(key.id) {
             return key.subject == nil
-                ? "\(key.id) is run by a subject, which stands here instead of \(ExpectationsFile.noSubject)"
-                : "\(key.id) tests no subject: \(ExpectationsFile.noSubject) stands for that"
+                ? "\(key.id) tests a subject; write its name instead of \(ExpectationsFile.noSubject)"
+                : "\(key.id) tests no subject; write \(ExpectationsFile.noSubject) instead of the name"
         }
         // Ids are shorter if only a folder of the suite was run.
         if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
-            return "there is no case \(key.id) in this run, but \(short): ids begin below the folder that is given, "
-                + "and `--filter` picks a part of it"
+            return "this run has no case \(key.id), but has \(short): ids are relative to the given folder; "
+                + "use `--filter` to run only a part of it"
         }
         let near = Suggestion.nearest(to: key.id, among: ids.sorted())
-        return "there is no case \(key.id) in this run" + (near.map { "; did you mean \($0)?" } ?? "")
+        return "this run has no case \(key.id)" + (near.map { "; did you mean \($0)?" } ?? "")
     }
 }

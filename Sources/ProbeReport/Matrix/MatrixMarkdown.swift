@@ -14,7 +14,7 @@ struct MatrixMarkdown {
         var text = "# Results\n\n"
         if let signal = summary.interruptionText {
             text +=
-                "**The run was interrupted by \(MarkdownText.escaped(signal)); results not there: \(summary.notRun).**\n\n"
+                "**The run was interrupted by \(MarkdownText.escaped(signal)); results not run: \(summary.notRun).**\n\n"
         }
         text += scores
         for group in matrix.groups { text += "\n" + table(group) }
@@ -88,7 +88,7 @@ struct MatrixMarkdown {
                 text += "\n"
             }
         }
-        return text.isEmpty ? "" : "\n## What did not pass\n\n" + text
+        return text.isEmpty ? "" : "\n## Results that did not pass\n\n" + text
     }
 
     private func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }

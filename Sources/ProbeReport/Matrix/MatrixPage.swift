@@ -100,7 +100,7 @@ struct MatrixPage {
             "main", [:], filters,
             .element(
                 "table", [:],
-                .element("caption", [:], "Cases down, transports across. A cell leads to what is known of it."), head,
+                .element("caption", [:], "Rows are cases, columns are transports. Each cell links to the details of its result."), head,
                 matrix.groups.map(group).joined))
     }
 

@@ -89,7 +89,7 @@ struct MatrixText {
             }
         }
         if left > 0 {
-            let text = "… and \(left) more; `--matrix FILE.html` has all"
+            let text = "… and \(left) more; `--matrix FILE.html` lists all"
             lines.append(Line(label: text, isGroup: false, cells: []))
         }
         return lines

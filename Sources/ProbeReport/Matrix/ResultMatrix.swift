@@ -103,7 +103,7 @@ struct ResultMatrix: Sendable {
         rows[place.row].cells[place.subject] = cell
     }
 
-    // MARK: What is in it
+    // MARK: Contents
 
     /// The number of subjects, without the column of cases that have none.
     var subjectCount: Int { subjects.count { $0 != nil } }
@@ -191,7 +191,7 @@ struct ResultMatrix: Sendable {
     private mutating func detail(of result: CaseResult) -> (String, String) {
         guard let timelineLimit, result.verdict != .passed else { return ("", "") }
         if diagnosticBytes >= ResultMatrix.diagnosticLimit {
-            return ("  the diagnostics of this run are larger than can be kept; run it again for this one\n", "")
+            return ("  the diagnostics of this run exceed the size limit; run this case again to see its diagnostic\n", "")
         }
         let text = CaseText(options: options, timelineLimit: timelineLimit)
         let detail = (text.diagnostic(result), text.timeline(result))

@@ -26,7 +26,7 @@ struct CaseDiagram {
             case .entry(let index): append(result.timeline[index], index)
             case .omitted(let count, _, _):
                 let time = diagram.rows.last?.time ?? result.timeline.first?.time ?? 0
-                diagram.append(.note("… \(count) entries are left out here"), at: time, tone: .faint)
+                diagram.append(.note("… \(count) entries are omitted here"), at: time, tone: .faint)
             }
         }
     }
@@ -34,7 +34,7 @@ struct CaseDiagram {
     /// The diagram; `nil` if there is nothing to draw.
     var value: SequenceDiagram? { diagram.rows.isEmpty ? nil : diagram }
 
-    // MARK: What is known before
+    // MARK: Preparation
 
     /// Adds the lifelines: the parties of packets first, with the client at the left, then those of events.
     private mutating func placeLifelines() {
@@ -182,7 +182,7 @@ private struct StepWords {
         return isSend ? String(words[0]) : nil
     }
 
-    /// Verbs after an actor's name that describe what no orderly peer does.
+    /// Verbs after an actor's name that describe disorderly behaviour.
     private static let faults: Set<Substring> = [
         "reset", "vanish", "signal", "corrupt", "discard", "replace", "insert", "hold", "reboot", "read",
     ]

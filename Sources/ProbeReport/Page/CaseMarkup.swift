@@ -70,7 +70,7 @@ struct CaseMarkup {
         for finding in result.findings.prefix(Self.mostFindings) { html += self.finding(finding) }
         if result.findings.count > Self.mostFindings {
             let more = ByteText.count(result.findings.count - Self.mostFindings, "more finding")
-            html += Self.soft("\(more); `--json FILE` has all")
+            html += Self.soft("\(more); `--json FILE` lists all")
         }
         return html
     }
@@ -138,15 +138,15 @@ struct CaseMarkup {
         var html = Self.soft(facts.joined(separator: " · "))
         if let expected = options.rules.expectations[result.key] {
             let why = expected.comment.map { ": \($0)" } ?? ""
-            html += Self.soft("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)")
+            html += Self.soft("Expected: \(expected.verdict.rawValue), according to \(expected.place)\(why)")
         }
         if options.disposition(of: result) == .advisory {
-            let strict = result.level == .should ? " (with --strict it does)" : ""
-            html += Self.soft("Of level \(result.level.rawValue): this does not fail the run\(strict).")
+            let strict = result.level == .should ? " (unless --strict is given)" : ""
+            html += Self.soft("Level \(result.level.rawValue): does not fail the run\(strict).")
         }
         if let alone = result.alone {
-            let what = alone.text ?? "it could not be told whether it fails alone: \(alone.verdict.rawValue)"
-            html += Self.soft("Run again in a fresh process of the adapter: \(what).")
+            let what = alone.text.map { "fails \($0)" } ?? "unknown whether it fails alone: \(alone.verdict.rawValue)"
+            html += Self.soft("Rerun in a fresh adapter process: \(what).")
         }
         for fact in result.exploration?.facts ?? [] {
             html += Self.soft("\(fact.name): \(fact.value)")

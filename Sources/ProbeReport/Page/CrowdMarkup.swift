@@ -58,7 +58,7 @@ struct CrowdMarkup {
         }
         var plot = Plot(
             title: "Histogram of waits for \(latency.wait), from \(times3[0].1) to \(times3[2].1), logarithmic",
-            largest: "most in one bar: \(Int(largest))", ticks: times3)
+            largest: "largest bar: \(Int(largest))", ticks: times3)
         plot.addBars(counts.map { largest > 0 ? $0 / largest : 0 })
         return plot
     }

@@ -1,8 +1,8 @@
 import ProbeBase
 package import ProbeEvents
 
-/// The run as one HTML page for people: counts, the cases that did not pass, and for each case its script, what
-/// happened as a sequence diagram, and why.
+/// The run as one HTML page for people: counts, the cases that did not pass, and for each case its script, a sequence
+/// diagram of what happened, and its findings.
 ///
 /// The page is complete when the run has ended. Until then the results are kept as markup, in bounded memory
 /// (``PageCases``).
@@ -55,7 +55,7 @@ package struct HTMLRecorder: Recorder {
 
     private mutating func document(_ summary: RunSummary) -> [UInt8] {
         if unlistedRounds > 0 {
-            overview.note("\(ByteText.count(unlistedRounds, "further round")) with the same verdict only counted")
+            overview.note("\(ByteText.count(unlistedRounds, "further round")) with the same verdict counted, but not listed")
         }
         let top = PageOverview(overview: overview, cases: cases, summary: summary, options: options)
         return PageFrame.document(title: "tcpprobe: \(top.verdicts)", styles: [.run, .diagram]) { body in

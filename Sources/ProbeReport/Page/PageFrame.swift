@@ -55,7 +55,7 @@ package enum PageFrame {
         .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], $0) }.joined)
     }
 
-    /// Returns a remark that nobody may overlook.
+    /// Returns a prominent remark.
     package static func alarm(_ text: String) -> HTMLText { .element("p", ["class": "alarm"], text) }
 
     /// Returns the facts of a run: counts, followed by its date, its duration and the version that ran it.

@@ -87,14 +87,14 @@ struct PageOverview {
         var notes: [String] = []
         if cases.leftOutDiagrams > 0 {
             notes.append(
-                "\(ByteText.count(cases.leftOutDiagrams, "sequence diagram")) left out, as the page would be too large")
+                "\(ByteText.count(cases.leftOutDiagrams, "sequence diagram")) omitted, because the page would be too large")
         }
         if cases.leftOutScripts > 0 {
-            notes.append("\(ByteText.count(cases.leftOutScripts, "script")) left out, as the page would be too large")
+            notes.append("\(ByteText.count(cases.leftOutScripts, "script")) omitted, because the page would be too large")
         }
         if cases.unlisted > 0 {
             notes.append(
-                "\(ByteText.count(cases.unlisted, "result")) only counted, as the page would be too large; --json FILE has all"
+                "\(ByteText.count(cases.unlisted, "result")) counted, but not listed, because the page would be too large; --json FILE lists all"
             )
         }
         return notes
@@ -114,7 +114,7 @@ struct PageOverview {
         if rest > 0 { items += .element("li", [:], "… and \(rest) more") }
         return .element(
             "nav", ["aria-labelledby": "-h-bad"],
-            .element("h2", ["id": "-h-bad"], "What did not pass"), .element("ul", ["class": "list"], items))
+            .element("h2", ["id": "-h-bad"], "Cases that did not pass"), .element("ul", ["class": "list"], items))
     }
 
     private func link(_ name: String, _ anchor: String?) -> HTMLText {
@@ -137,7 +137,7 @@ struct PageOverview {
                 .element("td", [:], "\(text) of \(ByteText.count(total, "round"))"))
         }
         return section(
-            "flaky", "Flaky: not the same in each round",
+            "flaky", "Flaky: different verdicts between rounds",
             .table("Cases with different verdicts between rounds", ["Case", "Verdicts"], rows))
     }
 

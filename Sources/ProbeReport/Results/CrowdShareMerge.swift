@@ -22,9 +22,9 @@ struct CrowdShareMerge {
             let reason =
                 file.hasCase(at: place)
                 ? file.interruptionText.map { "it was not run there: that run was interrupted (\($0))" }
-                    ?? "it was not run there" : "that run did not have it"
+                    ?? "it was not run there" : "that run did not include it"
             finding = Finding(
-                .error, "\(file.head.name) has no result of this case",
+                .error, "\(file.head.name) has no result for this case",
                 details: [reason, "the results of that share are in \(file.path)"],
                 hints: ["run that share again, and merge the results of all shares"])
             isInterrupted = file.end.interruptedBy != nil

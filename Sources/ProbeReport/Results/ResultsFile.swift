@@ -97,12 +97,12 @@ package struct ResultsFile: Sendable {
         } catch {
             throw JSONContentError(
                 error.reason == .unexpectedEnd
-                    ? "it is cut off: the JSON has no end (\(ByteText.count(bytes.count, "byte")))"
-                    : "it is no file of results: \(error.text)")
+                    ? "the file is truncated: the JSON has no end (\(ByteText.count(bytes.count, "byte")))"
+                    : "not a results file: \(error.text)")
         }
         guard document["format"]?.text == ResultsHead.format else {
             throw JSONContentError(
-                "it is no file of results: `format` is not `\(ResultsHead.format)`; `tcpprobe run --results` writes them"
+                "not a results file: `format` is not `\(ResultsHead.format)`; `tcpprobe run --results` writes results files"
             )
         }
         let version: Int = try document.required("version", .count)
@@ -139,7 +139,7 @@ package struct ResultsFile: Sendable {
             }
             let indices = try ResultsFormat.numbers(value, list.count, "sourceMaps")
             guard indices.allSatisfy(files.indices.contains) else {
-                throw JSONContentError("`sourceMaps` has a number that is none of `sources`")
+                throw JSONContentError("`sourceMaps` has a number that is not an index of `sources`")
             }
             maps.append(SourceMap(indices.map { files[$0] }))
         }
@@ -181,7 +181,7 @@ package struct ResultsFile: Sendable {
         if let known = indices[place] {
             let item = planned[known].item
             guard value["id"]?.text == item.id, value["subject"]?.text == item.subject else {
-                throw JSONContentError("place \(place) has another case: \(Escaped.text(item.id))")
+                throw JSONContentError("place \(place) already has a different case: \(Escaped.text(item.id))")
             }
             return known
         }
@@ -199,7 +199,7 @@ package struct ResultsFile: Sendable {
         }
         let own = Set(head.places)
         if let other = planned.first(where: { !own.contains($0.place) }) {
-            throw JSONContentError("the case \(Escaped.text(other.item.id)) is none of its shard")
+            throw JSONContentError("case \(Escaped.text(other.item.id)) does not belong to its shard")
         }
         var seen: Set<EntryID> = []
         for entry in entries where !seen.insert(EntryID(item: entry.item, round: entry.round)).inserted {
@@ -208,7 +208,7 @@ package struct ResultsFile: Sendable {
         guard let expected = head.expectedResults else { return }
         if entries.count + end.notRun != expected {
             throw JSONContentError(
-                "it has \(ByteText.count(entries.count, "result")), and \(end.notRun) not run, of \(expected) that its shard has"
+                "it has \(ByteText.count(entries.count, "result")) and \(end.notRun) not run, but its shard has \(expected)"
             )
         }
     }
@@ -283,7 +283,7 @@ package struct ResultsFile: Sendable {
         do throws(JSONError) {
             return try parse(range, in: bytes, &position)
         } catch {
-            throw JSONContentError("it is no JSON: \(error.text)")
+            throw JSONContentError("not JSON: \(error.text)")
         }
     }
 }
@@ -308,20 +308,20 @@ extension ResultsFile {
             let example = unrun.first.map { ", such as \($0.id)" } ?? ""
             let results = unrun.isEmpty ? "result" : "case"
             return
-                "\(path): \(head.name) lacks \(ByteText.count(count, results)) that \(count == 1 ? "was" : "were") not run\(example), and does not say why; \(again)"
+                "\(path): \(head.name) lacks \(ByteText.count(count, results)) that \(count == 1 ? "was" : "were") not run\(example), and gives no reason; \(again)"
         }
         if !end.isComplete {
-            return "\(path): \(head.name) says that it is not complete, and not what is missing; \(again)"
+            return "\(path): \(head.name) is marked as incomplete, but does not state what is missing; \(again)"
         }
         return end.exitCode == 0
             ? nil
-            : "\(path): \(head.name) ended with exit code \(end.exitCode), and no result says why; \(again)"
+            : "\(path): \(head.name) ended with exit code \(end.exitCode), but no result explains why; \(again)"
     }
 
     /// An error stating that the run failed, for a merged run in which nothing else fails; `nil` if it passed.
     var failureText: String? {
         let code = max(end.exitCode, ownExitCode)
-        return code == 0 ? nil : "\(path): \(head.name) ended with exit code \(code), so the whole did not pass"
+        return code == 0 ? nil : "\(path): \(head.name) ended with exit code \(code), so the merged run did not pass"
     }
 
     /// The exit code that results from the run's results and errors.

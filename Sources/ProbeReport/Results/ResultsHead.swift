@@ -13,7 +13,7 @@ package struct ResultsHead: Sendable, Equatable {
     package var planHash: String
     /// The number of cases in the whole plan.
     package var planCases: Int
-    /// How the plan was divided: shards that were divided differently do not fit together.
+    /// How the plan was divided: shards that were divided differently can't be merged.
     package var division = ResultsHead.whole
     package var share = Share.whole
     /// The share of the crowds' members; `nil` for all of them.
@@ -46,7 +46,7 @@ package struct ResultsHead: Sendable, Equatable {
     }
 }
 
-/// The reason why a file can't be used as results, or why several files do not fit together. It is a sentence in which
+/// The reason why a file can't be used as results, or why several files can't be merged. It is a sentence in which
 /// names of files and texts from them are escaped.
 package struct ResultsProblem: Error, Equatable, CustomStringConvertible {
     package var description: String

@@ -15,7 +15,7 @@ package struct ResultsMerge: Sendable {
         func isSameCase(as other: Place) -> Bool { place == other.place && round == other.round }
     }
 
-    /// The files that count: one for each shard, or for each of its crowd shares.
+    /// The files that are merged: one for each shard, or for each of its crowd shares.
     private let files: [ResultsFile]
     /// The results in order. Results of a crowd's shares, which belong together, are neighbours.
     private var order: [Place] = []
@@ -38,9 +38,9 @@ package struct ResultsMerge: Sendable {
     /// Merges files.
     ///
     /// - Parameter given: at least one file.
-    /// - Throws: a description of what does not fit together, with the names of the files.
+    /// - Throws: a description of why the files can't be merged, with their names.
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
-        guard let first = given.first else { throw ResultsProblem("there is no file of results") }
+        guard let first = given.first else { throw ResultsProblem("no results files are given") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
         let (last, remarks) = try ResultsMerge.lastTries(given)
         self.remarks = remarks
@@ -145,7 +145,7 @@ package struct ResultsMerge: Sendable {
                     continue
                 }
                 guard keys.insert(item.key).inserted else {
-                    throw ResultsProblem("the case \(Escaped.text(item.id)) has two places in the plan: \(file.name)")
+                    throw ResultsProblem("case \(Escaped.text(item.id)) has two places in the plan: \(file.name)")
                 }
                 var item = item
                 if let share = file.head.crowdShare { item.rerun = CrowdShareMerge.whole(item.rerun, share) }
@@ -155,7 +155,7 @@ package struct ResultsMerge: Sendable {
                 order.append(
                     Place(file: index, entry: number, place: file.planned[entry.item].place, round: entry.round))
                 let (sum, overflow) = total.addingReportingOverflow(entry.duration)
-                if overflow { throw ResultsProblem("\(file.name): the durations are too long to be true") }
+                if overflow { throw ResultsProblem("\(file.name): the durations are implausibly long") }
                 total = sum
             }
         }
@@ -194,7 +194,7 @@ package struct ResultsMerge: Sendable {
         return end
     }
 
-    /// Returns each text once: every shard reports what is true of all.
+    /// Returns each text once, because every shard reports what applies to all of them.
     private static func distinct(_ texts: [String]) -> [String] {
         var known: Set<String> = []
         return texts.filter { known.insert($0).inserted }
@@ -217,20 +217,20 @@ extension ResultsMerge {
         let (one, other) = (first.head, file.head)
         if one.version != other.version {
             throw differ(
-                "results of two versions of tcpprobe do not fit together", Escaped.text(one.version),
+                "results of different versions of tcpprobe cannot be merged", Escaped.text(one.version),
                 Escaped.text(other.version))
         }
         if one.planHash != other.planHash || one.planCases != other.planCases {
             throw differ(
-                "results of two plans do not fit together (other cases, scripts or options)",
+                "results of different plans cannot be merged (different cases, scripts or options)",
                 "plan \(Escaped.text(String(one.planHash.prefix(8)))) of \(ByteText.count(one.planCases, "case"))",
                 "plan \(Escaped.text(String(other.planHash.prefix(8)))) of \(ByteText.count(other.planCases, "case"))")
         }
         if one.share.total != other.share.total {
-            throw differ("the shards are of different totals", one.name, other.name)
+            throw differ("the shards have different totals", one.name, other.name)
         }
         if one.crowdShare?.total != other.crowdShare?.total {
-            throw differ("the crowd shares are of different totals", one.name, other.name)
+            throw differ("the crowd shares have different totals", one.name, other.name)
         }
         if one.division != other.division {
             throw differ(
@@ -247,7 +247,7 @@ extension ResultsMerge {
     ) throws(ResultsProblem) {
         if file.head.share != owner.head.share {
             throw ResultsProblem(
-                "the case \(Escaped.text(item.id)) is in two shards, so they were not divided in the same way: \(owner.name), \(file.name)"
+                "case \(Escaped.text(item.id)) is in two shards, so they were not divided in the same way: \(owner.name), \(file.name)"
             )
         }
         if item.key != known.key {
@@ -278,15 +278,15 @@ extension ResultsMerge {
             }
             if file.head.attempt == other.head.attempt {
                 throw ResultsProblem(
-                    "\(file.head.name) is there twice, each as try \(file.head.attempt)\(verdicts(other, file)): \(other.name), \(file.name); "
-                        + "remove one of them. A later try replaces an earlier one where the engine counts them: Slurm, Buildkite, "
+                    "\(file.head.name) is given twice, each as attempt \(file.head.attempt)\(verdicts(other, file)): \(other.name), \(file.name); "
+                        + "remove one of them. A later attempt replaces an earlier one if the engine counts attempts, as Slurm, Buildkite, "
                         + "Cloud Run, AWS Batch and GitHub do"
                 )
             }
             let (last, earlier) = file.head.attempt > other.head.attempt ? (file, other) : (other, file)
             chosen[known] = last
             remarks.append(
-                "\(file.head.name): \(last.name) (try \(last.head.attempt)) replaces \(earlier.name) (try \(earlier.head.attempt))"
+                "\(file.head.name): \(last.name) (attempt \(last.head.attempt)) replaces \(earlier.name) (attempt \(earlier.head.attempt))"
             )
         }
         chosen.sort { left, right in
@@ -306,7 +306,7 @@ extension ResultsMerge {
         guard let differing else { return "" }
         let item = other.planned[differing.item].item
         return
-            ", with other verdicts (\(Escaped.text(item.id)): \(known[item.key]?.rawValue ?? ""), \(differing.verdict.rawValue))"
+            ", with different verdicts (\(Escaped.text(item.id)): \(known[item.key]?.rawValue ?? ""), \(differing.verdict.rawValue))"
     }
 
     /// Checks that all shards are present.
@@ -349,14 +349,14 @@ extension ResultsMerge {
         else { return [] }
         let days = ByteText.count(Int((last.time - first.time) / secondsPerDay), "day")
         return [
-            "\(first.file.head.name) (\(first.file.name)) was begun \(days) before \(last.file.head.name) (\(last.file.name)): are they of one run?"
+            "\(first.file.head.name) (\(first.file.name)) started \(days) before \(last.file.head.name) (\(last.file.name)): are they from the same run?"
         ]
     }
 
     static func interruptionRemarks(_ files: [ResultsFile]) -> [String] {
         files.compactMap { file in
             file.interruptionText.map { signal in
-                "\(file.head.name) was interrupted (\(signal)), so the whole is not complete: \(file.name)"
+                "\(file.head.name) was interrupted (\(signal)), so the merged run is incomplete: \(file.name)"
             }
         }
     }

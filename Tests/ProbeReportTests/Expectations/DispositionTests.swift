@@ -90,10 +90,10 @@ import Testing
         #expect(line(Self.result(.failed), options(.failed)) == "expected     a  (failed: it | <is> `so`)  35 ms\n")
         #expect(
             line(Self.result(.passed), options(.failed))
-                == "UNEXPECTED   a  (passed, but known.txt:3 says failed)  35 ms\n")
+                == "UNEXPECTED   a  (passed, but known.txt:3 expects failed)  35 ms\n")
         let other = line(Self.result(.failed), options(.error))
         #expect(other.hasPrefix("FAILED       a  35 ms\n"))
-        #expect(other.contains("\n  expected:  error, says known.txt:3: it | <is> `so`\n"))
+        #expect(other.contains("\n  expected:  error, according to known.txt:3: it | <is> `so`\n"))
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
@@ -112,7 +112,7 @@ import Testing
         #expect(try outcome(Self.result(.passed), options(.failed)) == known)
         #expect(
             try outcome(Self.result(.passed), options(.failed, strict: true))
-                == "\(known)|failure|unexpected-pass|passed, but known.txt:3 says failed")
+                == "\(known)|failure|unexpected-pass|passed, but known.txt:3 expects failed")
     }
 
     @Test func tapShowsTheDisposition() throws {
@@ -124,7 +124,7 @@ import Testing
         #expect(try point(Self.result(.failed), options(.failed)) == "not ok 1 - a # TODO expected: it | <is> `so`")
         #expect(try point(Self.result(.failed), options(.error)) == "not ok 1 - a")
         #expect(
-            try point(Self.result(.passed), options(.failed)) == "ok 1 - a # TODO expected failed, says known.txt:3")
+            try point(Self.result(.passed), options(.failed)) == "ok 1 - a # TODO expected failed, according to known.txt:3")
         #expect(try point(Self.result(.passed), options(.failed, strict: true)) == "not ok 1 - a")
     }
 
@@ -135,7 +135,7 @@ import Testing
         }
         #expect(first(Self.result(.failed), options(.failed)).hasPrefix("::notice file="))
         let warning =
-            "file=known.txt,line=3,title=a%3A passed::it passed, but this line says failed; take the line out\n"
+            "file=known.txt,line=3,title=a%3A passed::the case passed, but this line expects failed; remove the line\n"
         #expect(first(Self.result(.passed), options(.failed)) == "::warning \(warning)")
         #expect(first(Self.result(.passed), options(.failed, strict: true)) == "::error \(warning)")
     }
@@ -145,7 +145,7 @@ import Testing
         for (expected, strict) in [(Verdict.failed, false), (.error, true), (.passed, false)] {
             let options = options(expected, strict: strict)
             var tally = RunTally(
-                planned: [], rules: options.rules, notes: ["known.txt:3: there is no case b in this run"])
+                planned: [], rules: options.rules, notes: ["known.txt:3: this run has no case b"])
             let results = Verdict.allCases.map { Self.result($0) }
             for result in results { tally.count(result) }
             let text = JSONRecorder(options: options).written(

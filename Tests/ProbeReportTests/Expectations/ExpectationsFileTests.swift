@@ -13,7 +13,7 @@ import Testing
         let file = file(
             "\u{feff}# Known.\r\n\r\n# about close\r\nasyncio \t close/eof-mid-line  failed  # delivers the rest\r\n"
                 + "-  redis[x=1#2]  inconclusive#no\n- redis[x=1#2] error\n\n  # the end")
-        #expect(file.problems.map(\.text) == ["inconclusive#no is no verdict"])
+        #expect(file.problems.map(\.text) == ["inconclusive#no is not a verdict"])
         #expect(file.header == ["# Known.", ""])
         #expect(file.footer == ["", "  # the end"])
         try #require(file.lines.count == 2)
@@ -73,7 +73,7 @@ import Testing
     @Test func manyProblemsAreBounded() {
         let text = file(String(repeating: "x\n", count: 5000)).diagnostics
         #expect(text.split(separator: "\n").count == 20 * 4 + 1)
-        #expect(text.hasSuffix("… and 4980 more lines are wrong\n"))
+        #expect(text.hasSuffix("… and 4980 more invalid lines\n"))
     }
 
     /// Whatever a file contains, nothing traps, and no output is interpreted by a terminal.

@@ -16,8 +16,8 @@ import Testing
     }
 
     static let fresh = """
-        # What is known not to pass: subject, case, verdict, # why.
-        # `tcpprobe run --expect FILE` takes these for known; `--write-expectations FILE` renews them and keeps the comments.
+        # Cases known not to pass: subject, case, verdict, # why.
+        # `tcpprobe run --expect FILE` treats these as expected; `--write-expectations FILE` updates them and keeps the comments.
 
         asyncio   close/eof-mid-line      failed
         asyncio   close/half-close-reply  failed

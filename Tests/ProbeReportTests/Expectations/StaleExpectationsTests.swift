@@ -16,24 +16,24 @@ import Testing
             ("asyncio framing/crlf failed", []), ("- redis failed", []), ("asyncio away failed", []),
             (
                 "asyncio close/eof-midline failed",
-                ["known.txt:1: there is no case close/eof-midline in this run; did you mean close/eof-mid-line?"]
-            ), ("asyncio nothing/like/it failed", ["known.txt:1: there is no case nothing/like/it in this run"]),
+                ["known.txt:1: this run has no case close/eof-midline; did you mean close/eof-mid-line?"]
+            ), ("asyncio nothing/like/it failed", ["known.txt:1: this run has no case nothing/like/it"]),
             (
                 "\nasyncoi framing/crlf failed\nasyncoi x failed",
-                ["known.txt: 2 lines are about asyncoi, which is no subject of this run; did you mean asyncio?"]
+                ["known.txt: 2 lines are about asyncoi, which is not a subject of this run; did you mean asyncio?"]
             ),
             (
                 "bsd suite/close/eof-mid-line failed",
                 [
-                    "known.txt:1: there is no case suite/close/eof-mid-line in this run, but close/eof-mid-line: "
-                        + "ids begin below the folder that is given, and `--filter` picks a part of it"
+                    "known.txt:1: this run has no case suite/close/eof-mid-line, but has close/eof-mid-line: "
+                        + "ids are relative to the given folder; use `--filter` to run only a part of it"
                 ]
-            ), ("nio x failed", ["known.txt: 1 line is about nio, which is no subject of this run"]),
+            ), ("nio x failed", ["known.txt: 1 line is about nio, which is not a subject of this run"]),
             (
                 "- framing/crlf failed",
-                ["known.txt:1: framing/crlf is run by a subject, which stands here instead of -"]
+                ["known.txt:1: framing/crlf tests a subject; write its name instead of -"]
             ),
-            ("bsd redis failed", ["known.txt:1: redis tests no subject: - stands for that"]),
+            ("bsd redis failed", ["known.txt:1: redis tests no subject; write - instead of the name"]),
         ] as [(String, [String])])
     func whatIsAboutNothingIsTold(text: String, expected: [String]) {
         #expect(notes(text, filteredAway: ["away"]) == expected)
@@ -42,6 +42,6 @@ import Testing
     @Test func manyAreCounted() {
         let all = notes((0..<100).map { "asyncio none-\($0) failed\n" }.joined())
         #expect(all.count == 11)
-        #expect(all.last == "known.txt: 90 more lines are about no case of this run")
+        #expect(all.last == "known.txt: 90 more lines match no case of this run")
     }
 }

@@ -73,8 +73,8 @@ import Testing
         let text = try Python.run(Self.reader, input: MatrixRecorderTests.document(.html, MatrixSamples.rules()))
         for shown in [
             "How 3 transports behave", "close/eof-mid-line", "the title of framing/crlf", MatrixSamples.about,
-            "example/project#12", "T expected the line \"220 ready\"; another one came", "first difference, at byte 9",
-            "FAILED  crlf.scn:10", "Expected: failed, says expectations.txt:3: delivers the rest as a line",
+            "example/project#12", "T expected the line \"220 ready\"; another one came", "first difference at byte 9",
+            "FAILED  crlf.scn:10", "Expected: failed, according to expectations.txt:3: delivers the rest as a line",
         ] { #expect(text.contains(shown), "\(shown)") }
     }
 

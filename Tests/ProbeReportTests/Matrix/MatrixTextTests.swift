@@ -54,7 +54,7 @@ import Testing
         let text = console.written(results.map { .caseEnded($0) } + [.ended(RunSummary())])
         let table = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.contains("2000 cases") }
         #expect(table.count < 170)
-        #expect(table.contains { $0.contains("more; `--matrix FILE.html` has all") })
+        #expect(table.contains { $0.contains("more; `--matrix FILE.html` lists all") })
     }
 
     /// The score line appears as soon as a subject has more than one result, and the table with the second subject.

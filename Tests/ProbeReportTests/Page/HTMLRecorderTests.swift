@@ -192,7 +192,7 @@ import Testing
         }
         let whole = Self.page(Self.run(results))
         #expect(whole.components(of: "<svg role").count == 220)
-        #expect(!whole.contains("left out"))
+        #expect(!whole.contains("omitted"))
         // One script for all rounds that passed, and one for each that failed.
         #expect(whole.components(of: "class=\"script\"").count == 21)
         var limits = PageCases.Limits()
@@ -200,7 +200,7 @@ import Testing
         let smaller = Self.page(Self.run(results), limits: limits)
         #expect(smaller.utf8.count < whole.utf8.count)
         #expect((21..<120).contains(smaller.components(of: "<svg role").count))
-        #expect(smaller.contains("sequence diagrams left out, as the page would be too large"))
+        #expect(smaller.contains("sequence diagrams omitted, because the page would be too large"))
         // A case that did not pass keeps its diagram as long as the diagram of another can be omitted.
         limits.all = 420_000
         let small = Self.page(Self.run(results), limits: limits)
@@ -208,7 +208,7 @@ import Testing
         (limits.all, limits.least) = (1_000, 60_000)
         let least = Self.page(Self.run(results), limits: limits)
         #expect(least.utf8.count < 200_000 && !least.contains("<svg role"))
-        #expect(least.contains("only counted"))
+        #expect(least.contains("counted, but not listed"))
     }
 }
 
