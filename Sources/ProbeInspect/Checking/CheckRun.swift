@@ -159,7 +159,8 @@ package struct CheckRun: Sendable {
     /// missing.
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
-            return "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so its verdicts may be wrong"
+            return
+                "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so its verdicts may be wrong"
         }
         return inspection.analysis.unread.map { "\($0): they may belong to this flow" }
     }
@@ -185,7 +186,8 @@ package struct CheckRun: Sendable {
             outcome.verdict = isWhole ? .failed : .inconclusive
             outcome.failure = failure
             if !isWhole {
-                outcome.failure?.details.append("the file could not be read to its end: the rest of it may change the verdict")
+                outcome.failure?.details.append(
+                    "the file could not be read to its end: the rest of it may change the verdict")
             }
         }
         return outcome

@@ -96,7 +96,8 @@ package enum ConnectionTableText {
         }
         let unfollowed = inspection.analysis.unfollowedCount
         if unfollowed > 0 {
-            summary += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed, because there are too many flows"
+            summary +=
+                "; \(ByteText.count(unfollowed, "packet")) of later flows not followed, because there are too many flows"
         }
         if inspection.analysis.table.hasUsedUpMemory {
             summary += "; memory for data after gaps was used up, and some gaps are reported only for that reason"

@@ -100,7 +100,9 @@ struct MatrixPage {
             "main", [:], filters,
             .element(
                 "table", [:],
-                .element("caption", [:], "Rows are cases, columns are transports. Each cell links to the details of its result."), head,
+                .element(
+                    "caption", [:],
+                    "Rows are cases, columns are transports. Each cell links to the details of its result."), head,
                 matrix.groups.map(group).joined))
     }
 

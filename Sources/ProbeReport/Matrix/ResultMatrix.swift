@@ -191,7 +191,9 @@ struct ResultMatrix: Sendable {
     private mutating func detail(of result: CaseResult) -> (String, String) {
         guard let timelineLimit, result.verdict != .passed else { return ("", "") }
         if diagnosticBytes >= ResultMatrix.diagnosticLimit {
-            return ("  the diagnostics of this run exceed the size limit; run this case again to see its diagnostic\n", "")
+            return (
+                "  the diagnostics of this run exceed the size limit; run this case again to see its diagnostic\n", ""
+            )
         }
         let text = CaseText(options: options, timelineLimit: timelineLimit)
         let detail = (text.diagnostic(result), text.timeline(result))

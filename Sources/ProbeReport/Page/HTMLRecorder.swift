@@ -55,7 +55,8 @@ package struct HTMLRecorder: Recorder {
 
     private mutating func document(_ summary: RunSummary) -> [UInt8] {
         if unlistedRounds > 0 {
-            overview.note("\(ByteText.count(unlistedRounds, "further round")) with the same verdict counted, but not listed")
+            overview.note(
+                "\(ByteText.count(unlistedRounds, "further round")) with the same verdict counted, but not listed")
         }
         let top = PageOverview(overview: overview, cases: cases, summary: summary, options: options)
         return PageFrame.document(title: "tcpprobe: \(top.verdicts)", styles: [.run, .diagram]) { body in

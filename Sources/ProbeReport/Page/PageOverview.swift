@@ -87,10 +87,12 @@ struct PageOverview {
         var notes: [String] = []
         if cases.leftOutDiagrams > 0 {
             notes.append(
-                "\(ByteText.count(cases.leftOutDiagrams, "sequence diagram")) omitted, because the page would be too large")
+                "\(ByteText.count(cases.leftOutDiagrams, "sequence diagram")) omitted, because the page would be too large"
+            )
         }
         if cases.leftOutScripts > 0 {
-            notes.append("\(ByteText.count(cases.leftOutScripts, "script")) omitted, because the page would be too large")
+            notes.append(
+                "\(ByteText.count(cases.leftOutScripts, "script")) omitted, because the page would be too large")
         }
         if cases.unlisted > 0 {
             notes.append(

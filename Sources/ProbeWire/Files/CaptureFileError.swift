@@ -38,7 +38,8 @@ extension CaptureFileError: CustomStringConvertible {
         case .endsInside(let length, let present):
             "the file ends inside a record, after \(present) of \(ByteText.count(length, "byte"))"
         case .recordTooLong(let length, let limit): "a record has \(length) bytes, more than the maximum of \(limit)"
-        case .badBlockLength(let length): "the block length \(length) is invalid, or differs from the one at the end of the block"
+        case .badBlockLength(let length):
+            "the block length \(length) is invalid, or differs from the one at the end of the block"
         case .lengthBeyondBlock(let length): "the length \(length) extends beyond its block"
         case .unknownInterface(let number): "a packet refers to interface \(number), which is not described"
         case .notASection: "a section header has no byte-order magic"

@@ -58,7 +58,8 @@ extension Conversation {
         if halfConnection(from: side).fin != nil { return .passed }
         if let rst = halfConnection(from: side).rst {
             return .failed(
-                WireFailure("\(names[side]) sent an RST instead of a FIN", details: ["RST \(elapsed(rst.time, names))"]))
+                WireFailure("\(names[side]) sent an RST instead of a FIN", details: ["RST \(elapsed(rst.time, names))"])
+            )
         }
         if let rst = halfConnection(from: side.opposite).rst {
             return .failed(

@@ -66,7 +66,8 @@ struct HalfConnectionJudge {
     func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         guard let largest = flow.window.largest else { return nothing("the capture contains no window from \(name)") }
         if flow.window.hasUnknownScale {
-            return .inconclusive("the capture does not contain both SYNs, so the scale factor of the windows is unknown")
+            return .inconclusive(
+                "the capture does not contain both SYNs, so the scale factor of the windows is unknown")
         }
         return MonotonicBound(largest, comparison, bound, canGrow: !conversation.isClosed).verdict(
             WireFailure(
@@ -172,7 +173,8 @@ extension HalfConnectionJudge {
         case .cr:
             if lines.lineCount > 0 {
                 return .failed(
-                    WireFailure("\(name) sent an LF, expected lines that end with CR alone", details: ["first LF: line 1"]))
+                    WireFailure(
+                        "\(name) sent an LF, expected lines that end with CR alone", details: ["first LF: line 1"]))
             }
             let count = lines.bareCRCount + (lines.endsWithCR ? 1 : 0)
             return judgeEnds(
@@ -226,7 +228,8 @@ extension HalfConnectionJudge {
         return monotonic.verdict(
             WireFailure(
                 "the longest line from \(name) has \(ByteText.count(longest, "byte")), "
-                    + "expected \(comparison.rawValue) \(bound)", details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
+                    + "expected \(comparison.rawValue) \(bound)",
+                details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
     }
 }
 

@@ -20,7 +20,9 @@ struct WireTests {
         scene("bytes", .passed, pair(said + "wire C -> S bytes \"abcd\"")),
         scene("other bytes", .failed, says: ["offset 1"], pair(said + "wire C -> S bytes \"axcd\" #!")),
         scene("more bytes than expected", .failed, says: ["2 bytes more"], pair(said + "wire C -> S bytes \"ab\" #!")),
-        scene("fewer bytes", .failed, says: ["only the first 4 of 5 expected bytes"], pair(said + "wire C -> S bytes \"abcde\" within 30ms #!")),
+        scene(
+            "fewer bytes", .failed, says: ["only the first 4 of 5 expected bytes"],
+            pair(said + "wire C -> S bytes \"abcde\" within 30ms #!")),
         scene(
             "segments", .passed,
             pair(said + "wire C -> S segments 2\nwire C -> S segments \"ab\", \"cd\"\nwire C -> S segments >= 1")),
@@ -49,9 +51,12 @@ struct WireTests {
         scene(
             "closed by the other first", .failed, says: ["closed first"],
             pair("S close\nC expect eof\nC close\nwire closed by C first #!")),
-        scene("fin in vain", .failed, says: ["the capture contains no FIN from C"], pair("wire fin from C within 30ms #!")),
         scene(
-            "rst instead of fin", .failed, says: ["RST instead of a FIN"], pair("C reset\nS expect reset\nwire fin from C #!")
+            "fin in vain", .failed, says: ["the capture contains no FIN from C"], pair("wire fin from C within 30ms #!")
+        ),
+        scene(
+            "rst instead of fin", .failed, says: ["RST instead of a FIN"],
+            pair("C reset\nS expect reset\nwire fin from C #!")
         ),
         scene(
             "vanished", .passed,

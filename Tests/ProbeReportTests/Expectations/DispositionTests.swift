@@ -124,7 +124,8 @@ import Testing
         #expect(try point(Self.result(.failed), options(.failed)) == "not ok 1 - a # TODO expected: it | <is> `so`")
         #expect(try point(Self.result(.failed), options(.error)) == "not ok 1 - a")
         #expect(
-            try point(Self.result(.passed), options(.failed)) == "ok 1 - a # TODO expected failed, according to known.txt:3")
+            try point(Self.result(.passed), options(.failed))
+                == "ok 1 - a # TODO expected failed, according to known.txt:3")
         #expect(try point(Self.result(.passed), options(.failed, strict: true)) == "not ok 1 - a")
     }
 

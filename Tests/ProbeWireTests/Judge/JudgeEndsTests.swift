@@ -8,9 +8,13 @@ struct JudgeEndsTests {
 
     @Test func handshakeNeedsAllThreeSegments() {
         var connection = TestConnection()
-        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "the capture contains no SYN from the client")
+        #expect(
+            connection.conversation.judge(.handshakeComplete).failure?.summary
+                == "the capture contains no SYN from the client")
         connection.send(.client, .syn, at: -1, ack: nil)
-        #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "the capture contains no SYN-ACK from the server")
+        #expect(
+            connection.conversation.judge(.handshakeComplete).failure?.summary
+                == "the capture contains no SYN-ACK from the server")
         connection.send(.server, .syn, at: -1, ack: 0)
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .waiting)
         connection.send(.client, at: 0)

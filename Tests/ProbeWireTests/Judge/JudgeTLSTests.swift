@@ -174,7 +174,8 @@ struct JudgeTLSTests {
         #expect(connection([]).judge(.lacks(bytes("PASS"))).outcome == .waiting)
         let failure = connection([], isOver: true).judge(.lacks(bytes("PASS")))
         #expect(
-            failure.outcome == .failed && failure.failure?.details.first == "use `segments 0` to state that nothing was sent")
+            failure.outcome == .failed
+                && failure.failure?.details.first == "use `segments 0` to state that nothing was sent")
     }
 
     // MARK: Unknown bytes
