@@ -132,7 +132,7 @@ struct MatrixPage {
             let isGood = score.allPassed == score.allJudged
             return .element("td", ["class": isGood ? "good" : "short"], "\(score.allPassed)/\(score.allJudged)")
         }
-        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Fold \(group.name)"])
+        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Collapse \(group.name)"])
         let head: HTMLText = .element(
             "tr", ["class": "group"],
             .element(
@@ -209,7 +209,7 @@ struct MatrixPage {
         if let expected = options.rules.expectations[CaseKey(id: row.id, subject: subject)] {
             let why = expected.comment.map { ": \($0)" } ?? ""
             parts += .element(
-                "p", ["class": "known"], "Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)")
+                "p", ["class": "known"], "Expected: \(expected.verdict.rawValue), according to \(expected.place)\(why)")
         }
         if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], cell.summary) }
         // A diagnostic of one line is the summary, which is shown already.

@@ -98,7 +98,7 @@ struct CaseMarkup {
         if result.verdict != .passed {
             let text = CaseText(options: options, timelineLimit: Self.timelineLimit).timeline(result)
             html += .element(
-                "details", ["class": "more"], .element("summary", [:], "The same as text"),
+                "details", ["class": "more"], .element("summary", [:], "As text"),
                 .element("pre", ["class": "timeline", "tabindex": "0"], FailureMarkup.timeline(text)))
         }
         return html

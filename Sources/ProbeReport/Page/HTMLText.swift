@@ -154,7 +154,7 @@ extension Sequence<HTMLText> {
 }
 
 /// The attributes of an element, in order. Names are literals of this package, values may come from outside. An
-/// attribute whose value is `nil` is left out.
+/// attribute whose value is `nil` is omitted.
 package struct HTMLAttributes: ExpressibleByDictionaryLiteral, Sendable {
     fileprivate var all: [(StaticString, String?)]
     fileprivate var flags: [StaticString] = []

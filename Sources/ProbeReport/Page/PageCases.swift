@@ -229,7 +229,7 @@ struct PageCases: Sendable {
                 if let diagram = entry.diagram { parts += diagram }
                 if entry.lacksDiagram {
                     parts += .element(
-                        "p", ["class": "soft"], "The diagram is left out: the page would be too large.")
+                        "p", ["class": "soft"], "Diagram omitted, because the page would be too large.")
                 }
                 parts += entry.end
             }
@@ -238,7 +238,7 @@ struct PageCases: Sendable {
     }
 
     private static let noScript: HTMLText = .element(
-        "p", ["class": "soft"], "The script is left out: the page would be too large.")
+        "p", ["class": "soft"], "Script omitted, because the page would be too large.")
 
     private func sharedScript(_ index: Int) -> HTMLText {
         guard let markup = scripts[index].markup else { return Self.noScript }
