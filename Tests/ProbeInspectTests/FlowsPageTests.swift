@@ -48,10 +48,10 @@ import Testing
 
     @Test func captureWithoutFlowsSaysSo() throws {
         let page = try page(CaptureBuilder().bytes)
-        #expect(page.contains("There is no TCP flow in the capture."))
+        #expect(page.contains("The capture contains no TCP flows."))
         #expect(!page.contains("<table"))
         let other = try self.page(CaptureBuilder.greeting, filter: ConnectionFilter(ports: [9]))
-        #expect(other.contains("No flow of the capture was asked for: none is port 9."))
+        #expect(other.contains("No flow in the capture matches port 9."))
     }
 
     @Test func firstFlowsAreInFullAndTheOthersInTheTable() throws {

@@ -197,9 +197,9 @@ import Testing
             #expect(text?.contains(reason) == true, "\(text ?? "")")
             #expect(text?.contains("foreign.json") == true && text?.contains("1/3.json") == true)
         }
-        try foreign("two versions") { $0.version = "9.9.9" }
-        try foreign("two plans") { $0.planHash = "f" + $0.planHash.dropFirst() }
-        try foreign("two plans") { $0.planCases = 6 }
+        try foreign("different versions") { $0.version = "9.9.9" }
+        try foreign("different plans") { $0.planHash = "f" + $0.planHash.dropFirst() }
+        try foreign("different plans") { $0.planCases = 6 }
         try foreign("divided differently") { $0.division = "times 12" }
         try foreign("totals") { $0.share = try! Share("2/4") }
         try foreign("crowd shares") { $0.crowdShare = try! Share("1/2") }

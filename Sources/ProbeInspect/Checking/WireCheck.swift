@@ -39,7 +39,7 @@ package struct WireCheck: Sendable {
     /// - Parameters:
     ///   - path: shown in messages; `file("…")` is relative to it.
     ///   - framing: what `messages` counts; `nil` for the framing in the notes, or CRLF.
-    ///   - notes: what the capture says about the run that wrote it.
+    ///   - notes: the notes of the run that wrote the capture.
     /// - Returns: the checks, or the diagnostics as text.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing?, notes: CaptureNotes = CaptureNotes(), hasLinks: Bool = false,

@@ -2,7 +2,7 @@
 /// one of them, and steps and remarks next to them. It has no side effects: ``SequenceLayout`` assigns places,
 /// ``SequenceDrawing`` draws it.
 package struct SequenceDiagram: Sendable, Equatable {
-    /// The look of a row. The look alone carries no meaning: the text of the row says the same.
+    /// The look of a row. The look alone carries no meaning: the text of the row expresses the same.
     package enum Tone: String, Sendable, CaseIterable {
         case plain
         /// Less important, such as a segment that only acknowledges.

@@ -135,7 +135,7 @@ package struct ResultsFile: Sendable {
         let files = try document.optional("sources", .list(of: ResultsFormat.file)) ?? []
         for value in try document.optional("sourceMaps", .list(of: .any)) ?? [] {
             guard case .array(let list) = value else {
-                throw JSONContentError("`sourceMaps` must have arrays of numbers")
+                throw JSONContentError("`sourceMaps` must contain arrays of numbers")
             }
             let indices = try ResultsFormat.numbers(value, list.count, "sourceMaps")
             guard indices.allSatisfy(files.indices.contains) else {

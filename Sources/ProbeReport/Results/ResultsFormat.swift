@@ -246,7 +246,7 @@ extension ResultsFormat {
         case "event": return .event(actor: try value.required("actor", .text), try value.required("text", .text))
         case "note": return .note(try value.required("text", .text))
         case let other:
-            throw JSONContentError("there is no `kind` of entries `\(Escaped.text(String(other.prefix(40))))`")
+            throw JSONContentError("unknown `kind` of a timeline entry: `\(Escaped.text(String(other.prefix(40))))`")
         }
     }
 
@@ -344,11 +344,11 @@ extension ResultsFormat {
     /// Returns `count` whole numbers that are not negative.
     static func numbers(_ value: JSONValue, _ count: Int, _ name: String) throws(JSONContentError) -> [Int] {
         guard case .array(let values) = value, values.count == count else {
-            throw JSONContentError("each of `\(name)` must be \(count) numbers")
+            throw JSONContentError("each element of `\(name)` must have \(count) numbers")
         }
         return try values.map { (value) throws(JSONContentError) in
             guard let number = value.integer, (0...ResultsNumber.largest).contains(number) else {
-                throw JSONContentError("each of `\(name)` must be \(count) numbers")
+                throw JSONContentError("each element of `\(name)` must have \(count) numbers")
             }
             return number
         }

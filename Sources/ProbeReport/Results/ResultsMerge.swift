@@ -106,7 +106,7 @@ package struct ResultsMerge: Sendable {
         (summary.packetsCaptured, summary.packetsDropped) = (end.packetsCaptured, end.packetsDropped)
         (summary.runErrors, summary.hasGivenUpSubject) = (end.runErrors, end.hasGivenUpSubject)
         (summary.results, summary.isStrict) = (counts, head.isStrict)
-        // A failure in a part must not become a success of the whole.
+        // A failure in one part must not be merged into a success.
         if summary.exitCode == 0 { summary.runErrors += files.compactMap(\.failureText) }
         emit(.ended(summary), max(time, end.duration))
     }

@@ -7,7 +7,7 @@ protocol ColdValue: Sendable {
 /// A value that costs no more than a pointer for as long as it has its initial value.
 ///
 /// It is for data that only a few of many structs need: a table of thousands of flows spends its time on fetching them
-/// from memory, so the data that each packet touches must lie close together. It has value semantics: a copy becomes
+/// from memory, so the data that each packet touches must be close together. It has value semantics: a copy becomes
 /// independent when it is changed. Each value that is created takes memory; unchanged copies share it, so a table of
 /// thousands creates one and copies it.
 struct ColdStorage<Value: ColdValue>: Sendable {

@@ -6,8 +6,8 @@ extension Conversation {
 
     /// Judges whether `side` closed first by comparing the first FIN or RST of each side.
     ///
-    /// One that acknowledges the other came second, whatever the clock says. If neither side had seen the other's, the
-    /// times decide; if the times are too close to be trusted, the statement is inconclusive.
+    /// A close that acknowledges the other one was the second, regardless of the clock. If neither side had seen the
+    /// other's, the times decide; if they are too close to be reliable, the statement is inconclusive.
     ///
     /// An RST outside the window counts if packets before it are missing from the capture, and does not count
     /// otherwise.

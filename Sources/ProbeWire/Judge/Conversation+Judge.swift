@@ -76,10 +76,10 @@ extension Conversation {
         return .waiting(WireFailure("the capture contains no RST from \(names[side])", details: closeDetails(names)))
     }
 
-    /// Returns whether an RST of that side cut the connection off.
+    /// Returns whether an RST of that side aborted the connection.
     ///
-    /// An RST without an ACK does not if both sides have closed and each knows of the other's FIN: a system sends it
-    /// (RFC 9293 3.10.7.1) in answer to an acknowledgment that arrives when nothing of the connection is left, for
+    /// An RST without an ACK did not if both sides have closed and each knows of the other's FIN: a system sends such
+    /// an RST (RFC 9293 3.10.7.1) in answer to an acknowledgment that arrives when the connection no longer exists, for
     /// example when the last two acknowledgments cross.
     private func isReset(by side: ConversationSide) -> Bool {
         let flow = halfConnection(from: side)

@@ -7,7 +7,7 @@ package enum WireAssertion: Sendable, Equatable {
     case fin(from: ConversationSide)
     case rst(from: ConversationSide)
     case noReset
-    /// That side's FIN or RST came first.
+    /// That side sent the first FIN or RST.
     case closedFirst(by: ConversationSide)
     case handshakeComplete
     case noRetransmission

@@ -50,7 +50,7 @@ package struct PacketSummary: Sendable, Hashable {
         if isWindowUpdate { marks.append("window update") }
         if isZeroWindow { marks.append("zero window") }
         if isUrgent { marks.append("urgent") }
-        if hasConflict { marks.append("other bytes than before") }
+        if hasConflict { marks.append("different bytes than before") }
         if hasReachedLimit { marks.append("memory limit reached") }
         if payloadIsCut { marks.append("cut short by the capture") }
         return marks

@@ -110,9 +110,9 @@ struct JudgeTLSTests {
     @Test(
         arguments: [
             (bytes("250 ok\r\n"), "byte 50 is not a TLS content type (20 to 24)"), ([19], "byte 19 is not"),
-            ([25], "byte 25 is no"), ([23, 2], "its version is 2.0"), ([23, 3, 5], "its version is 3.5"),
+            ([25], "byte 25 is not"), ([23, 2], "its version is 2.0"), ([23, 3, 5], "its version is 3.5"),
             ([23, 3, 3, 0x48, 0x01], "its length of 18433 bytes"),
-            ([22, 3, 3, 0, 0], "it is empty, and its content type is 22"),
+            ([22, 3, 3, 0, 0], "it is empty but has content type 22"),
         ] as [([UInt8], String)])
     func garbageBehindRecordsFails(garbage: [UInt8], text: String) {
         for statement in [
