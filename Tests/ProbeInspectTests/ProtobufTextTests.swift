@@ -131,7 +131,7 @@ import Testing
         ] {
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(bytes) }
         }
-        #expect(throws: ProtobufSchema.Problem(text: "it contains no messages")) { try ProtobufSchema([]) }
+        #expect(throws: ProtobufSchema.Problem(text: "contains no messages")) { try ProtobufSchema([]) }
         // Any prefix of a descriptor set is reported as invalid.
         for length in 0..<Self.descriptors.count {
             #expect(throws: ProtobufSchema.Problem.self) { try ProtobufSchema(Array(Self.descriptors.prefix(length))) }

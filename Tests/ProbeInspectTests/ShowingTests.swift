@@ -29,7 +29,7 @@ import Testing
         let none = try inspect(capture.bytes)
         #expect(
             ConnectionTableText.summary(none, shown: 0)
-                == "0 flows, 0 packets; the capture dropped 3 packets, which may explain missing ones")
+                == "0 flows, 0 packets; the capture dropped 3 packets, which may explain gaps")
         let some = try inspect(CaptureBuilder.troubled)
         #expect(ConnectionTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }

@@ -208,7 +208,8 @@ import Testing
         ("[[1,2]]", "[[1,3]]", "case 3 of 2"), ("[[1,2]]", "[[1,1]]", "does not belong to its shard"),
         ("[[1,2]]", "[[1,9007199254740992]]", "more cases than the file"),
         ("\"index\":1", "\"index\":2", "must be 1 to 1"),
-        ("\"expectedResults\":2", "\"expectedResults\":3", "its shard has 3"), ("\"level\":\"must\"", "\"level\":7", "`level`"),
+        ("\"expectedResults\":2", "\"expectedResults\":3", "its shard has 3"),
+        ("\"level\":\"must\"", "\"level\":7", "`level`"),
         ("\"sourceMaps\":[[0]]", "\"sourceMaps\":[[1]]", "not an index of `sources`"),
         ("\"attempt\":1", "\"attempt\":0", "`attempt`"),
     ])

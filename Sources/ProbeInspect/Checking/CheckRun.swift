@@ -160,7 +160,7 @@ package struct CheckRun: Sendable {
     static func doubt(about inspection: Inspection) -> String? {
         guard inspection.dropped == 0 else {
             return
-                "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so its verdicts may be wrong"
+                "the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), so verdicts about it may be wrong"
         }
         return inspection.analysis.unread.map { "\($0): they may belong to this flow" }
     }

@@ -35,10 +35,10 @@ package struct ProtobufSchema: Sendable {
             guard field.number == 1, case .bytes(let file) = field.value else { throw Self.noSet }
             try addFile(file, in: set)
         }
-        if messages.isEmpty { throw Problem(text: "it contains no messages") }
+        if messages.isEmpty { throw Problem(text: "contains no messages") }
     }
 
-    private static let noSet = Problem(text: "it is not a descriptor set")
+    private static let noSet = Problem(text: "not a descriptor set")
 
     private static func each(
         in set: [UInt8], _ range: Range<Int>, _ body: (ProtobufReader.Field) throws(Problem) -> Void
@@ -82,7 +82,7 @@ package struct ProtobufSchema: Sendable {
     private mutating func addMessage(
         _ range: Range<Int>, within outer: String, in set: [UInt8], depth: Int
     ) throws(Problem) {
-        guard depth < 64 else { throw Problem(text: "its message declarations are nested more than 64 deep") }
+        guard depth < 64 else { throw Problem(text: "message declarations are nested more than 64 deep") }
         var name = ""
         var message = Message()
         var (types, enumerations, extensions): ([Range<Int>], [Range<Int>], [Range<Int>]) = ([], [], [])

@@ -92,7 +92,8 @@ package enum ConnectionTableText {
             summary += "; \(ByteText.count(count, "packet")) could not be read: \(text)"
         }
         if inspection.dropped > 0 {
-            summary += "; the capture dropped \(inspection.dropped) packets, which may explain missing ones"
+            summary +=
+                "; the capture dropped \(ByteText.count(Int(clamping: inspection.dropped), "packet")), which may explain gaps"
         }
         let unfollowed = inspection.analysis.unfollowedCount
         if unfollowed > 0 {
