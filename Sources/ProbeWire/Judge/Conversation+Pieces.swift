@@ -37,7 +37,7 @@ extension Conversation {
         }
         guard flow.stream.end >= last else {
             let seen = max(0, flow.stream.end - first)
-            return .notSeen("\(seen) of \(ByteText.count(Int(last - first), "byte")) were seen on the wire")
+            return .notSeen("the capture contains \(seen) of \(ByteText.count(Int(last - first), "byte"))")
         }
         guard flow.segments.count == flow.segmentCount else {
             return .inconclusive("the connection has more segments than are kept (\(flow.segments.count))")

@@ -99,7 +99,7 @@ struct JudgeEndsTests {
         connection.send(.server, at: 0, "ab")
         #expect(
             connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: [2, 3])
-                == .notSeen("2 of 5 bytes were seen on the wire"))
+                == .notSeen("the capture contains 2 of 5 bytes"))
         connection.send(.server, at: 2, "cd")
         connection.send(.server, at: 4, "e")
         connection.wait(5)
