@@ -132,7 +132,8 @@ struct MatrixPage {
             let isGood = score.allPassed == score.allJudged
             return .element("td", ["class": isGood ? "good" : "short"], "\(score.allPassed)/\(score.allJudged)")
         }
-        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Collapse \(group.name)"])
+        let fold: HTMLText = .void(
+            "input", ["type": "checkbox", "class": "fold", "aria-label": "Collapse \(group.name)"])
         let head: HTMLText = .element(
             "tr", ["class": "group"],
             .element(
