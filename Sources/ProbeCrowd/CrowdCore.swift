@@ -209,11 +209,13 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             if case .wait = program.instructions[Int(members[member].instruction)] { members[member].instruction += 1 }
             members[member].state = .running
             run(member, at: now)
-        case .expecting: fail(member, members[member].flags.contains(.atEnd) ? closedText : "it did not come in time")
+        case .expecting:
+            let isAtEnd = members[member].flags.contains(.atEnd)
+            fail(member, isAtEnd ? closedText : "the expected input did not arrive in time")
         case .connecting: fail(member, "no answer in time")
         case .blocked:
             // If a member doesn't read, that may be the reason why its peer doesn't either.
-            if mayRead(member) { fail(member, "the peer takes nothing") }
+            if mayRead(member) { fail(member, "the peer does not read") }
         case .waitingToStart, .running, .queued, .done, .failed: break
         }
     }
@@ -222,7 +224,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     func connect(_ member: Int, within: Duration, at now: Int64) -> Bool {
         guard members[member].connection == .none else {
-            fail(member, "it is connected already")
+            fail(member, "it is already connected")
             return false
         }
         guard turns.mayConnect(isFirst: !members[member].flags.contains(.everConnected)) else {

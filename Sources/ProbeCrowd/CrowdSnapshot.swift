@@ -63,7 +63,7 @@ package struct CrowdSnapshot: Sendable {
         }
 
         /// The failure reason of a member whose ports are all in use.
-        package static let noPort = "no port of its own is free"
+        package static let noPort = "no source port is free"
     }
 
     package var obstacle: Obstacle? { failures.lazy.compactMap { Obstacle($0.reason) }.first }

@@ -16,8 +16,8 @@ struct MemberInput {
     /// The number of bytes without a line terminator or delimiter at which a wait fails.
     static let longest = 1 << 18
 
-    private static let lateDelimiter = "the delimiter did not come within \(longest) bytes"
-    private static let longLine = "no line ended within \(longest) bytes"
+    private static let lateDelimiter = "received no delimiter within \(longest) bytes"
+    private static let longLine = "received no end of line within \(longest) bytes"
 
     /// Returns whether a member failed because of a limit of the harness, and not because of the bytes it received.
     static func isLimit(_ reason: String) -> Bool { reason == lateDelimiter || reason == longLine }
@@ -29,7 +29,9 @@ struct MemberInput {
     ) -> Result {
         switch wait {
         case .count(let count): return bytes.count >= count ? .met(count) : .pending(scanned: 0)
-        case .eof: return bytes.isEmpty ? .pending(scanned: 0) : .mismatch("\(bytes.count) bytes came")
+        case .eof:
+            if bytes.isEmpty { return .pending(scanned: 0) }
+            return .mismatch("received \(ByteText.count(bytes.count, "byte"))")
         case .until(let delimiter):
             guard let place = Self.place(of: delimiter, in: bytes, from: scanned) else {
                 if bytes.count >= Self.longest + delimiter.count { return .mismatch(Self.lateDelimiter) }

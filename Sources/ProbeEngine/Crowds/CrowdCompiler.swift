@@ -67,7 +67,7 @@ struct CrowdCompiler {
         case .acceptRest: return .acceptRest
         case .read(let count, let interval):
             return .read(count: try context.integer(of: count), every: interval)
-        case .repeats: throw Finding(.error, "a `repeat` is no single instruction")
+        case .repeats: throw Finding(.error, "a `repeat` is not a single instruction")
         }
     }
 

@@ -71,7 +71,7 @@ struct CrowdEnd {
     private static func summary(of snapshot: CrowdSnapshot) -> String {
         "\(snapshot.started) began, \(snapshot.connected) connected, \(snapshot.alive) alive, \(snapshot.failed) failed, "
             + "\(snapshot.done) done; \(snapshot.sent) bytes sent, \(snapshot.received) received"
-            + (snapshot.refused > 0 ? "; \(snapshot.refused) connections were too many" : "")
+            + (snapshot.refused > 0 ? "; \(ByteText.count(snapshot.refused, "excess connection")) refused" : "")
     }
 
     /// Returns a line about connections from other addresses, as a server may treat only 127.0.0.1 as local.
@@ -116,23 +116,23 @@ struct CrowdEnd {
         guard let snapshot = crowd.last else { return nil }
         if let finding = obstacle(in: snapshot, of: crowd) { return finding.at(crowd.span) }
         guard snapshot.failed > crowd.toleratedFailures ?? 0 else { return nil }
-        let summary = "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says"
+        let summary = "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not follow their script"
         if let tolerated = crowd.toleratedFailures {
             return Finding(
                 .failed, at: crowd.span,
-                "\(summary): more failed after the last step that judged them, which allows \(tolerated)",
+                "\(summary): more failed after the last step that judged them, which allows at most \(tolerated)",
                 details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
                 hints: [
-                    "members are judged again when the crowd ends: repeat `\(crowd.name) expect failed` after what makes them fail, "
-                        + "or write `\(crowd.name) stop` before it"
+                    "repeat `\(crowd.name) expect failed` after the step that makes them fail, or add `\(crowd.name) stop` "
+                        + "before that step: members are judged again when the crowd ends"
                 ])
         }
         return Finding(
             .failed, at: crowd.span, summary,
             details: failures(in: snapshot, of: crowd) + elsewhere(in: snapshot, of: crowd),
             hints: [
-                "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`; "
-                    + "it counts for one start of the crowd"
+                "if members may fail, add a step that states how many, such as `\(crowd.name) expect failed <= 10`, or one "
+                    + "about `alive` or `done`; it applies to one start of the crowd"
             ])
     }
 
@@ -141,11 +141,11 @@ struct CrowdEnd {
         switch snapshot.obstacle {
         case .limitOfHarness:
             Finding(
-                .error, "members of \(crowd.name) met a limit of the harness",
+                .error, "members of \(crowd.name) reached a limit of the harness",
                 details: failures(in: snapshot, of: crowd), hints: [InputMatcher.Mismatch.limitHint])
         case .machine(let fault):
             Finding(
-                .error, "members of \(crowd.name) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
+                .error, "members of \(crowd.name) encountered a machine error: \(fault.rawValue), \(fault.reason)",
                 details: failures(in: snapshot, of: crowd) + ResourcesLeft.of(crowd.workers.map(\.child.pid)),
                 hints: [fault.advice])
         case nil: nil
@@ -176,7 +176,7 @@ struct CrowdEnd {
         guard crowd.isSilent else { return nil }
         return Finding(
             .inconclusive, at: crowd.span,
-            "\(crowd.name) did not report how its members were when it ended, within \(DurationText.script(Self.patience))",
+            "\(crowd.name) did not report the final state of its members within \(DurationText.script(Self.patience))",
             hints: ["the machine is too busy for a crowd of this size"])
     }
 }

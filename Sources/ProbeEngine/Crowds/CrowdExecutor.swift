@@ -27,7 +27,8 @@ struct CrowdExecutor {
 
     private func start(_ crowd: CrowdActor, rate: Int?, _ script: CrowdScript) async throws(Finding) {
         if crowd.phase == .running {
-            throw Finding(.error, "\(crowd.name) has been started already", hints: ["`\(crowd.name) stop` comes first"])
+            throw Finding(
+                .error, "\(crowd.name) has already been started", hints: ["add `\(crowd.name) stop` before it"])
         }
         let compiled = try CrowdCompiler(context: context).compile(script)
         crowd.unjudged = CrowdEnd(context: context).unjudged(of: crowd)
@@ -132,10 +133,10 @@ struct CrowdExecutor {
 
     private func stop(_ crowd: CrowdActor) async throws(Finding) {
         guard crowd.phase == .running else {
-            throw Finding(.error, "\(crowd.name) does not run", hints: ["`\(crowd.name) start { … }` comes first"])
+            throw Finding(.error, "\(crowd.name) is not running", hints: ["add `\(crowd.name) start { … }` before it"])
         }
         await CrowdEnd(context: context).report(crowd)
-        context.actors.waits[crowd.name] = "its members' closing"
+        context.actors.waits[crowd.name] = "its members to close"
         defer { context.actors.waits[crowd.name] = nil }
         for worker in crowd.workers { worker.stop() }
         try await CrowdLaunch(context: context).wait(
@@ -197,7 +198,9 @@ struct CrowdExecutor {
         // Decided for the whole crowd: the number for a share may be 0, so that the comparison always holds.
         pending.judgesFailures = wanted.judgesFailures
         if let share = crowd.share, !wanted.isAboutLatencies {
-            pending.note = "share \(share.share) of the crowd; of all shares together it is `\(wanted.description)`"
+            pending.note =
+                "this is share \(share.share) of the crowd; for all shares together, the step expects "
+                + "`\(wanted.description)`"
         }
         return pending
     }
@@ -211,8 +214,8 @@ struct CrowdExecutor {
         guard let part = share.part(of: comparison, number) else {
             throw Finding(
                 .error,
-                "`\(wanted.description)` can't be judged in a share of the crowd: it is about all members together",
-                hints: ["`<` or `>` can, and so can `== \(number)`"])
+                "`\(wanted.description)` can't be judged in a share of the crowd: it applies to all members together",
+                hints: ["use `<`, `>` or `== \(number)`"])
         }
         return .count(what, part.comparison, part.number)
     }

@@ -49,8 +49,8 @@ struct CrowdLimits {
         if need.hasOneAddress, need.members > ports.count {
             throw Obstacle(
                 text:
-                    "it has one address there, and \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
-                advice: "make it smaller: on IPv4 and without a link members have many addresses")
+                    "it has a single address there, with \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
+                advice: "reduce the number of members; on IPv4 without a link, members have many addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.mostWorkers {
@@ -58,23 +58,23 @@ struct CrowdLimits {
             let each = (need.members + Self.mostWorkers - 1) / Self.mostWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
-                text: "a process may have \(descriptors) open files (RLIMIT_NOFILE), and at most "
-                    + "\(Self.mostWorkers) processes share a crowd: it needs \(needed)",
-                advice: "`ulimit -Hn \(needed)` before the run raises the limit; it takes root")
+                text: "the limit of open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
+                    + "\(Self.mostWorkers) processes can share a crowd: each needs \(needed)",
+                advice: "raise the limit with `ulimit -Hn \(needed)` before the run, as root")
         }
         let ends = need.members * (need.isLocal ? 2 : 1)
         let free = files.limit - files.used
         if ends > free {
             throw Obstacle(
-                text: "the system may have \(files.limit) open files (fs.file-max), of which \(max(0, free)) are free: "
-                    + "it needs \(ends)",
-                advice: "`sysctl fs.file-max=\(files.used + ends + 10_000)` raises the limit, as root")
+                text: "the system's limit of open files (fs.file-max) is \(files.limit), of which "
+                    + "\(max(0, free)) are free: the crowd needs \(ends)",
+                advice: "raise the limit with `sysctl fs.file-max=\(files.used + ends + 10_000)`, as root")
         }
         let needed = workers * Self.processesOfWorker
         if let processes, processes < needed {
             throw Obstacle(
-                text: "this user may have \(processes) processes (RLIMIT_NPROC): it needs \(needed) of them",
-                advice: "`ulimit -u \(needed + 100)` raises the limit")
+                text: "this user's limit of processes (RLIMIT_NPROC) is \(processes): the crowd needs \(needed)",
+                advice: "raise the limit with `ulimit -u \(needed + 100)`")
         }
         return workers
     }

@@ -13,9 +13,10 @@ struct CrowdSetup {
     static func noProgram(at span: SourceSpan?) -> Finding {
         Finding(
             .error, at: span,
-            "the members of crowds are in processes of `tcpprobe-crowd`, and that program is not there",
+            "crowds need the program `tcpprobe-crowd`, which was not found",
             hints: [
-                "it belongs beside `tcpprobe`: `make build` builds it, and `make install` installs both; the library TCPProbe has no crowds"
+                "put it in the same folder as `tcpprobe`: `make build` builds it, and `make install` installs both; "
+                    + "the library TCPProbe does not support crowds"
             ])
     }
 
@@ -64,13 +65,13 @@ struct CrowdSetup {
         guard let (addresses, span) = crowd.sources else { return nil }
         if context.links.end(of: name) != nil {
             throw Finding(
-                .error, at: span, "\(name) is on a link, where its members have the one address of their side",
+                .error, at: span, "\(name) is on a link, where all members share the single address of their side",
                 hints: ["remove `from`"])
         }
         let most = addresses.count * SourceAddresses.ports.count
         if count > most {
             throw Finding(
-                .error, at: span, "these addresses have \(most) ports for a crowd, and \(name) has \(count) members",
+                .error, at: span, "these addresses provide \(most) ports for a crowd, but \(name) has \(count) members",
                 hints: ["add addresses after `from`"])
         }
         return addresses
@@ -112,7 +113,7 @@ struct CrowdSetup {
             actor.address = actor.reservation?.address
         } catch {
             throw Finding(
-                .error, at: declaration.span, "there is no port for \(actor.name): \(error.reason)",
+                .error, at: declaration.span, "no port is available for \(actor.name): \(error.reason)",
                 details: error.resourcesLeft, hints: error.advice)
         }
         // Programs that flood the crowd are not captured, as the capture's filter doesn't pass its port. A subject's
@@ -140,7 +141,7 @@ struct CrowdSetup {
             if let reason = unfit(server) {
                 throw Finding(
                     .error, at: declaration.span, "\(crowd.name) can't connect to \(target): \(reason)",
-                    hints: ["a process or a subject can be connected to in each of these ways"])
+                    hints: ["connect to a process or a subject instead"])
             }
             server.sinks.places += crowd.workerCount
             server.sinks.members += crowd.count
@@ -150,9 +151,9 @@ struct CrowdSetup {
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
                     .error, at: declaration.span,
-                    "the crowds that connect to \(target), and others that have one address each, have more than "
-                        + "\(SourceAddresses.ports.count) members together: there are no more ports",
-                    hints: ["on IPv4 and without a link members have many addresses"])
+                    "the crowds that connect to \(target), and others with a single address each, have more than "
+                        + "\(SourceAddresses.ports.count) members in total: there are no more ports",
+                    hints: ["reduce the number of members; on IPv4 without a link, members have many addresses"])
             }
             if let sources = crowd.sources, isIPv6(server) {
                 throw Finding(
@@ -169,7 +170,7 @@ struct CrowdSetup {
     private func unfit(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil
-            ? nil : "what takes the connections of a crowd there speaks no TLS"
+            ? nil : "the workers that accept a crowd's connections in its place don't support TLS"
     }
 
     /// Returns whether a crowd connects to the server from addresses that other clients may also use.

@@ -68,7 +68,8 @@ struct CrowdSinks {
             _ = worker.ask(latencies: false)
         }
         try await CrowdLaunch(context: context).wait(
-            for: workers, of: "the crowd that connects to \(server.name)", toBe: "closed to others", \.hasAnsweredAll)
+            for: workers, of: "the crowd that connects to \(server.name)", toBe: "done closing their listeners",
+            \.hasAnsweredAll)
     }
 
     /// Ends the sinks for a reboot of the server, which resets the connections of crowds to it.

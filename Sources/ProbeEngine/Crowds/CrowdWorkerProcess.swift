@@ -12,7 +12,7 @@ final class CrowdWorkerProcess {
     private(set) var isReady = false
     /// Whether the worker's members have closed.
     private(set) var hasStopped = false
-    /// Whether the case has told the worker to end.
+    /// Whether the case has asked the worker to end.
     private(set) var isDismissed = false
     /// The error that the worker has reported, or that its output shows.
     private var complaint: String?
@@ -89,8 +89,8 @@ final class CrowdWorkerProcess {
         guard let exit = child.exit else { return nil }
         let end =
             switch exit {
-            case .status(let code): "ended with status \(code)"
-            case .signal(let number): "was ended by signal \(number)"
+            case .status(let code): "exited with status \(code)"
+            case .signal(let number): "was killed by signal \(number)"
             }
         return lastErrors.isEmpty ? end : "\(end): \(lastErrors.joined(separator: " / "))"
     }
@@ -117,11 +117,11 @@ final class CrowdWorkerProcess {
         do throws(JSONError) {
             message = try JSONParser.parse(line.span)
         } catch {
-            complaint = complaint ?? "said what is no JSON: \(Escaped.phrase(Array(line.prefix(200))))"
+            complaint = complaint ?? "printed invalid JSON: \(Escaped.phrase(Array(line.prefix(200))))"
             return
         }
         if let text = message["error"]?.text {
-            complaint = "can't go on: \(Escaped.text(text.utf8))"
+            complaint = "can't continue: \(Escaped.text(text.utf8))"
         } else if message["ready"] != nil {
             isReady = true
         } else if message["stopped"] != nil {
@@ -134,7 +134,7 @@ final class CrowdWorkerProcess {
             }
             answered += 1
         } else {
-            complaint = complaint ?? "said what no crowd says: \(Escaped.phrase(Array(line.prefix(200))))"
+            complaint = complaint ?? "printed an unknown message: \(Escaped.phrase(Array(line.prefix(200))))"
         }
     }
 }

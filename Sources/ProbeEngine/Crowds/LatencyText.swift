@@ -12,14 +12,14 @@ enum LatencyText {
 
     static func time(_ duration: Duration) -> String {
         duration.nanoseconds == .max
-            ? "without end: waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
+            ? "infinite, because waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
     }
 
     /// Returns, for each kind of wait, a line that names it and a line with a bar for each of several percentiles.
     static func plot(_ snapshot: CrowdSnapshot, of waits: [MemberWait] = MemberWait.allCases) -> [String] {
         waits.flatMap { wait in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }
-            let title = "latency of \(wait.rawValue), \(record.count) waits"
+            let title = "latency of \(wait.rawValue), \(ByteText.count(record.count, "wait"))"
             if record.failed == record.count { return ["\(title), all of them failed"] }
             let failed = record.failed > 0 ? ", \(record.failed) of them failed" : ""
             return ["\(title)\(failed):"]

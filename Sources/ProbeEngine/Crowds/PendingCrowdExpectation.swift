@@ -83,10 +83,10 @@ enum ResolvedCrowdExpectation: Sendable {
         case .latency(let percentile, _, _, let wait):
             snapshot.latencies[wait].flatMap { record in
                 record.value(at: percentile.value).map {
-                    "the \(percentile.text) of \(record.count) waits is \(LatencyText.time($0))"
-                        + (record.unended > 0 ? "; \(record.unended) have no end yet" : "")
+                    "the \(percentile.text) of \(ByteText.count(record.count, "wait")) is \(LatencyText.time($0))"
+                        + (record.unended > 0 ? "; \(record.unended) have not ended yet" : "")
                 }
-            } ?? "no wait was measured"
+            } ?? "no waits were measured"
         }
     }
 }
@@ -157,7 +157,7 @@ struct PendingCrowdExpectation: PendingExpectation {
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<CrowdSnapshot> {
         guard actor.phase != .notStarted else {
             throw Finding(
-                .error, "\(actor.name) has not been started", hints: ["`\(actor.name) start { … }` comes first"])
+                .error, "\(actor.name) has not been started", hints: ["add `\(actor.name) start { … }` before it"])
         }
         if let problem = actor.problem { throw Finding(.error, "a worker of the crowd \(actor.name) \(problem)") }
         if let asked = question, actor.isStale(asked) { (question, nextQuestion) = (nil, nil) }
@@ -170,14 +170,14 @@ struct PendingCrowdExpectation: PendingExpectation {
                 after: answer, of: actor.count, isMeasuredAgain: actor.isMeasuredAgain)
             if isImpossible {
                 let found = wanted.found(in: answer, of: actor.count)
-                return .mismatch(unmet("\(actor.name) can't be `\(wanted.description)` any more", answer), found)
+                return .mismatch(unmet("\(actor.name) can no longer satisfy `\(wanted.description)`", answer), found)
             }
         }
         if let question {
             let end = question.time + Self.patience
             if window.isOver(end, from: question.time) {
                 throw Finding(
-                    .error, "a worker of the crowd \(actor.name) does not answer",
+                    .error, "a worker of the crowd \(actor.name) did not answer",
                     hints: ["the machine is too busy for a crowd of this size"])
             }
             return .pending(until: window.limit(of: end, from: question.time))
@@ -196,7 +196,7 @@ struct PendingCrowdExpectation: PendingExpectation {
     }
 
     private func missed(_ window: TimeWindow) -> Finding {
-        unmet("\(actor.name) is not `\(wanted.description)` within \(window.allowed)", seen ?? CrowdSnapshot())
+        unmet("\(actor.name) did not satisfy `\(wanted.description)` within \(window.allowed)", seen ?? CrowdSnapshot())
     }
 
     private func unmet(_ what: String, _ snapshot: CrowdSnapshot) -> Finding {

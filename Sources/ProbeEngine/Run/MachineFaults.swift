@@ -59,7 +59,8 @@ struct MachineFaults {
         }
         guard finding.verdict == .failed else { return finding }
         finding.verdict = .error
-        finding.details.append("trouble of the machine, so this says nothing about what is tested: \(cause.text)")
+        finding.details.append(
+            "a machine error occurred, so this says nothing about what is being tested: \(cause.text)")
         finding.details += cause.details
         finding.hints = cause.hints
         return finding

@@ -174,7 +174,7 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     /// - Parameter pids: the processes of the subject; `nil` for this process.
     init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]?) {
         self.init(
-            "\(subject) met trouble of the machine: \(fault.rawValue), \(fault.reason)",
+            "\(subject) encountered a machine error: \(fault.rawValue), \(fault.reason)",
             details: detail.map { [Escaped.text($0.utf8)] } ?? [])
         machine = fault
         self.pids = pids

@@ -19,7 +19,7 @@ struct CrowdLimitsTests {
         limits.descriptors = 256
         #expect(limits.membersOfWorker == 192)
         let obstacle = try Self.obstacle(limits, .init(members: 1_000_000))
-        #expect(obstacle.text.contains("a process may have 256 open files (RLIMIT_NOFILE)"))
+        #expect(obstacle.text.contains("the limit of open files per process (RLIMIT_NOFILE) is 256"))
         #expect(obstacle.advice.contains("ulimit -Hn 20833"))
         // The advised limit is sufficient.
         limits.descriptors = 20_833
@@ -29,7 +29,7 @@ struct CrowdLimitsTests {
     @Test func theFilesOfTheSystemAreTold() throws {
         var limits = Self.usual
         limits.files = (30_000, 20_000)
-        #expect(try Self.obstacle(limits, .init(members: 6_000)).text.contains("10000 are free: it needs 12000"))
+        #expect(try Self.obstacle(limits, .init(members: 6_000)).text.contains("10000 are free: the crowd needs 12000"))
         var need = CrowdLimits.Need(members: 6_000)
         need.isLocal = false
         #expect(try limits.workers(for: need) == 1)
@@ -40,7 +40,7 @@ struct CrowdLimitsTests {
         limits.processes = 3
         #expect(try limits.workers(for: .init(members: 10)) == 1)
         let obstacle = try Self.obstacle(limits, .init(members: 20_000))
-        #expect(obstacle.text.contains("this user may have 3 processes (RLIMIT_NPROC): it needs 4"))
+        #expect(obstacle.text.contains("this user's limit of processes (RLIMIT_NPROC) is 3: the crowd needs 4"))
     }
 
     @Test func onALinkThereIsOneAddress() throws {
@@ -48,7 +48,7 @@ struct CrowdLimitsTests {
         need.hasOneAddress = true
         #expect(try Self.usual.workers(for: need) == 2)
         need.members += 1
-        #expect(try Self.obstacle(Self.usual, need).text.contains("one address"))
+        #expect(try Self.obstacle(Self.usual, need).text.contains("a single address"))
     }
 
     @Test func thisMachineHasLimits() {

@@ -69,7 +69,7 @@ struct CrowdTests {
     @Test func withoutTheToolThereIsNoCrowd() async throws {
         let result = try await Self.run("W start { connect }", nil)
         #expect(result.verdict == .error)
-        #expect(Self.said(result).contains("in processes of `tcpprobe-crowd`, and that program is not there"))
+        #expect(Self.said(result).contains("crowds need the program `tcpprobe-crowd`, which was not found"))
     }
 
     @Test(arguments: [
@@ -125,7 +125,7 @@ struct CrowdTests {
         let result = try await Self.run("W start { connect }\nW expect connected 5", program)
         #expect(result.verdict == .failed)
         let said = Self.said(result)
-        #expect(said.contains("2 of W's 5 members could not do what their script says"), "\(said)")
+        #expect(said.contains("2 of W's 5 members could not follow their script"), "\(said)")
         #expect(said.contains("2 members failed at line 5 (connect): refused"), "\(said)")
         let stopped = try await Self.run("W start { connect }\nW expect connected 5\nW stop", program)
         #expect(stopped.verdict == .failed)
@@ -225,7 +225,7 @@ struct CrowdTests {
         let texts = result.timeline.compactMap { entry in
             if case .event("W", let text) = entry.kind { text } else { nil }
         }
-        #expect(texts.contains { $0.hasSuffix("; 3 connections were too many") }, "\(texts)")
+        #expect(texts.contains { $0.hasSuffix("; 3 excess connections refused") }, "\(texts)")
     }
 
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
@@ -241,11 +241,11 @@ struct CrowdTests {
     @Test(arguments: [
         (
             "echo '{\"error\":\"there is no room\"}'; exit 1",
-            "a worker of the crowd that connects to S can't go on: there is no room"
+            "a worker of the crowd that connects to S can't continue: there is no room"
         ),
-        ("kill -9 $$", "was ended by signal 9"), ("exit 7", "ended with status 7"),
-        ("echo hello", "said what is no JSON: \"hello\""), ("echo '{\"hello\":1}'", "said what no crowd says"),
-        ("echo no memory >&2; exit 1", "ended with status 1: no memory"),
+        ("kill -9 $$", "was killed by signal 9"), ("exit 7", "exited with status 7"),
+        ("echo hello", "printed invalid JSON: \"hello\""), ("echo '{\"hello\":1}'", "printed an unknown message"),
+        ("echo no memory >&2; exit 1", "exited with status 1: no memory"),
     ])
     func aWorkerThatFailsIsAnError(_ ready: String, _ text: String) async throws {
         let result = try await Self.run("W start { connect }", Self.worker(Self.snapshot(), ready: ready))

@@ -51,14 +51,14 @@ struct HarnessLimitTests {
 
     /// A crowd's member keeps up to 256 KiB of a line.
     @Test(
-        arguments: ["no line ended within 262144 bytes", "the delimiter did not come within 262144 bytes"],
+        arguments: ["received no end of line within 262144 bytes", "received no delimiter within 262144 bytes"],
         ["", "W expect failed 0", "W expect failed <= 5", "W expect done 5 within 60ms"])
     func aLineThatAMemberDoesNotKeepIsAnError(_ reason: String, _ step: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
         let said = CrowdTests.said(result)
         #expect(result.verdict == .error, "\(said)")
-        #expect(said.contains("members of W met a limit of the harness"), "\(said)")
+        #expect(said.contains("members of W reached a limit of the harness"), "\(said)")
     }
 
     // MARK: Integers of 64 bits

@@ -29,7 +29,7 @@ struct MachineFaultTests {
         try await Scene(
             "\(fault) at \(place)", .error,
             says: [
-                "the subject met trouble of the machine: \(fault.rawValue), \(fault.reason)", "descriptors left",
+                "the subject encountered a machine error: \(fault.rawValue), \(fault.reason)", "descriptors left",
                 "from which the kernel chooses", fault.advice,
             ], place.script
         ).verify(subject: InProcessSource(ShortFactory(fault: fault, place: place), names: SubjectNames()))
@@ -45,7 +45,7 @@ struct MachineFaultTests {
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
         let said = CrowdTests.said(result)
         #expect(result.verdict == .error, "\(said)")
-        #expect(said.contains("members of W met trouble of the machine: E"), "\(said)")
+        #expect(said.contains("members of W encountered a machine error: E"), "\(said)")
         #expect(said.contains("1 member failed at line 5 (connect): "), "\(said)")
     }
 

@@ -238,7 +238,7 @@ struct CrowdCoreTests {
         crowd.pass(milliseconds: 4900)
         #expect(crowd.snapshot.failed == 0)
         crowd.pass(milliseconds: 200)
-        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "the peer takes nothing", count: 1)])
+        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "the peer does not read", count: 1)])
     }
 
     @Test func aMemberThatDoesNotReadMayBeBlockedForEver() {

@@ -60,7 +60,8 @@ struct CrowdLatencyTests {
         crowd.pass(milliseconds: 5)
         crowd.deliver("a", to: 0)
         crowd.pass(milliseconds: 100)
-        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "it did not come in time", count: 1)])
+        let reason = "the expected input did not arrive in time"
+        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: reason, count: 1)])
         let record = crowd.snapshot.latencies[.bytes]
         #expect((record?.count, record?.value(at: 50)) == (2, .milliseconds(5)))
         #expect(record?.value(at: 100) == .nanoseconds(Int64.max))
