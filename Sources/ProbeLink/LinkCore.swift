@@ -285,7 +285,7 @@ extension LinkCore {
     ) throws(LinkError) {
         let sides = side.map { [$0] } ?? LinkSide.allCases
         if case .burst = command, sides.contains(where: { shapes[$0].loss == nil }) {
-            throw LinkError("there is no loss whose packets could be lost in runs: `loss 5%` comes first")
+            throw LinkError("no loss is set up that could occur in bursts: add `loss 5%` before it")
         }
         begin(id, command, from: side)
         switch command {

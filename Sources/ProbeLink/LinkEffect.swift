@@ -140,13 +140,13 @@ package struct LinkShortfall: Sendable, Equatable {
     private static func obstacle(_ effect: LinkEffect, _ selection: PacketSelection<Resolved>) -> String {
         switch effect.obstacle {
         case nil: return selection.isAgain ? ", and no copy of it followed" : ""
-        case .takenByAnother: return ", and another fault acted on the one that was meant"
-        case .notFollowed: return ", and none followed the one that was meant within 200 ms"
+        case .takenByAnother: return ", and another fault acted on the selected one"
+        case .notFollowed: return ", and none followed the selected one within 200 ms"
         case .impossible:
             switch effect.command {
-            case .truncate(_, let size): return ", and the one that was meant has \(size) bytes or fewer"
-            case .packets(.alter, _): return ", and the one that was meant has no payload"
-            default: return ", and the one that was meant is no TCP segment"
+            case .truncate(_, let size): return ", and the selected one has \(size) bytes or fewer"
+            case .packets(.alter, _): return ", and the selected one has no payload"
+            default: return ", and the selected one is not a TCP segment"
             }
         }
     }

@@ -34,7 +34,7 @@ package final class LinkPool: Sendable {
             if let link = state.idle.popLast() { return link }
             let numbers = (1...Self.most).lazy.map { [last = state.last] in (last + $0) % Self.most }
             guard let number = numbers.first(where: { !state.used.contains($0) }) else {
-                throw LinkError("\(Self.most) links are in use already; fewer cases at a time (-j) need fewer")
+                throw LinkError("\(Self.most) links are already in use; run fewer cases at a time (-j)")
             }
             do throws(SystemError) {
                 let middle: NetworkNamespace

@@ -81,7 +81,7 @@ package final class NameServer {
         for _ in 0..<64 {
             guard let (message, asker) = socket.receive() else { return }
             if timers.count >= Self.mostDue {
-                overload("was dropped: \(Self.mostDue) answers wait for their time")
+                overload("was dropped: \(Self.mostDue) answers are already pending")
                 continue
             }
             guard let reply = receive(message, .udp) else { continue }
@@ -110,7 +110,7 @@ package final class NameServer {
             }
             serve(asker)
         }
-        if listener?.hasPending == true { overload("has to wait: \(Self.mostConnections) connections are open") }
+        if listener?.hasPending == true { overload("was delayed: \(Self.mostConnections) connections are open") }
     }
 
     private func serve(_ asker: Asker) {

@@ -88,12 +88,13 @@ package struct NameZone: Sendable {
     /// requested.
     package func shortfall(of id: Int) -> String? {
         guard let found = questions[id], !found.isMet else { return nil }
-        if found.counts.isEmpty { return "nobody asked for the name" }
+        if found.counts.isEmpty { return "no program asked for the name" }
         func list(_ types: some Sequence<UInt16>) -> String {
             types.map { NameType.text(of: $0) }.joined(separator: " and ")
         }
         let missing = found.wanted.map(\.rawValue).filter { found.counts[$0] == nil }
-        return "programs asked for its record \(list(found.counts.keys.sorted())), and never for \(list(missing))"
+        return
+            "programs asked for \(list(found.counts.keys.sorted())) records of the name, but never for \(list(missing))"
     }
 
     /// Handles a message from a client.
@@ -106,7 +107,7 @@ package struct NameZone: Sendable {
         case .nothing: return nil
         case .refused(let code, let header):
             return NameReply(
-                question: "something that is no question for an address", text: "an error (\(Self.text(of: code)))",
+                question: "something that is not an address query", text: "an error (\(Self.text(of: code)))",
                 bytes: NameAnswer.bytes(refusing: header, with: code), due: now)
         case .question(let question): return reply(to: question, by: carrier, at: now)
         }

@@ -47,7 +47,7 @@ extension ForwardStyle<Resolved> {
         var missing: [String] = []
         let hasPassed = effect.passed > 0 || effect.hasEnded
         let count = effect.passed == 1 ? "1 byte" : "\(effect.passed == 0 ? "no" : "\(effect.passed)") bytes"
-        let passed = "\(count) went on \(destination)"
+        let passed = "\(count) \(effect.passed == 1 ? "was" : "were") forwarded \(destination)"
         switch cut {
         case .at(let offsets)? where effect.cuts < offsets.count:
             missing.append("\(passed), and none after offset \(offsets[effect.cuts])")
@@ -57,12 +57,14 @@ extension ForwardStyle<Resolved> {
         case .at?, .inPieces?, .random?, nil: break
         }
         switch pace {
-        case .every? where !effect.hasPaced: missing.append("\(passed) in one piece: no piece waited for another")
+        case .every? where !effect.hasPaced: missing.append("\(passed) in one piece, so that no piece had to wait")
         case .rate? where !effect.hasPaced: missing.append("\(passed), and none had to wait")
         case .every?, .rate?, nil: break
         }
         // Bytes that are delayed or joined wait before they are forwarded, which is an effect, too.
-        if !hasPassed, !effect.hasKept { missing.append("no byte and no end was to go on \(destination)") }
+        if !hasPassed, !effect.hasKept {
+            missing.append("there was nothing to forward \(destination), neither bytes nor an end")
+        }
         return missing
     }
 }

@@ -12,13 +12,13 @@ package enum NameLookup {
     /// The reason why programs can't be made to use the resolver here; `nil` if they can.
     package static let obstacle: String? = {
         if access("/etc/resolv.conf", F_OK) != 0 {
-            return "/etc/resolv.conf is not there, so that no other can be put in its place; an empty file is enough"
+            return "/etc/resolv.conf does not exist, so it can't be replaced; create it (an empty file is enough)"
         }
         if let services = SmallFile.read("/etc/nsswitch.conf").flatMap({ hostServices(in: $0) }),
             !services.contains("dns")
         {
             return
-                "the line `hosts: \(services.joined(separator: " "))` of /etc/nsswitch.conf has no `dns`: no resolver is asked"
+                "the line `hosts: \(services.joined(separator: " "))` of /etc/nsswitch.conf has no `dns`, so no resolver is queried"
         }
         let code = probe_names_trial()
         return code == 0 ? nil : "/etc/resolv.conf can't be replaced for a program: \(String(cString: strerror(code)))"

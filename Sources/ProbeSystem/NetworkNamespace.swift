@@ -62,7 +62,7 @@ package final class NetworkNamespace: Sendable {
         ]
         where probe_may_use_capability(number) == 0 {
             return
-                "it takes \(name): run as root, or where a user may have namespaces of their own (`unshare -Urn true` tells)"
+                "\(name) is required; run as root, or where users may create namespaces (check with `unshare -Urn true`)"
         }
         return nil
     }

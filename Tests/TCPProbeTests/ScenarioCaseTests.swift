@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/nowhere/at/all.scn", "there is no such file"),
+        ("/nowhere/at/all.scn", "no such file or folder"),
         ("/dev/null", "scenario"),
     ])
     func aPathWithoutScenariosIsAProblemThatSaysSo(_ path: String, _ says: String) throws {

@@ -28,7 +28,7 @@ struct CrowdExecutor {
     private func start(_ crowd: CrowdActor, rate: Int?, _ script: CrowdScript) async throws(Finding) {
         if crowd.phase == .running {
             throw Finding(
-                .error, "\(crowd.name) has already been started", hints: ["add `\(crowd.name) stop` before it"])
+                .error, "\(crowd.name) has already been started", hints: ["add `\(crowd.name) stop` before this step"])
         }
         let compiled = try CrowdCompiler(context: context).compile(script)
         crowd.unjudged = CrowdEnd(context: context).unjudged(of: crowd)
@@ -133,7 +133,8 @@ struct CrowdExecutor {
 
     private func stop(_ crowd: CrowdActor) async throws(Finding) {
         guard crowd.phase == .running else {
-            throw Finding(.error, "\(crowd.name) is not running", hints: ["add `\(crowd.name) start { … }` before it"])
+            throw Finding(
+                .error, "\(crowd.name) is not running", hints: ["add `\(crowd.name) start { … }` before this step"])
         }
         await CrowdEnd(context: context).report(crowd)
         context.actors.waits[crowd.name] = "its members to close"

@@ -157,7 +157,8 @@ struct PendingCrowdExpectation: PendingExpectation {
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<CrowdSnapshot> {
         guard actor.phase != .notStarted else {
             throw Finding(
-                .error, "\(actor.name) has not been started", hints: ["add `\(actor.name) start { … }` before it"])
+                .error, "\(actor.name) has not been started",
+                hints: ["add `\(actor.name) start { … }` before this step"])
         }
         if let problem = actor.problem { throw Finding(.error, "a worker of the crowd \(actor.name) \(problem)") }
         if let asked = question, actor.isStale(asked) { (question, nextQuestion) = (nil, nil) }

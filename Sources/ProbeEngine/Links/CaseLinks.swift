@@ -86,7 +86,7 @@ struct CaseLinks {
             do throws(LinkError) {
                 links.append(try pool.take())
             } catch {
-                throw Finding(.error, at: declaration.span, "there is no link: \(error.text)")
+                throw Finding(.error, at: declaration.span, "no link is available: \(error.text)")
             }
             wereOpened = true
             taken.append(0)
@@ -147,9 +147,11 @@ struct CaseLinks {
 
     /// Why packets of a link may be missing; `nil` if none are.
     var lossReason: String? {
-        if links.contains(where: \.overflowed) { return "a link carried more than is kept of it (64 MiB)" }
+        if links.contains(where: \.overflowed) { return "a link carried more than the 64 MiB that are kept" }
         let lost = links.reduce(0) { $0 + $1.lostByHarness }
-        if lost > 0 { return "the harness itself lost \(lost) packets of a link: the machine is overloaded" }
+        if lost > 0 {
+            return "the harness itself lost \(ByteText.count(lost, "packet")) of a link: the machine is overloaded"
+        }
         return nil
     }
 }
@@ -174,7 +176,8 @@ extension CaseLinks {
         let sides = Set(subjects.map { place(of: $0) })
         guard sides.count <= 1 else {
             throw Finding(
-                .error, "the subjects of a case are served by one program: they have to be on one side of one link")
+                .error,
+                "all subjects of a case are served by one program, so they must be on the same side of the same link")
         }
         return subjects.first.flatMap { programPlace(of: $0) }
     }

@@ -41,11 +41,12 @@ final class CaseNames {
                     guard let self else { return nil }
                     let reply = zone.receive(message.span, by: carrier, at: .now)
                     if let reply {
-                        let end = reply.text == nil ? ", and is not answered" : carrier == .tcp ? " by TCP" : ""
+                        let end = reply.text == nil ? ", which is never answered" : carrier == .tcp ? " over TCP" : ""
                         tell("asks for \(reply.question)\(end)")
                     }
                     return reply
-                }, sent: { tell("is told, for \($0.question): \($0.text ?? "nothing")") }, overloaded: overloaded))
+                }, sent: { tell("receives the answer for \($0.question): \($0.text ?? "nothing")") },
+                overloaded: overloaded))
     }
 
     /// Stops answering.

@@ -24,7 +24,7 @@ struct LinkExecutor {
                 context.note(
                     Finding(
                         .inconclusive, at: step.span,
-                        "`\(text)` may also have met packets that were sent before it: the link did not process them in time",
+                        "`\(text)` may also have affected packets sent before it: the link did not process them in time",
                         hints: ["run it again on a machine that is less busy"]))
             }
         }
@@ -33,7 +33,7 @@ struct LinkExecutor {
             try context.links.links[from.index].apply(
                 command, id: number, from: statement.isBothWays ? nil : from.side)
         } catch {
-            throw Finding(.error, at: step.span, "`\(text)` can't be done: \(error.text)")
+            throw Finding(.error, at: step.span, "`\(text)` is impossible: \(error.text)")
         }
         let (one, other) = (statement.from.value, statement.to.value)
         let direction = statement.isBothWays ? "between \(one) and \(other)" : "from \(one) to \(other)"
@@ -46,8 +46,8 @@ struct LinkExecutor {
         -> Condition.Shortfall
     {
         let hints = [
-            "packets are counted from the step on; the capture shows which ones passed",
-            "if it may be left without effect, end the step with `if needed`",
+            "packets are counted from this step on; look in the capture for those that passed",
+            "if the step may remain without effect, end it with `if needed`",
         ]
         let reason = shortfall.reason(direction)
         if shortfall.missing.isEmpty { return .never(text, reason, hints: hints) }
@@ -63,8 +63,8 @@ struct LinkExecutor {
             return place
         }
         throw Finding(
-            .error, at: name.span, "\(name.value) is on no link",
-            hints: ["`link \(name.value) <-> T` in the header puts it on one"])
+            .error, at: name.span, "\(name.value) is not on a link",
+            hints: ["add `link \(name.value) <-> T` to the header"])
     }
 
     // MARK: Values
@@ -108,8 +108,8 @@ struct LinkExecutor {
         guard LinkCommand<Parsed>.injectable.contains(bytes.count) else {
             throw Finding(
                 .error, at: value.span,
-                "\(bytes.count) bytes can't be injected: a segment on the link has 1 to \(LinkCommand<Parsed>.injectable.upperBound)",
-                hints: ["write several `inject` steps"])
+                "can't inject \(ByteText.count(bytes.count, "byte")): a segment on the link has 1 to \(LinkCommand<Parsed>.injectable.upperBound)",
+                hints: ["use several `inject` steps"])
         }
         return bytes
     }
@@ -129,7 +129,9 @@ struct LinkExecutor {
             let low = try context.integer(of: first)
             let high = try context.integer(of: last)
             guard low <= high else {
-                throw Finding(.error, at: ordinals.span, "the packets \(low)..\(high): the last is before the first")
+                throw Finding(
+                    .error, at: ordinals.span,
+                    "invalid packet range \(low)..\(high): the last packet is before the first")
             }
             return low...high
         }

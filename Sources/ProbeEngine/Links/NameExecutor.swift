@@ -25,13 +25,13 @@ struct NameExecutor {
                             context?.raise(
                                 Finding(
                                     .error, at: declaration.span,
-                                    "a question of \(who) \(what)",
-                                    hints: ["shorten the delays of the names, or let the program ask less often"]))
+                                    "a query from \(who) \(what)",
+                                    hints: ["shorten the delays of the names, or make the program send fewer queries"]))
                         })
                 } catch {
                     throw Finding(
                         .error, at: declaration.span,
-                        "names can't be answered at \(NameLookup.resolver) of the link: \(error)",
+                        "the link's resolver can't listen at \(NameLookup.resolver): \(error)",
                         details: error.resourcesLeft, hints: error.advice)
                 }
             }
@@ -48,9 +48,9 @@ struct NameExecutor {
                 .never(
                     text, reason,
                     hints: [
-                        "a subject is told the name by subject T -> \"dual.test\":8080; a program that asked before may have kept the answer; "
-                            + "the timeline shows who asked for what",
-                        "if perhaps nobody asks, end the statement with `if needed`",
+                        "pass the name to a subject with `subject T -> \"dual.test\":8080`; a program that asked before may have cached "
+                            + "the answer; the timeline shows all queries",
+                        "if the name may remain unused, end the statement with `if needed`",
                     ])
             }
         }
@@ -88,7 +88,7 @@ struct NameExecutor {
             }
         guard let end = context.links.end(of: name.value),
             let endpoint = (family == .ipv6 ? end.ipv6 : end.ipv4).endpoint
-        else { throw Finding(.error, at: name.span, "\(name.value) is on no link") }
+        else { throw Finding(.error, at: name.span, "\(name.value) is not on a link") }
         return endpoint.address
     }
 }

@@ -44,12 +44,12 @@ package final class Aftermath: LateListener {
                 Finding(
                     .failed, "\(name) \(what)", actual: SubjectText.payload(report.event),
                     details: [
-                        "it came \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
+                        "it arrived \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
                     ],
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return false
         }
-        if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had been told") }
+        if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had already been reported") }
     }
 
     /// Closes the case: its result is emitted from here on.

@@ -5,7 +5,7 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// Judges what is left after the last step: input that no step took, connections that no step accepted, faults that
+/// Judges what is left after the last step: input that no step consumed, connections that no step accepted, faults that
 /// the wire does not show, conditions that never took effect.
 struct CaseEnd {
     let context: CaseContext
@@ -14,7 +14,7 @@ struct CaseEnd {
     private static let longestTransit = Duration.seconds(1)
     /// How long a link may take to carry what was sent, and its acknowledgment.
     private static let linkTransit = Duration.milliseconds(500)
-    /// How long a subject may take to send what it was told to send.
+    /// How long a subject may take to send what it was asked to send.
     private static let sendTime = Duration.milliseconds(100)
 
     /// Waits for what the last steps sent: a subject, a proxy or a link takes a moment to deliver it where its arrival
@@ -45,7 +45,7 @@ struct CaseEnd {
         }
     }
 
-    /// Whether the subject was told to send a moment ago, and nothing has arrived since then on any connection.
+    /// Whether the subject was asked to send a moment ago, and nothing has arrived since then on any connection.
     private func isSending(_ subject: SubjectActor) -> Bool {
         guard let told = subject.reports.lastSend, MonotonicTime.now < told + context.scaled(Self.sendTime) else {
             return false
@@ -93,7 +93,7 @@ struct CaseEnd {
 
     private func unreadBytes() -> Finding? {
         for (owner, connection) in context.connections.entries {
-            // With TLS, only application data counts: tickets are not bytes that a step could take.
+            // With TLS, only application data counts: tickets are not bytes that a step could consume.
             let isRead = connection.reading == .atOnce || connection.layer != nil
             if connection.isOpen && isRead { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }
@@ -104,11 +104,13 @@ struct CaseEnd {
             if shown.isEmpty { shown = Array(connection.urgent.unread.prefix(4096)) }
             let kind = connection.receiveBuffer.isEmpty && connection.urgent.count > 0 ? "urgent byte" : "byte"
             return Finding(
-                .failed, "\(owner.name) got \(ByteText.count(unread + inKernel, kind)) that no step took",
+                .failed, "\(owner.name) received \(ByteText.count(unread + inKernel, kind)) that no step consumed",
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
                 details: inKernel > 0
-                    ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],
-                hints: ["an `expect` takes them; `\(owner.name) ignore rest` says that they do not matter"])
+                    ? [
+                        "\(inKernel) of them \(inKernel == 1 ? "is" : "are") unread in the kernel's buffer: reading is stopped or slow"
+                    ] : [],
+                hints: ["add an `expect` that consumes them, or `\(owner.name) ignore rest` if they don't matter"])
         }
         return nil
     }
@@ -117,8 +119,8 @@ struct CaseEnd {
         for name in context.actors.order {
             guard case .server(let server)? = context.actors[name], context.hasWaiting(server) else { continue }
             return Finding(
-                .failed, "a connection waits at \(name) (\(server.place)) that no step accepted",
-                hints: ["`\(name) accept as B` takes a second one"])
+                .failed, "\(name) (\(server.place)) received a connection that no step accepted",
+                hints: ["add `\(name) accept as B` to accept a second one"])
         }
         return nil
     }

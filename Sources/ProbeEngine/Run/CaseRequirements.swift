@@ -18,10 +18,10 @@ struct CaseRequirements {
                 switch requirement.kind {
                 case .capture:
                     settings.capture == nil ? "require capture: \(context.captureProblem)" : nil
-                case .ipv6: hasIPv6 ? nil : "require ipv6: [::1] can't be bound here"
+                case .ipv6: hasIPv6 ? nil : "require ipv6: can't bind [::1] here"
                 case .localhostIPv6:
                     localhostHasBoth
-                        ? nil : "require localhost ipv6: the name localhost does not stand for both 127.0.0.1 and ::1"
+                        ? nil : "require localhost ipv6: the name localhost does not resolve to both 127.0.0.1 and ::1"
                 case .root: geteuid() == 0 ? nil : "require root: the run's user is not root"
                 case .command(let name):
                     ExecutableSearch.find(name) == nil ? "require command \(name): not found in PATH" : nil
@@ -32,15 +32,15 @@ struct CaseRequirements {
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
         }
         if let link = context.scenario.links.first, let linkObstacle {
-            return Finding(.skipped, at: link.span, "there can be no link: \(linkObstacle)")
+            return Finding(.skipped, at: link.span, "links are not available: \(linkObstacle)")
         }
         if let name = context.scenario.firstName, let obstacle = NameLookup.obstacle {
-            return Finding(.skipped, at: name, "names can't be answered here: \(obstacle)")
+            return Finding(.skipped, at: name, "host names can't be resolved here: \(obstacle)")
         }
         if let step = context.scenario.firstVanish, let obstacle = TCPRepair.obstacle {
             return Finding(
                 .skipped, at: step,
-                "a connection can't vanish here: \(obstacle.reason). It takes CAP_NET_ADMIN: run as root, or by unshare -Urn"
+                "a connection can't vanish here: \(obstacle.reason); CAP_NET_ADMIN is required: run as root, or with `unshare -Urn`"
             )
         }
         return context.job.obstacle.map { Finding(.unsupported, at: $0.span, $0.text) }

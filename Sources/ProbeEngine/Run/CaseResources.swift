@@ -180,7 +180,7 @@ struct SharedPaths {
                 case .held(let process):
                     throw SystemError(
                         "bind", code: EADDRINUSE,
-                        "another run of tcpprobe uses it (\(process.map { "process \($0)" } ?? "its process is unknown"))"
+                        "another run of tcpprobe is using it (\(process.map { "process \($0)" } ?? "its process is unknown"))"
                     )
                 }
                 paths.append(file.path)
@@ -191,7 +191,7 @@ struct SharedPaths {
                     .error, "the Unix socket \(Escaped.text(file.path)) can't be used: \(error.reason)",
                     hints: error.code == EADDRINUSE
                         ? [
-                            "wait until that run has ended, or give each run its own path: `on unix` without a path does"
+                            "wait until that run has ended, or give each run its own path, which `on unix` without a path does"
                         ]
                         : error.advice)
             }

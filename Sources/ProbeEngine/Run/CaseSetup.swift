@@ -77,7 +77,7 @@ struct CaseSetup {
         case .process(let command):
             guard context.settings.allowsProcesses else {
                 throw Finding(
-                    .error, at: declaration.span, "the script starts a program, and --no-process forbids it")
+                    .error, at: declaration.span, "the script starts a program, which --no-process forbids")
             }
             let process = ProcessActor(name: name, command: command)
             if let end = context.links.end(of: name) { (process.host, process.network) = (end.ipv4, end.namespace) }

@@ -33,8 +33,8 @@ package struct DescriptorBudget {
         possible = max(1, possible)
         return (
             possible,
-            "-j \(asked) is -j \(possible) here: that many cases may need \(wanted) open files at a time, and `ulimit -n` allows "
-                + "\(limit); `ulimit -n \(limit + missing)` is enough for all"
+            "-j \(asked) is reduced to -j \(possible): that many cases may need \(wanted) open files at a time, but `ulimit -n` allows "
+                + "\(limit); raise it with `ulimit -n \(limit + missing)`"
         )
     }
 

@@ -97,6 +97,6 @@ struct MachineFaults {
     /// harness.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
-        return Cause("this process ran out meanwhile: \(shortage.error)", shortage.error)
+        return Cause("this process ran out of a resource during the case: \(shortage.error)", shortage.error)
     }
 }

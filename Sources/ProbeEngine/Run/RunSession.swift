@@ -26,7 +26,7 @@ package final class RunSession {
         order.begin(.signals)
         signals = probe_interrupt_descriptor()
         if signals < 0 {
-            throw RunSessionError(message: "signals can't be waited for: \(String(cString: strerror(errno)))")
+            throw RunSessionError(message: "can't wait for signals: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -41,8 +41,9 @@ package final class RunSession {
         order.begin(.threads)
         if probe_has_threads(Int32(count)) == 0 {
             throw RunSessionError(
-                message: "\(count) threads can't be started; `ulimit -u` (or the container's limit of processes) must "
-                    + "allow more, or `-j` be smaller")
+                message:
+                    "can't start \(ByteText.count(count, "thread")); raise `ulimit -u` (or the container's limit of processes), "
+                    + "or reduce `-j`")
         }
     }
 
@@ -81,12 +82,12 @@ package final class RunSession {
     package func run(
         onSignal: @escaping (Int32) -> Void, _ work: @escaping @Sendable () async -> Void
     ) throws(RunSessionError) {
-        guard let reactor else { preconditionFailure("the work of a run begins after its reactor was made") }
+        guard let reactor else { preconditionFailure("a run's work must begin after its reactor has been created") }
         order.begin(.work)
         do throws(SystemError) {
             try reactor.onSignal(from: signals, onSignal)
         } catch {
-            throw RunSessionError(message: "signals can't be waited for: \(error.reason)")
+            throw RunSessionError(message: "can't wait for signals: \(error.reason)")
         }
         Task(executorPreference: reactor) {
             await work()

@@ -25,7 +25,9 @@ package struct Runner: Sendable {
         if configuration.capture == nil {
             notes = [configuration.captureProblem, configuration.isolationObstacle].compactMap(\.self)
             // A run with many steps reports the reason once.
-            if !notes.isEmpty { configuration.captureProblem = "there is no capture; a note of the run says why" }
+            if !notes.isEmpty {
+                configuration.captureProblem = "there is no capture; see the note at the start of the run"
+            }
         } else {
             notes = []
         }

@@ -46,7 +46,7 @@ package struct ScenarioFiles {
             var walk = Walk(path)
             walk.enter(path, prefix: "")
             if walk.found.isEmpty && walk.problems.isEmpty {
-                problems.append("\(shown): there are no scenarios (*.scn) in this folder")
+                problems.append("\(shown): the folder contains no scenarios (*.scn)")
             }
             problems += walk.problems
             files += walk.found
@@ -60,13 +60,14 @@ package struct ScenarioFiles {
     private static func whyMissing() -> String {
         let code = errno
         return code == ENOENT
-            ? "there is no such file or folder" : "it can't be read: \(String(cString: strerror(code)))"
+            ? "no such file or folder" : "can't be read: \(String(cString: strerror(code)))"
     }
 
     /// Returns a hint for a name that is not UTF-8: such an argument arrives with replacement characters, and its file
     /// can't be opened.
     private static func hint(_ path: String) -> String {
-        path.unicodeScalars.contains("\u{fffd}") ? "; a name that is not UTF-8 can't be given: rename the file" : ""
+        path.unicodeScalars.contains("\u{fffd}")
+            ? "; rename the file: a name that is not UTF-8 can't be passed as an argument" : ""
     }
 
     /// A walk through a folder and its subfolders. Each folder is entered once, so that a link upwards does not make
@@ -106,12 +107,12 @@ package struct ScenarioFiles {
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
             if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
-                    return "this link leads out of the folder: give its target as a path of its own"
+                    return "the link leads out of the folder: pass its target as a separate path"
                 }
             }
             // A missing file is reported when it is read.
             guard !isFolder, let status = FileStatus(at: path), !status.isRegular else { return nil }
-            return "it is no regular file"
+            return "not a regular file"
         }
     }
 
@@ -166,11 +167,11 @@ package struct ScenarioFiles {
         do throws(SystemError) {
             bytes = try InputFile.contents(of: file.path, limit: largestScript + 1)
         } catch {
-            throw PathError(text: "\(Escaped.text(file.path.utf8)): it can't be read: \(error.reason)")
+            throw PathError(text: "\(Escaped.text(file.path.utf8)): can't be read: \(error.reason)")
         }
         if bytes.count > largestScript {
             throw PathError(
-                text: "\(Escaped.text(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
+                text: "\(Escaped.text(file.path.utf8)): larger than 64 MiB, so it is not a scenario")
         }
         return bytes
     }

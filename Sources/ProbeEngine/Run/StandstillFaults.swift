@@ -66,7 +66,7 @@ struct StandstillFaults {
                 all += (crowd.earlier + crowd.workers).map { ($0, "a worker of \(name)") }
             case .server(let server)?:
                 all += (server.sinks.earlier + server.sinks.workers).map {
-                    ($0, "a worker that takes the connections of a crowd for \(name)")
+                    ($0, "a worker that accepts the connections of a crowd for \(name)")
                 }
             default: continue
             }

@@ -44,20 +44,20 @@ struct TearDown {
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) of the TLS secrets can't be removed: \(reason)",
-                    hints: ["look at what is left there, and remove it by hand"]))
+                    hints: ["check what is left there, and remove it manually"]))
         }
         for folder in context.crowdFolders {
             guard let reason = ResourceTracker.remove(folder: folder) else { continue }
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) of a crowd's certificate can't be removed: \(reason)",
-                    hints: ["look at what is left there, and remove it by hand"]))
+                    hints: ["check what is left there, and remove it manually"]))
         }
         if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) of the Unix sockets can't be removed: \(reason)",
-                    hints: ["look at what is left there, and remove it by hand"]))
+                    hints: ["check what is left there, and remove it manually"]))
         }
         return findings
     }
@@ -82,7 +82,7 @@ struct TearDown {
             findings.append(
                 Finding(
                     .error, "\(process.name)'s temporary folder \(folder) can't be removed: \(reason)",
-                    hints: ["look at what is left there, and remove it by hand"]))
+                    hints: ["check what is left there, and remove it manually"]))
         }
         return findings
     }
@@ -115,8 +115,8 @@ struct ProgramEnd {
         if child.left == nil || child.isUnguarded { await endStrays() }
         guard let left = child.left, left > 0 else { return nil }
         return Finding(
-            .error, "\(left) of the processes that \(name) has started can't be ended",
-            hints: ["they belong to another user, or wait in the kernel: `ps -ef` names them"])
+            .error, "\(left) of the processes that \(name) started can't be ended",
+            hints: ["find them with `ps -ef`: they belong to another user, or are blocked in the kernel"])
     }
 
     /// Ends processes that have lost their guardian, which are found by the case's mark. A kill takes effect a moment

@@ -44,7 +44,7 @@ package enum ShardEngine: CaseIterable, Sendable {
         for (name, base) in variables {
             guard let text = value(name), !text.isEmpty else { continue }
             guard let number = Share.number(text), number >= base, number < Share.highestTotal else {
-                throw ShardProblem("\(name) must be a number from \(base) on, the try that this is; it is", text)
+                throw ShardProblem("\(name) must be the number of the attempt, counted from \(base); it is", text)
             }
             return number - base + 1
         }

@@ -30,8 +30,8 @@ package struct ShardEnvironment: Sendable, Equatable {
         guard let first = found.first else { return takesWhole ? whole : nil }
         if let other = found.first(where: { $0.share != first.share }) {
             throw ShardProblem(
-                "\(first.variables) say shard \(first.share), and \(other.variables) say \(other.share): "
-                    + "`--shard` says which of them counts, `--no-shard` that neither does")
+                "\(first.variables) select shard \(first.share), but \(other.variables) select \(other.share): "
+                    + "choose one with `--shard`, or neither with `--no-shard`")
         }
         return first
     }
@@ -51,7 +51,7 @@ extension ShardEngine {
         let index = variables.index.first { value($0) != nil }
         if let index, let other = variables.index.last(where: { value($0) != nil }), value(index) != value(other) {
             throw ShardProblem(
-                "\(index) and \(other) are both set, and differ: `--shard` says which shard this is, `--no-shard` that it is none"
+                "\(index) and \(other) are both set, and differ: choose a shard with `--shard`, or none with `--no-shard`"
             )
         }
         let total = value(variables.total)
@@ -62,7 +62,7 @@ extension ShardEngine {
             let (has, lacks) =
                 index.map { ($0, variables.total) } ?? (variables.total, variables.index.joined(separator: " or "))
             throw ShardProblem(
-                "\(has) is set, but \(lacks) is not: without both there is no shard. Set both, or use `--shard 3/8` or `--no-shard`"
+                "\(has) is set, but \(lacks) is not, and a shard needs both: set both, or use `--shard 3/8` or `--no-shard`"
             )
         }
         guard let totalNumber = Share.number(total) else { throw noNumber(variables.total, total) }
@@ -83,7 +83,7 @@ extension ShardEngine {
     }
 
     private func noNumber(_ name: String, _ text: String) -> ShardProblem {
-        ShardProblem("\(name) must be a number, so that the shard is known; it is", text)
+        ShardProblem("\(name) must be a number, because it selects the shard; it is", text)
     }
 
     /// Whether the total is 1, which some engines also set in jobs that are not divided.
@@ -110,7 +110,7 @@ private struct SlurmArray {
     init(_ value: (String) -> String?, total: Int) throws(ShardProblem) {
         guard let first = try SlurmArray.number("SLURM_ARRAY_TASK_MIN", value) else {
             throw ShardProblem(
-                "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_MIN is not: where the array begins is not known. Use `--shard 3/8` or `--no-shard`"
+                "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_MIN is not, so the start of the array is unknown: use `--shard 3/8` or `--no-shard`"
             )
         }
         let step = try SlurmArray.number("SLURM_ARRAY_TASK_STEP", value) ?? 1
@@ -122,8 +122,8 @@ private struct SlurmArray {
             || !(span..<span.addingReportingOverflow(self.step).partialValue).contains(last - first)
         {
             throw ShardProblem(
-                "the tasks of the Slurm array are not evenly apart (SLURM_ARRAY_TASK_MIN is \(first), _MAX \(last), _STEP \(self.step), "
-                    + "_COUNT \(total)), so which shard this task is can't be known. Use `--array=0-\(max(1, total) - 1)`, or `--shard`"
+                "the tasks of the Slurm array are not evenly spaced (SLURM_ARRAY_TASK_MIN is \(first), _MAX \(last), _STEP \(self.step), "
+                    + "_COUNT \(total)), so the shard of this task is unknown: use `--array=0-\(max(1, total) - 1)`, or `--shard`"
             )
         }
     }
@@ -132,8 +132,8 @@ private struct SlurmArray {
     func position(of task: Int) throws(ShardProblem) -> Int {
         guard task >= first, (task - first) % step == 0, (task - first) / step < count else {
             throw ShardProblem(
-                "SLURM_ARRAY_TASK_ID is \(task), which is no task of the array: \(count) tasks from SLURM_ARRAY_TASK_MIN \(first) on, \(step) apart. "
-                    + "Use `--shard 3/8` or `--no-shard`")
+                "SLURM_ARRAY_TASK_ID is \(task), which is not a task of the array: \(count) tasks from SLURM_ARRAY_TASK_MIN \(first) on, \(step) apart; "
+                    + "use `--shard 3/8` or `--no-shard`")
         }
         return (task - first) / step
     }
@@ -141,7 +141,7 @@ private struct SlurmArray {
     private static func number(_ name: String, _ value: (String) -> String?) throws(ShardProblem) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Share.number(text), number < 1 << 40 else {
-            throw ShardProblem("\(name) must be a number, so that the shard is known; it is", text)
+            throw ShardProblem("\(name) must be a number, because it selects the shard; it is", text)
         }
         return number
     }

@@ -35,13 +35,14 @@ struct ConnectionTests {
                 C close
                 """)),
         Scene(
-            "bytes at the end that nobody took", .failed, says: ["S got 3 bytes that no step took", "actual: abc"],
+            "bytes at the end that nobody took", .failed,
+            says: ["S received 3 bytes that no step consumed", "actual: abc"],
             pair(
                 """
                 C send "abc"
                 """)),
         Scene(
-            "bytes that came with a close", .failed, says: ["S got 1 byte that no step took"],
+            "bytes that came with a close", .failed, says: ["S received 1 byte that no step consumed"],
             pair(
                 """
                 C send "a"

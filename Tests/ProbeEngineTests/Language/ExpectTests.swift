@@ -237,7 +237,7 @@ struct ExpectTests {
             pair("C send urgent \"?\"\nS expect urgent \"!\" #!")),
         Scene("no urgent byte", .failed, says: ["no urgent byte"], pair("S expect urgent \"!\" within 30ms #!")),
         Scene(
-            "urgent byte that nobody takes", .failed, says: ["1 urgent byte that no step took", "actual: !"],
+            "urgent byte that nobody takes", .failed, says: ["1 urgent byte that no step consumed", "actual: !"],
             pair("C send urgent \"!\"\nC send \"a\"\nS expect \"a\"")),
         Scene(
             "urgent is no part of the stream", .failed, says: ["expected: a!b"],

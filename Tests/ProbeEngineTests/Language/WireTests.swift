@@ -214,7 +214,7 @@ struct WireTests {
             "a cut send that is reset later", .passed,
             pair("C send \"a\" | \"b\" every 5ms\nS expect \"ab\"\nC reset\nS expect reset")),
         scene(
-            "an unread byte comes before inconclusive", .failed, says: ["that no step took"],
+            "an unread byte outweighs inconclusive", .failed, says: ["that no step consumed"],
             pair("whenever C gets line /^x$/ { C send \"y\" }\nC send \"a\" | \"b\"")),
     ])
     func proof(_ scene: Scene) async throws { try await scene.verify() }

@@ -130,8 +130,8 @@ import Testing
     }
 
     @Test func arrayWithUnevenTasksIsRefused() {
-        #expect(problem(array(5, 1, 7, step: 1, count: 3))?.contains("can't be known") == true)
-        #expect(problem(array(5, 1, 7, count: 3))?.contains("can't be known") == true)
+        #expect(problem(array(5, 1, 7, step: 1, count: 3))?.contains("of this task is unknown") == true)
+        #expect(problem(array(5, 1, 7, count: 3))?.contains("of this task is unknown") == true)
         #expect(problem(array(3, 0, 10, step: 2, count: 6)) != nil)
         #expect(problem(["SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "3"])?.contains("_MIN") == true)
     }

@@ -41,7 +41,7 @@ struct WebSocketTests {
             says: ["a text frame came where a ping was expected"],
             "S send ws.text(\"a\") + ws.ping(\"7\")\nC expect ping \"7\" #!"),
         scene(
-            "a control frame that no step took", .failed, says: ["bytes that no step took"],
+            "a control frame that no step took", .failed, says: ["bytes that no step consumed"],
             "S send ws.ping(\"7\") + ws.text(\"a\")\nC expect message \"a\""),
         scene(
             "a close with its code and reason", .passed,

@@ -42,7 +42,7 @@ import Testing
         for number in 1...4 { _ = link.data(number) }
         let found = try #require(link.core.shortfalls.first)
         #expect(found.id == 1 && found.missingText == "2")
-        #expect(found.reason("%").hasSuffix("another fault acted on the one that was meant"))
+        #expect(found.reason("%").hasSuffix("another fault acted on the selected one"))
     }
 
     @Test func membersAreJoinedAndTakenOut() {
@@ -66,7 +66,7 @@ import Testing
             _ = $0.data(1)
             try $0.tell(.heal)
         }
-        #expect(healed?.hasSuffix("none followed the one that was meant within 200 ms") == true)
+        #expect(healed?.hasSuffix("none followed the selected one within 200 ms") == true)
     }
 
     @Test func packetsThatCanNotBeChangedDoNotCount() throws {
@@ -74,10 +74,10 @@ import Testing
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
         #expect(
             try told(.packets(.alter, acks)) { $0.pass(ack) }
-                == ": 1 ACK without data passed from S to C, and the one that was meant has no payload")
+                == ": 1 ACK without data passed from S to C, and the selected one has no payload")
         #expect(
             try told(.truncate(PacketSelection(kind: .any, ordinals: 1...1), to: 200)) { _ = $0.data(1) }
-                == ": 1 packet passed from S to C, and the one that was meant has 200 bytes or fewer")
+                == ": 1 packet passed from S to C, and the selected one has 200 bytes or fewer")
     }
 
     @Test func aResetAfterAPacketCountsOnceItIsSent() throws {

@@ -107,10 +107,10 @@ struct NameZoneTests {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
         #expect(zone.unmet == [0, 1])
-        #expect(zone.shortfall(of: 0) == "nobody asked for the name")
+        #expect(zone.shortfall(of: 0) == "no program asked for the name")
         _ = try reply(NameMessages.question("DUAL.test", type: 28), &zone)
         #expect(zone.unmet == [0, 1], "its IPv4 address was not asked for")
-        #expect(zone.shortfall(of: 0) == "programs asked for its record AAAA, and never for A")
+        #expect(zone.shortfall(of: 0) == "programs asked for AAAA records of the name, but never for A")
         _ = try reply(NameMessages.question("dual.test"), &zone)
         #expect(zone.unmet == [1])
         zone.set("Dual.Test", to: .addresses([Self.six], NameDelays()), id: 2)
