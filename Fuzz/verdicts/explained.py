@@ -7,13 +7,13 @@ from steps import ERROR, FAILED, INCONCLUSIVE, PASSED
 Explanation = namedtuple("Explanation", "wanted found pattern reason few_ports", defaults=[False])
 
 EXPLAINED = [
-    Explanation(PASSED, INCONCLUSIVE, r"pieces did not leave as segments of their own",
+    Explanation(PASSED, INCONCLUSIVE, r"pieces did not leave in separate segments",
                 "the kernel has merged pieces of a cut send: the tool can't prevent it, and says so"),
     Explanation(PASSED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
                 "a machine under load has lost packets of the capture"),
     Explanation(FAILED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
                 "a machine under load has lost packets of the capture"),
-    *(Explanation(wanted, INCONCLUSIVE, r"may be [PQ]\d+'s or [PQ]\d+'s: both could have opened it",
+    *(Explanation(wanted, INCONCLUSIVE, r"may belong to [PQ]\d+ or [PQ]\d+: both could have opened it",
                   "two programs ran, and which of them a connection came from can't be told") for wanted in (PASSED, FAILED)),
     *(Explanation(wanted, INCONCLUSIVE, r" stood still for ",
                   "the harness stood still (SIGSTOP, or a machine under load) across a bound of time: when it came can't be told")

@@ -54,7 +54,7 @@ const char *probe_editor_load(void) {
 #define X(name)                                                                                                        \
     *(void **)&lib.name = dlsym(library, #name);                                                                       \
     if (!lib.name) {                                                                                                   \
-        snprintf(reason, sizeof reason, "the libedit that is installed has no %s", #name);                             \
+        snprintf(reason, sizeof reason, "the installed libedit lacks %s", #name);                             \
         return reason;                                                                                                 \
     }
     PROBE_OF_LIBEDIT(X)

@@ -31,7 +31,7 @@ const char *probe_tls_load(void) {
     PROBE_OF_LIBCRYPTO(X)
 #undef X
     if (missing) {
-        snprintf(reason, sizeof reason, "the OpenSSL that is installed has no %s: 3.0 or later is needed", missing);
+        snprintf(reason, sizeof reason, "the installed OpenSSL lacks %s: version 3.0 or later is required", missing);
         return reason;
     }
     return NULL;

@@ -24,11 +24,11 @@ package struct ConfinedFile {
         let found = try place(path)
         guard let status = FileStatus(of: found.raw) else { throw SystemError("stat") }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
-        guard status.isRegular else { throw SystemError("open", code: EINVAL, "it is no regular file") }
+        guard status.isRegular else { throw SystemError("open", code: EINVAL, "not a regular file") }
         if status.size > limit { throw SystemError("read", code: EFBIG) }
         let file = try open(path)
         guard FileStatus(of: file.raw)?.identity == status.identity else {
-            throw SystemError("open", code: ESTALE, "it was exchanged meanwhile")
+            throw SystemError("open", code: ESTALE, "it was replaced in the meantime")
         }
         let bytes = try SmallFile.contents(of: file, limit: limit + 1)
         if bytes.count > limit { throw SystemError("read", code: EFBIG) }

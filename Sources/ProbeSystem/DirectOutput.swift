@@ -28,7 +28,7 @@ package struct DirectOutput: ~Copyable {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == patience {
                 if raw < 0, errno == ENXIO {
-                    throw SystemError("open", code: ENXIO, "it is a pipe that nobody reads from")
+                    throw SystemError("open", code: ENXIO, "the pipe has no reader")
                 }
                 let output = try DirectOutput(raw)
                 let opened = FileStatus(of: raw)

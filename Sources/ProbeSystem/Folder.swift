@@ -71,13 +71,13 @@ package final class Folder: Sendable {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
         if code == ESTALE {
-            throw SystemError("rmdir", code: code, "another folder has taken its place, which is left alone")
+            throw SystemError("rmdir", code: code, "another folder has taken its place, and is not removed")
         }
         if code != 0 { throw SystemError("rmdir", code: code) }
         if !status.isFolder {
             throw SystemError(
                 "rmdir", code: ENOTDIR,
-                "something else had taken its place; it was removed, and the folder lies elsewhere")
+                "something else had taken its place and was removed; the folder itself is elsewhere")
         }
     }
 

@@ -66,7 +66,7 @@ package enum InputFile {
             if count > 0 { return [byte] }
             if count < 0 && errno == EINTR { continue }
             if count < 0 && errno == EAGAIN { return [] }
-            throw SystemError("read", code: ENXIO, "it is a pipe that nobody writes to")
+            throw SystemError("read", code: ENXIO, "the pipe has no writer")
         }
     }
 

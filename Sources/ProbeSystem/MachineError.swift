@@ -53,7 +53,7 @@ package enum MachineError: String, Sendable, CaseIterable {
 
     /// The system's message.
     package var reason: String { String(cString: strerror(code)) }
-    package var advice: String { Surroundings.advice(on: code) ?? "the machine is short of it" }
+    package var advice: String { Surroundings.advice(on: code) ?? "the machine has run out of this resource" }
 }
 
 /// The remaining amount of the resources that a program can exhaust, in words.
@@ -106,7 +106,7 @@ package enum ResourcesLeft {
         let range = ends[0]...ends[1]
         let taken = mostPorts(in: range, [table, SmallFile.read("\(place)/tcp6") ?? []])
         return
-            "\(range.count - taken) of the \(range.count) ports \(ends[0]) to \(ends[1]) are left, from which the kernel chooses"
+            "\(range.count - taken) of the \(range.count) ports from which the kernel chooses (\(ends[0]) to \(ends[1])) are left"
     }
 
     /// Returns the number of ports in use on the address that uses the most, in tables like `/proc/net/tcp`. A socket

@@ -187,7 +187,7 @@ extension SmallFile {
     package static func rewrite(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let place = try FilePlace(path)
         guard let status = place.status, status.isRegular else {
-            throw SystemError("open", code: EINVAL, "it is no regular file")
+            throw SystemError("open", code: EINVAL, "not a regular file")
         }
         var file = try ReplacementFile(place.name, in: place.folder, mode: status.mode & 0o777, isExact: true)
         try file.write(bytes)

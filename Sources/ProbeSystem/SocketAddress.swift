@@ -215,7 +215,7 @@ extension SocketAddress {
         getnameinfo(first, list?.pointee.ai_addrlen ?? 0, &text, 256, nil, 0, NI_NUMERICHOST)
         let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard let address = SocketAddress(numeric: numeric, port: port) else {
-            throw NameError(text: "\(shown) resolves to \(numeric), which is no IP address")
+            throw NameError(text: "\(shown) resolves to \(numeric), which is not an IP address")
         }
         return address
     }

@@ -29,13 +29,14 @@ package enum Surroundings {
     /// Returns advice on an errno that does not come from a peer on loopback; `nil` for any other errno.
     package static func advice(on code: Int32) -> String? {
         switch code {
-        case EMFILE: "`ulimit -n` must allow more open files, or `-j` be smaller"
-        case ENFILE: "the whole system is out of open files: `sysctl fs.file-max` raises its limit"
-        case ENOMEM, ENOBUFS: "the system has no memory for it"
-        case EAGAIN: "`ulimit -u` must allow more processes and threads"
+        case EMFILE: "raise the limit of open files (`ulimit -n`), or reduce `-j`"
+        case ENFILE: "raise the system's limit of open files with `sysctl fs.file-max`"
+        case ENOMEM, ENOBUFS: "the system is out of memory"
+        case EAGAIN: "raise the limit of processes and threads (`ulimit -u`)"
         case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice
-        case ECHILD: "its guardian process was killed by something else: start the run again"
-        case EADDRNOTAVAIL: "the address is not there or its ports are all taken: `ip addr show lo` and `ss -s` tell"
+        case ECHILD: "start the run again: its guardian process was killed by something else"
+        case EADDRNOTAVAIL:
+            "check with `ip addr show lo` and `ss -s`: the address does not exist, or all its ports are in use"
         case EPERM: "a firewall or a security policy forbids it"
         default: nil
         }
@@ -45,7 +46,7 @@ package enum Surroundings {
 /// Whether the loopback interface is up, and whether it has been up all the time.
 package enum Loopback {
     package static let advice =
-        "`ip link set lo up` brings the loopback interface up (as root); `--isolate` gives the run one of its own"
+        "bring the loopback interface up with `ip link set lo up` (as root), or give the run its own with `--isolate`"
 
     private struct State {
         /// A socket that receives changes; -1 if none could be opened.

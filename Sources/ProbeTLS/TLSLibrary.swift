@@ -38,7 +38,7 @@ package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible {
     static func last() -> TLSError {
         let alert = UInt8(exactly: probe_tls_alert_of_error())
         return TLSError(
-            probe_tls_take_error().map { String(cString: $0) } ?? "the library says no reason", alert: alert)
+            probe_tls_take_error().map { String(cString: $0) } ?? "OpenSSL gave no reason", alert: alert)
     }
 
     package var description: String { reason }

@@ -133,7 +133,7 @@ package final class TLSSession {
             return record
         }
         guard context.isForging, var secret = log.ownSecret, version == .tls13 else {
-            throw TLSError("records can be forged on a connection of TLS 1.3 only, behind its handshake")
+            throw TLSError("records can be forged only on a TLS 1.3 connection, after its handshake")
         }
         for _ in 0..<log.ownUpdates { secret = try RecordWriter.updated(secret) }
         var writer = try RecordWriter(secret: secret, sequence: log.ownRecords)

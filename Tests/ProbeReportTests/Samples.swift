@@ -134,7 +134,7 @@ enum Samples {
             findings: [
                 Finding(
                     .inconclusive, at: span("S send \"220 rea\" | \"dy\\r\" | \"\\n\"  every 30ms"),
-                    "S's pieces did not leave as segments of their own",
+                    "S's pieces did not leave in separate segments",
                     details: ["pieces 2 and 3 left in one segment: \"dy\\r\\n\""]),
                 Finding(.inconclusive, "the capture dropped 12 packets"),
             ])

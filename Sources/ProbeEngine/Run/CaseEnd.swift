@@ -107,9 +107,7 @@ struct CaseEnd {
                 .failed, "\(owner.name) received \(ByteText.count(unread + inKernel, kind)) that no step consumed",
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
                 details: inKernel > 0
-                    ? [
-                        "\(inKernel) of them \(inKernel == 1 ? "is" : "are") unread in the kernel's buffer: reading is stopped or slow"
-                    ] : [],
+                    ? ["\(inKernel) of them unread in the kernel's buffer: reading is stopped or slow"] : [],
                 hints: ["add an `expect` that consumes them, or `\(owner.name) ignore rest` if they don't matter"])
         }
         return nil

@@ -23,7 +23,7 @@ package final class RunTLS: Sendable {
             try TLSLibrary.load()
             return nil
         } catch {
-            return "OpenSSL 3 can't be loaded (\(error.reason)); the package libssl3 has it"
+            return "OpenSSL 3 can't be loaded (\(error.reason)); install the package libssl3"
         }
     }
 
@@ -44,7 +44,7 @@ package final class RunTLS: Sendable {
         do throws(TLSError) {
             pem = try authority().certificate.pem()
         } catch {
-            throw Finding(.error, at: span, "the run's certificate authority can't be made: \(error.reason)")
+            throw Finding(.error, at: span, "the run's certificate authority can't be created: \(error.reason)")
         }
         return try made.withLock { (made) throws(Finding) in
             if let file = made.file { return file }

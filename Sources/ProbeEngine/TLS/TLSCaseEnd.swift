@@ -12,25 +12,25 @@ struct TLSCaseEnd {
     func unexpected() -> Finding? {
         for (owner, connection) in context.connections.entries {
             guard let layer = connection.tls, !owner.ignoresRest, !connection.wasAborted,
-                let what = unexpected(layer, layer.taken ?? owner.takenOfTLS)
+                let what = unexpected(layer, layer.taken ?? owner.takenOfTLS, owner.name)
             else { continue }
             return Finding(
-                .failed, "\(owner.name): \(what), and no step expected that",
-                hints: ["`\(owner.name) ignore rest` says that it does not matter"])
+                .failed, "\(what), which no step expected",
+                hints: ["add `\(owner.name) ignore rest` if it doesn't matter"])
         }
         return nil
     }
 
-    private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.Taken) -> String? {
+    private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.Taken, _ name: String) -> String? {
         if taken.handshakeFailure { return nil }
         let news = layer.news.dropFirst(taken.news).filter { !$0.isUserCanceled }
-        if let alert = news.first(where: \.isAlert) { return alert.description }
-        if let behind = layer.behindEnd { return behind.description }
+        if let alert = news.first(where: \.isAlert) { return alert.sentence(of: name) }
+        if let behind = layer.behindEnd { return "\(name) \(behind.description)" }
         if taken.end { return nil }
-        if let failure = news.first(where: { $0.what != .notify }) { return failure.description }
+        if let failure = news.first(where: { $0.what != .notify }) { return failure.sentence(of: name) }
         let count = layer.unfinished
         guard count > 0 else { return nil }
-        return "\(ByteText.count(count, "byte")) came that are no whole TLS record"
+        return "\(name) received \(ByteText.count(count, "byte")) of an incomplete TLS record"
     }
 
     /// Returns a finding if a subject reported handshake parameters that contradict the harness's end of the handshake.
@@ -52,7 +52,7 @@ struct TLSCaseEnd {
         let event = SubjectReport.Event.secured(version, protocol: name)
         return Finding(
             .failed,
-            "\(subject.name) reported \(SubjectText.describe(event)), and no handshake with \(server.value) agreed on that",
+            "\(subject.name) reported \(SubjectText.describe(event)), but no handshake with \(server.value) negotiated that",
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 
@@ -61,10 +61,8 @@ struct TLSCaseEnd {
         context.tls.layers.compactMap { layer in
             layer.fault.map { _, span in
                 Finding(
-                    .inconclusive, at: span, "no record was sent behind this step: nothing was corrupted",
-                    hints: [
-                        "a `start sending` before it has made its records already; a `send` behind it makes new ones"
-                    ])
+                    .inconclusive, at: span, "no record was sent after this step, so nothing was corrupted",
+                    hints: ["add a `send` after it: an earlier `start sending` has already created its records"])
             }
         }
     }

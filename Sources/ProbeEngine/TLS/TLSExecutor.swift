@@ -18,7 +18,7 @@ struct TLSExecutor {
         }
         let layer = try layer(of: actor, connection)
         if case .sendMessage = action {
-            try await waitForLaterHandshake(layer, actor, connection, to: "send that")
+            try await waitForLaterHandshake(layer, actor, connection, to: "send the message")
         }
         let bytes: [UInt8]
         do throws(TLSError) {
@@ -36,7 +36,7 @@ struct TLSExecutor {
             case .sendMessage(let message): bytes = try layer.make(message)
             }
         } catch {
-            throw Finding(.error, "\(actor.name) can't do that: \(error.reason)")
+            throw Finding(.error, "\(actor.name) can't send that: \(error.reason)")
         }
         try await send(bytes, actor, connection, step)
     }
@@ -45,7 +45,7 @@ struct TLSExecutor {
         do throws(Finding) {
             let bytes = try context.bytes(of: value)
             guard bytes.count <= 65_518 else {
-                throw Finding(.error, "a record has at most 65518 bytes, not \(bytes.count)")
+                throw Finding(.error, "a record can have at most 65518 bytes, not \(bytes.count)")
             }
             return (try context.integer(of: type, as: UInt8.self), bytes)
         } catch {
@@ -66,13 +66,14 @@ struct TLSExecutor {
     private func layer(of actor: ConnectionActor, _ connection: Connection) throws(Finding) -> TLSLayer {
         guard let layer = connection.tls else {
             throw Finding(
-                .error, "\(actor.name)'s connection has no TLS", hints: ["`\(actor.name) start tls` comes first"])
+                .error, "\(actor.name)'s connection does not use TLS",
+                hints: ["add `\(actor.name) start tls` before this step"])
         }
         guard layer.isDone else {
-            throw Finding(.error, "\(actor.name)'s TLS handshake is not done: nothing can be sent by it")
+            throw Finding(.error, "\(actor.name) can't send over TLS: its handshake is not complete")
         }
         if let failure = layer.failure {
-            throw Finding(.failed, "\(actor.name)'s TLS has failed: \(failure.reason)")
+            throw Finding(.failed, "\(actor.name)'s TLS session failed: \(failure.reason)")
         }
         return layer
     }
@@ -150,8 +151,8 @@ struct TLSExecutor {
         }
         if isIdle == nil {
             throw Finding(
-                .failed, "\(actor.name) can't \(what): a handshake behind the first one does not end",
-                hints: ["`\(actor.name) close without notify` ends the connection by a FIN alone"])
+                .failed, "\(actor.name) can't \(what): a handshake after the first one did not complete",
+                hints: ["use `\(actor.name) close without notify` to end the connection with a FIN alone"])
         }
     }
 
@@ -161,7 +162,7 @@ struct TLSExecutor {
         _ start: TLSStart, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
-        if connection.tls != nil { throw Finding(.error, "\(actor.name) speaks TLS already") }
+        if connection.tls != nil { throw Finding(.error, "\(actor.name) already uses TLS") }
         let early = try bytesOfHandshake(actor, connection)
         let options = start.options.over(declared(actor))
         let tls = try TLSSetup(context: context).make(options, of: actor.name, isServer: !actor.isClient)
@@ -185,7 +186,7 @@ struct TLSExecutor {
         }
         if layer.hasUnsentFlight {
             throw Finding(
-                .inconclusive, "\(actor.name) has sent no flight of a handshake: it was neither cut nor paced")
+                .inconclusive, "\(actor.name) sent no handshake flight, so none was cut or paced")
         }
     }
 
@@ -196,9 +197,10 @@ struct TLSExecutor {
         let unread = connection.receiveBuffer.bytes(0..<count)
         guard unread.prefix(2).elementsEqual([22, 3].prefix(count)) else {
             throw Finding(
-                .failed, "\(actor.name) got \(count) bytes in plain text that no step took before TLS",
+                .failed,
+                "\(actor.name) received \(ByteText.count(count, "byte")) of plaintext that no step consumed before TLS",
                 expected: [], actual: Array(unread.prefix(4096)),
-                hints: ["an `expect` before `start tls` takes them"])
+                hints: ["add an `expect` before `start tls` that consumes them"])
         }
         connection.receiveBuffer.drop(count)
         return unread

@@ -18,7 +18,7 @@ struct TLSGreeter {
                 context.changes.notifyAll()
             }
         } catch {
-            throw Finding(.error, "\(server.name) can't be watched: \(error)")
+            throw Finding(.error, "\(server.name)'s listener can't be watched: \(error)")
         }
     }
 
@@ -47,7 +47,7 @@ struct TLSGreeter {
         } catch {
             // For example, out of descriptors: the listener would be ready again and again.
             listener.stopWatching(on: context.reactor)
-            context.raise(Finding(.error, "\(server.name) can't accept: \(error)"))
+            context.raise(Finding(.error, "\(server.name) can't accept connections: \(error)"))
         }
     }
 

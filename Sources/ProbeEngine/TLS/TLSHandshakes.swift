@@ -56,19 +56,19 @@ struct TLSHandshakes {
         case (_, .leftWithout(let how)):
             throw Finding(
                 .inconclusive,
-                "\(actor.name)'s TLS handshake was done, and then the connection was \(how) without an alert: whether the peer refused it can't be told",
+                "\(actor.name)'s TLS handshake was complete when the connection was \(how) without an alert: whether the peer rejected it is unknown",
                 details: [layer.summary])
         case (.fails, .done),
             (.fails, nil) where layer.isDone:
             throw Finding(
-                .failed, "\(actor.name)'s TLS handshake succeeded where it was expected to fail",
+                .failed, "\(actor.name)'s TLS handshake succeeded, but was expected to fail",
                 details: [layer.summary, verification(layer)])
         case (_, nil), (.fails, _):
             var hints = hints(layer, of: actor.name)
-            if layer.firstBytes.isEmpty, hints.isEmpty { hints.append("nothing came of the peer") }
+            if layer.firstBytes.isEmpty, hints.isEmpty { hints.append("the peer sent nothing") }
             throw Finding(
                 .failed,
-                "\(actor.name)'s TLS handshake was not done within \(DurationText.script(deadline - time))",
+                "\(actor.name) did not complete its TLS handshake within \(DurationText.script(deadline - time))",
                 details: alerts(layer), hints: hints)
         }
     }
@@ -90,7 +90,8 @@ struct TLSHandshakes {
         case .failed(let reason, let moment): return .refused(reason, moment)
         case .underWay:
             switch connection.readEnd {
-            case .reset(let moment): return .refused("the peer reset the connection (RST) before it was done", moment)
+            case .reset(let moment):
+                return .refused("the peer reset the connection (RST) before it was complete", moment)
             case .failed(let error, let moment): return .refused(error.reason, moment)
             case .eof, nil: return nil
             }
@@ -100,7 +101,7 @@ struct TLSHandshakes {
                 switch connection.readEnd {
                 case .eof: return .leftWithout("closed (FIN)")
                 case .reset: return .leftWithout("reset (RST)")
-                case .failed(let error, _): return .leftWithout(error.reason)
+                case .failed(let error, _): return .leftWithout("lost (\(error.reason))")
                 case nil: return nil
                 }
             }
@@ -125,15 +126,15 @@ struct TLSHandshakes {
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) async throws(Finding) {
-        context.actors.waits[actor.name] = "its first flight of TLS"
+        context.actors.waits[actor.name] = "its first TLS flight"
         defer { context.actors.waits[actor.name] = nil }
         let operation = try await context.wait(until: deadline, from: time) { () throws(Finding) in layer.stoppedFlight
         }
         guard let operation else {
             throw Finding(
                 .failed,
-                "\(actor.name) had nothing to send of its handshake within \(DurationText.script(deadline - time))",
-                hints: layer.isServer ? ["a server answers: no ClientHello came"] : [])
+                "\(actor.name) had no handshake message to send within \(DurationText.script(deadline - time))",
+                hints: layer.isServer ? ["a server only sends in response to a ClientHello, and received none"] : [])
         }
         if operation.bytes.isEmpty { return }
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
@@ -144,7 +145,7 @@ struct TLSHandshakes {
         _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) async throws(Finding) {
-        context.actors.waits[actor.name] = "its first flight of TLS"
+        context.actors.waits[actor.name] = "its first TLS flight"
         defer { context.actors.waits[actor.name] = nil }
         let operation = try await context.wait(until: deadline, from: time) { () throws(Finding) -> SendOperation?? in
             if let operation = layer.sentFlight { return .some(operation) }
@@ -163,7 +164,7 @@ struct TLSHandshakes {
     private func verification(_ layer: TLSLayer) -> String {
         if layer.isServer {
             return layer.session.hasPeerCertificate
-                ? "the client's certificate was verified" : "no certificate of the client"
+                ? "the client's certificate was verified" : "the client sent no certificate"
         }
         return layer.verifies ? "the server's certificate was verified" : "the server's certificate was not verified"
     }
@@ -176,18 +177,18 @@ struct TLSHandshakes {
     private func hints(_ layer: TLSLayer, of name: String) -> [String] {
         var hints: [String] = []
         if context.tls.forges(name) {
-            hints.append("a step of \(name) forges a record, so that it speaks TLS 1.3 alone")
+            hints.append("\(name) speaks only TLS 1.3, because one of its steps forges a record")
         }
         if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
-            hints.append("the peer's first bytes are no TLS: \(Escaped.phrase(layer.firstBytes))")
+            hints.append("the peer's first bytes are not TLS: \(Escaped.phrase(layer.firstBytes))")
         }
         let codes = layer.session.alertsReceived.map(\.alert.code)
         let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]
         if layer.isServer, !refusals.isDisjoint(with: codes) {
             switch layer.certificate {
             case .ofTheRun where codes.contains(48) || codes.contains(46):
-                hints.append("the peer does not trust the certificate: give it the run's authority, `${ca}`")
-            case .flawed(let what): hints.append("the script gives it a certificate \(what)")
+                hints.append("pass the run's authority, `${ca}`, to the peer: it does not trust the certificate")
+            case .flawed(let what): hints.append("the script makes \(name) present a certificate \(what)")
             case .ofTheRun, .other: break
             }
         }

@@ -115,7 +115,7 @@ final class TLSLayer: ConnectionLayer {
         // gone.
         guard case .underWay = handshake else { return }
         hasEndedInHandshake = true
-        handshake = .failed("the peer closed (FIN) before the handshake was done", time)
+        handshake = .failed("the peer closed the connection (FIN) before the handshake was complete", time)
     }
 
     private func takeIn(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
@@ -152,7 +152,7 @@ final class TLSLayer: ConnectionLayer {
     /// wrong version number.
     private static func words(of error: TLSError, _ bytes: [UInt8]) -> String {
         guard let first = bytes.first, !(20...24).contains(first) else { return error.reason }
-        return "\(error.reason): no TLS record came but \(Escaped.phrase(bytes))"
+        return "\(error.reason): received \(Escaped.phrase(bytes)) instead of a TLS record"
     }
 
     private func proceed(at time: MonotonicTime) {
@@ -162,7 +162,7 @@ final class TLSLayer: ConnectionLayer {
         switch progress {
         case .done: handshake = .done(time)
         case .waits: break
-        case .notified: fail(TLSError("the peer sent close_notify before the handshake was done"), at: time)
+        case .notified: fail(TLSError("the peer sent close_notify before the handshake was complete"), at: time)
         case .failed(let error):
             let why = session.verificationProblem.map { $0 == error.reason ? $0 : "\(error.reason): \($0)" }
             fail(TLSError(why ?? error.reason, alert: error.alert), at: time)
@@ -223,7 +223,8 @@ final class TLSLayer: ConnectionLayer {
             if count >= bytes.count {
                 raise(
                     Finding(
-                        .error, "the first flight has \(bytes.count) bytes: stopping after \(count) keeps nothing back")
+                        .error,
+                        "the first flight has only \(bytes.count) bytes: stopping after \(count) withholds nothing")
                 )
                 return
             }
@@ -266,7 +267,7 @@ final class TLSLayer: ConnectionLayer {
         switch session.write(bytes, recordLength: recordLength ?? TLSSession.longestRecord) {
         case .done: break
         case .failed(let error): throw error
-        case .waits: throw TLSError("a handshake is under way")
+        case .waits: throw TLSError("a handshake is in progress")
         case .notified: throw TLSError("the peer has ended the connection")
         }
         return output(session.takeOutput())
@@ -289,10 +290,10 @@ final class TLSLayer: ConnectionLayer {
     func make(_ message: TLSMessage) throws(TLSError) -> [UInt8] {
         if session.version != message.version {
             throw TLSError(
-                "it is a message of TLS \(message.version.rawValue), and the connection speaks TLS \(session.version?.rawValue ?? "?")"
+                "the message belongs to TLS \(message.version.rawValue), but the connection uses TLS \(session.version?.rawValue ?? "?")"
             )
         }
-        if message.isOfServer, !isServer { throw TLSError("it is a message of a server") }
+        if message.isOfServer, !isServer { throw TLSError("only a server can send this message") }
         let progress =
             switch message {
             case .keyUpdate(let isRequested): session.updateKey(isRequested: isRequested)

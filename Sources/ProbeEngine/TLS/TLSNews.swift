@@ -19,8 +19,9 @@ struct TLSNews {
         var count: Int
         var time: MonotonicTime
 
+        /// A description for findings, as a predicate: `received 3 bytes after close_notify`.
         var description: String {
-            "\(ByteText.count(count, "byte")) came behind \(isAlert ? "a fatal alert" : "close_notify")"
+            "received \(ByteText.count(count, "byte")) after \(isAlert ? "a fatal alert" : "close_notify")"
         }
     }
 
@@ -48,6 +49,15 @@ struct TLSNews {
         case .alert(let alert, _): "the peer sent the alert \(alert) (\(alert.code))"
         case .notify: "the peer sent close_notify"
         case .failure(let reason): "TLS failed (\(reason))"
+        }
+    }
+
+    /// A description for findings, with the receiving actor as its subject: `C received close_notify`.
+    func sentence(of name: String) -> String {
+        switch what {
+        case .alert(let alert, _): "\(name) received the alert \(alert) (\(alert.code))"
+        case .notify: "\(name) received close_notify"
+        case .failure(let reason): "\(name)'s TLS session failed (\(reason))"
         }
     }
 }

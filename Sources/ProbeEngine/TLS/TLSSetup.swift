@@ -30,15 +30,15 @@ struct TLSSetup {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
                 .error, at: options.span, obstacle,
-                hints: ["`require tls` skips the scenario where there is no TLS"])
+                hints: ["add `require tls` to skip the scenario if TLS is not available"])
         }
         var made = TLSContext.Options(isServer: isServer)
         made.version = options.version
         made.forges = context.tls.forges(name)
         if made.forges, options.version == .tls12 {
             throw Finding(
-                .error, at: options.span, "records are forged on connections of TLS 1.3 only",
-                hints: ["leave `version 1.2` out"])
+                .error, at: options.span, "records can be forged only on TLS 1.3 connections",
+                hints: ["remove `version 1.2`"])
         }
         made.identity = try identity(options, isServer: isServer)
         if let requested = options.clientCertificate {
@@ -57,7 +57,8 @@ struct TLSSetup {
             let bytes = try context.bytes(of: name)
             guard (1...255).contains(bytes.count) else {
                 throw Finding(
-                    .error, at: name.span, "the name of a protocol has 1 to 255 bytes (RFC 7301), not \(bytes.count)")
+                    .error, at: name.span,
+                    "the name of a protocol must have 1 to 255 bytes (RFC 7301), not \(bytes.count)")
             }
             made.protocols.append(String(decoding: bytes, as: UTF8.self))
         }
@@ -78,8 +79,8 @@ struct TLSSetup {
         switch options.certificate {
         case .flawed(.expired): .flawed("that has expired")
         case .flawed(.notYetValid): .flawed("that is not yet valid")
-        case .flawed(.selfSigned): .flawed("that has signed itself")
-        case .flawed(.unknownAuthority): .flawed("of an authority that nobody knows")
+        case .flawed(.selfSigned): .flawed("that is self-signed")
+        case .flawed(.unknownAuthority): .flawed("of an unknown authority")
         case .named(let name): .flawed("for \(Escaped.text(try context.bytes(of: name)))")
         case .ofTheRun, nil: .ofTheRun
         case .file: .other
@@ -88,7 +89,7 @@ struct TLSSetup {
 
     private func authority(_ span: SourceSpan) throws(Finding) -> CertificateAuthority {
         do throws(TLSError) { return try context.settings.tls.authority() } catch {
-            throw Finding(.error, at: span, "the run's certificate authority can't be made: \(error.reason)")
+            throw Finding(.error, at: span, "the run's certificate authority can't be created: \(error.reason)")
         }
     }
 
@@ -103,8 +104,8 @@ struct TLSSetup {
             try require("PRIVATE KEY-----", in: keyBytes, of: key, "a private key")
             if Self.holds("ENCRYPTED", keyBytes) {
                 throw Finding(
-                    .error, at: key.span, "the private key is encrypted: nobody is there to type its password",
-                    hints: ["`openssl pkey -in FILE -out plain.key` writes it without"])
+                    .error, at: key.span, "the private key is encrypted, and its password can't be entered",
+                    hints: ["decrypt it with `openssl pkey -in FILE -out plain.key`"])
             }
             return .files(certificates: certificates, key: keyBytes)
         case .flawed(.expired): flaw = .expired
@@ -121,7 +122,7 @@ struct TLSSetup {
         do throws(TLSError) {
             return .made(try authority.leaf(flaw))
         } catch {
-            throw Finding(.error, at: options.span, "the certificate can't be made: \(error.reason)")
+            throw Finding(.error, at: options.span, "the certificate can't be created: \(error.reason)")
         }
     }
 
@@ -130,9 +131,9 @@ struct TLSSetup {
         let bytes = try context.bytes(of: expression)
         guard (1...253).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw Finding(
-                .error, at: expression.span, "\(Escaped.phrase(bytes)) is no name of a server",
+                .error, at: expression.span, "\(Escaped.phrase(bytes)) is not a valid server name",
                 hints: [
-                    "a name has at most 253 letters, digits, hyphens and dots; one with other letters is written as \"xn--…\""
+                    "a name has at most 253 letters, digits, hyphens and dots; write a name with other letters as \"xn--…\""
                 ])
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -145,9 +146,9 @@ struct TLSSetup {
         if Self.holds(word, bytes) { return }
         throw Finding(
             .error, at: file.span,
-            bytes.isEmpty ? "the file is empty" : "the file holds no \(what.dropFirst(2)) in PEM",
+            bytes.isEmpty ? "the file is empty" : "the file contains no \(what.dropFirst(2)) in PEM format",
             hints: [
-                "a file in PEM begins with -----BEGIN; `openssl x509 -inform DER` and `openssl pkey -inform DER` make it of others"
+                "a PEM file begins with -----BEGIN; convert other formats with `openssl x509 -inform DER` or `openssl pkey -inform DER`"
             ])
     }
 
@@ -198,7 +199,7 @@ extension TLSSetup {
         if let obstacle = RunTLS.obstacle {
             throw Finding(
                 .error, at: options.span, obstacle,
-                hints: ["`require tls` skips the scenario where there is no TLS"])
+                hints: ["add `require tls` to skip the scenario if TLS is not available"])
         }
         var tls = MemberTLS()
         tls.serverName = try options.name.map { (name) throws(Finding) in try self.name(of: name) }
@@ -250,7 +251,7 @@ extension TLSSetup {
             session = try TLSSession(
                 tls.context, indicated: isServer ? nil : tls.name.flatMap(Self.indicated), verified: verified)
         } catch {
-            throw Finding(.error, at: span, "TLS can't begin on \(name)'s connection: \(error.reason)")
+            throw Finding(.error, at: span, "TLS can't start on \(name)'s connection: \(error.reason)")
         }
         if let earlier = earlier?.tls, !isServer, !tls.verifies { session.resume(earlier.session) }
         // The case retains the layer, so the layer must not retain the case.

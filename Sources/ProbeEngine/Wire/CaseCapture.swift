@@ -45,15 +45,16 @@ struct CaseCapture {
     var lossReason: String? {
         if let linkLoss { return linkLoss }
         if dropped > 0 {
-            return "the capture dropped \(dropped) packets while the case ran: what was judged from it may be wrong"
+            return
+                "the capture dropped \(ByteText.count(dropped, "packet")) while the case ran, so judgements may be wrong"
         }
         if subscription?.overflowed == true {
-            return "the case's connections carried more than the capture keeps of a case (256 MiB)"
+            return "the case's connections carried more than the 256 MiB that the capture keeps for a case"
         }
         if clockStep.magnitude > 5_000_000 {
             return
-                "the system's clock was set by \(DurationText.script(.nanoseconds(clockStep))) while the case ran: which connection "
-                + "is whose is known by time"
+                "the system clock was adjusted by \(DurationText.script(.nanoseconds(clockStep))) while the case ran, and "
+                + "connections are attributed to actors by time"
         }
         return nil
     }

@@ -33,7 +33,7 @@ extension CaseReport {
         } catch {
             throw Finding(
                 .error, "the capture could not be written to \(path): \(error.reason)",
-                hints: ["`--out DIR` chooses another folder, `--keep none` keeps no captures"])
+                hints: ["choose another folder with `--out DIR`, or keep no captures with `--keep none`"])
         }
         return path
     }
@@ -74,7 +74,7 @@ extension CaseReport {
     private var secretsComments: [String] {
         let count = context.secrets.leftOut
         guard context.settings.keepsSecrets, count > 0 else { return [] }
-        return ["\(ByteText.count(count, "line")) of the TLS key log had no room"]
+        return ["\(ByteText.count(count, "line")) of the TLS key log did not fit"]
     }
 
     // MARK: The timeline
@@ -117,7 +117,8 @@ extension CaseReport {
                 merged.append(
                     TimelineEntry(
                         time: time,
-                        kind: .note("… \(middle.count - kept.count) packets are left out here; the capture has them")))
+                        kind: .note(
+                            "… \(ByteText.count(middle.count - kept.count, "packet")) omitted here; see the capture")))
                 if !kept.contains(index) { continue }
             }
             guard let summary = entry.summary else { continue }

@@ -57,10 +57,10 @@ struct InjectedFaults {
         }
         guard context.seesPackets else {
             return inconclusive(
-                "whether the FIN left in the segment of the last piece could not be seen: \(context.captureProblem)")
+                "it is unknown whether the FIN left in the last piece's segment: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
-            return inconclusive("the connection is not on loopback, or there is no capture: its segments can't be seen")
+            return inconclusive("the connection's segments are unknown: it is not on loopback, or there is no capture")
         }
         let loss = context.capture.lossReason
         let names = context.wireNames()
@@ -73,8 +73,8 @@ struct InjectedFaults {
         if fins.contains(where: { ($0.summary?.payloadLength ?? 0) > 0 }) { return nil }
         if fins.isEmpty { return inconclusive(loss ?? "\(owner.name)'s FIN was not seen on the wire") }
         return inconclusive(
-            loss ?? "\(owner.name)'s FIN left as a segment of its own",
-            loss == nil ? ["a full segment has no room for what follows: send a byte more or less"] : [])
+            loss ?? "\(owner.name)'s FIN left in a separate segment",
+            loss == nil ? ["send one byte more or less: a full segment has no room for what follows"] : [])
     }
 
     private func coalesced(
@@ -87,10 +87,10 @@ struct InjectedFaults {
         }
         guard context.seesPackets else {
             return inconclusive(
-                "whether the pieces left as segments of their own could not be seen: \(context.captureProblem)")
+                "it is unknown whether the pieces left in separate segments: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
-            return inconclusive("the connection is not on loopback, or there is no capture: its segments can't be seen")
+            return inconclusive("the connection's segments are unknown: it is not on loopback, or there is no capture")
         }
         // Pieces cut off by the end of the connection never left; a send that failed has failed its step.
         let lengths = operation.lengths
@@ -107,7 +107,7 @@ struct InjectedFaults {
         case .exact: return nil
         case .coalesced(let details):
             return inconclusive(
-                loss ?? "\(owner.name)'s pieces did not leave as segments of their own", loss == nil ? details : [])
+                loss ?? "\(owner.name)'s pieces did not leave in separate segments", loss == nil ? details : [])
         case .notSeen(let what), .inconclusive(let what):
             if connection.wasAborted { return nil }
             return inconclusive(loss ?? "\(owner.name)'s pieces were not all seen on the wire: \(what)")
@@ -122,7 +122,7 @@ struct InjectedFaults {
             guard context.seesPackets else {
                 return Finding(
                     .inconclusive, at: stop.span,
-                    "whether the window shut could not be seen: \(context.captureProblem)")
+                    "it is unknown whether the window shut: \(context.captureProblem)")
             }
             guard let end = names.end(of: stop.connection) else {
                 return Finding(.inconclusive, at: stop.span, "\(stop.owner.name)'s connection was not seen on the wire")
@@ -131,8 +131,8 @@ struct InjectedFaults {
             if names.traffic[conversation: end.index].shutWindow(of: end.side, since: since) != nil { return nil }
             return Finding(
                 .inconclusive, at: stop.span,
-                "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
-                hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` bounds the window"])
+                "\(stop.owner.name) stopped reading, but its window never shut while data was sent to it",
+                hints: ["limit the window with `with receive-buffer 4KiB`: loopback absorbs over 4 MB"])
         }
     }
 

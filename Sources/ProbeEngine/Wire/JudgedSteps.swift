@@ -97,7 +97,7 @@ struct JudgedSteps {
         switch target {
         case .end(let index, let side):
             numbers[index].map { .end($0, side) }
-                ?? .inconclusive("the connection may be another program's: it is not in the capture")
+                ?? .inconclusive("the connection may belong to another program, and is not in the capture")
         case .every(let except): .every(except: except.compactMap { numbers[$0] })
         case .nothing, .inconclusive: target
         }

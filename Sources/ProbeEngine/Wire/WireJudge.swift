@@ -40,7 +40,7 @@ struct WireJudge {
         switch verdict {
         case .inconclusive(let reason): return .inconclusive(reason)
         case .waiting(let failure), .failed(let failure): return .nothing(failure.summary)
-        case .passed: return .inconclusive("the statement did not name one connection")
+        case .passed: return .inconclusive("the statement did not identify a single connection")
         }
     }
 
@@ -49,7 +49,7 @@ struct WireJudge {
         guard isAboutArrivals else { return conversation(end.index, for: assertion).judge(assertion, names: sides) }
         guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
             return .waiting(
-                WireFailure("nothing of the connection between \(sides.client) and \(sides.server) has arrived"))
+                WireFailure("nothing arrived on the connection between \(sides.client) and \(sides.server)"))
         }
         return names.arrived[conversation: position].judge(assertion, names: sides)
     }
@@ -91,8 +91,8 @@ struct WireJudge {
         if found.count > 1 {
             let between = to.map { "\(from.value) and \($0.value)" } ?? from.value
             throw Finding(
-                .error, "\(found.count) connections of \(between) were seen: the statement must name one",
-                hints: ["`accept as A` names a connection; then `wire A -> …`"])
+                .error, "\(found.count) connections of \(between) were seen, but the statement must identify one",
+                hints: ["name the connection with `accept as A`, and use `wire A -> …`"])
         }
         return found.first
     }
@@ -101,7 +101,7 @@ struct WireJudge {
         let between = to.map { "between \(from.value) and \($0.value)" } ?? "of \(from.value)"
         if !isCaptured(from) {
             return .inconclusive(
-                "the connection \(between) is neither on loopback nor on a link, or there is no capture: it can't be seen"
+                "the connection \(between) can't be seen: it is neither on loopback nor on a link, or there is no capture"
             )
         }
         // A connection may be the one that is meant, but may just as well be another actor's.
@@ -115,11 +115,11 @@ struct WireJudge {
         let opening = names.traffic.openings[index]
         if candidates.isEmpty {
             return
-                "a connection to \(opening.server) was reset before it was accepted: which one was accepted can't be told"
+                "a connection to \(opening.server) was reset before it was accepted, so which one was accepted is unknown"
         }
         return
-            "the connection \(opening.client) -> \(opening.server) may be "
-            + "\(candidates.sorted().joined(separator: "'s or "))'s: both could have opened it at that time"
+            "the connection \(opening.client) -> \(opening.server) may belong to "
+            + "\(candidates.sorted().joined(separator: " or ")): both could have opened it at that time"
     }
 
     /// Whether the connection of a name is one that the capture sees.
@@ -140,12 +140,12 @@ struct WireJudge {
 extension WireStatement<Resolved> {
     var description: String {
         switch self {
-        case .halfConnection(let from, let to, _): "what goes from \(from.value) to \(to.value)"
+        case .halfConnection(let from, let to, _): "packets from \(from.value) to \(to.value)"
         case .fin(let name, _): "a FIN from \(name.value)"
         case .rst(let name, _): "an RST from \(name.value)"
         case .closedFirst(let name): "\(name.value) to close first"
-        case .noReset, .handshakeComplete, .noRetransmission, .packets: "the wire"
-        case .arrived(let statement): "\(statement.description), as it arrived"
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: "packets"
+        case .arrived(let statement): "\(statement.description), on arrival"
         }
     }
 }

@@ -10,22 +10,22 @@ struct TLSCaseEndTests {
 
     @Test(arguments: [
         scene(
-            "data behind close_notify", .failed, says: ["came behind close_notify"],
+            "data behind close_notify", .failed, says: ["bytes after close_notify"],
             "C send notify\nS expect notify\nC send \"ghost\"\nC close without notify\nS expect eof"),
         scene(
-            "data behind close_notify is no silence", .failed, says: ["came behind close_notify"],
+            "data behind close_notify is no silence", .failed, says: ["bytes after close_notify"],
             "C send notify\nS expect notify\nC send \"ghost\"\nS expect nothing for 60s #!"),
         scene(
-            "an alert", .failed, says: ["S: the peer sent the alert internal-error (80), and no step expected that"],
+            "an alert", .failed, says: ["S received the alert internal-error (80), which no step expected"],
             "C send alert fatal internal-error\nwait 50ms"),
         scene(
             "an alert, and then the end of this side", .failed, says: ["internal-error"],
             "C send alert fatal internal-error\nwait 50ms\nS close"),
         scene(
-            "what is no TLS", .failed, says: ["no TLS record came but \"EVIL"],
+            "what is no TLS", .failed, says: ["received \"EVIL"],
             "C ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms"),
         scene(
-            "a record that is not whole", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "a record that is not whole", .failed, says: ["S received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nwait 50ms"),
         scene(
             "a record that is not whole before the FIN", .failed, says: ["4 bytes came that are no whole TLS record"],
@@ -34,10 +34,10 @@ struct TLSCaseEndTests {
             "garbage and then a FIN is no truncation", .failed, says: ["TLS failed"],
             "C send plaintext \"EVIL EVIL EVIL\"\nC close without notify\nwait 50ms\nS expect truncated #!"),
         scene(
-            "data behind a fatal alert", .failed, says: ["came behind a fatal alert"],
+            "data behind a fatal alert", .failed, says: ["bytes after a fatal alert"],
             "C send alert fatal internal-error\nC send record 23 \"ghost\"\nwait 50ms\nS expect alert internal-error"),
         scene(
-            "data behind a fatal alert is no silence", .failed, says: ["came behind a fatal alert"],
+            "data behind a fatal alert is no silence", .failed, says: ["bytes after a fatal alert"],
             "C send alert fatal internal-error\nS expect alert internal-error\nC send record 23 \"ghost\"\nS expect nothing for 60s #!"
         ),
         scene(
@@ -73,7 +73,7 @@ struct TLSCaseEndTests {
     @Test(arguments: TLSRecordFault.allCases)
     func faultOfNoRecordIsInconclusive(fault: TLSRecordFault) async throws {
         let scene = Self.scene(
-            fault.rawValue, .inconclusive, says: ["no record was sent behind this step"],
+            fault.rawValue, .inconclusive, says: ["no record was sent after this step"],
             "C send \"a\"\nS expect \"a\"\nC \(fault.rawValue)")
         try await scene.verify(subject: nil)
     }
@@ -106,7 +106,7 @@ struct TLSCaseEndTests {
             C expect nothing for 60s #!
             """#),
         Scene(
-            "a flight that is never sent is not cut", .inconclusive, says: ["has sent no flight"],
+            "a flight that is never sent is not cut", .inconclusive, says: ["sent no handshake flight"],
             #"""
             server S
             client C -> S

@@ -109,7 +109,7 @@ struct TLSHandshakeTests {
             S accept tls failed unknown-ca
             """#),
         Scene(
-            "a handshake that was expected to fail", .failed, says: ["succeeded where it was expected to fail"],
+            "a handshake that was expected to fail", .failed, says: ["succeeded, but was expected to fail"],
             #"""
             server S tls
             client C -> S tls ca run name "localhost"

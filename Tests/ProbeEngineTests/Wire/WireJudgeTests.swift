@@ -120,7 +120,7 @@ struct WireJudgeTests {
         traffic.open(1)
         #expect(
             try judge(traffic, actors(hasRival: true), .fin(from: name("T"), to: name("S")))
-                == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may be T's or U's: both could have "
+                == "inconclusive: the connection 127.0.0.1:40001 -> 127.0.0.1:9741 may belong to T or U: both could have "
                 + "opened it at that time")
         // The server's name refers to the connection, too.
         traffic.add(1, fromClient: false, Traffic.finAck, 501, 101)
