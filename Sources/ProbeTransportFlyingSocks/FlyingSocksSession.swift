@@ -147,7 +147,7 @@ final class FlyingSocksSession: Sendable {
                 break waiting
             case .outOfPatience:
                 if reason?.reason == .eof {
-                    reason = FlyingSocksFailure(.timeout, "not all is written: the peer does not read")
+                    reason = FlyingSocksFailure(.timeout, "not everything was written: the peer does not read")
                 }
                 break waiting
             }

@@ -220,7 +220,7 @@ final class NIOSession {
 
     private func becameIdle() {
         guard case .open = phase else { return }
-        give(up: NIOFailure(.timeout, "nothing was read or written for the idle time"))
+        give(up: NIOFailure(.timeout, "nothing was read or written within the idle timeout"))
     }
 
     func caught(_ error: any Error) {
@@ -244,15 +244,15 @@ final class NIOSession {
     private func becameInactive() {
         switch phase {
         case .connecting where stopsOnceOpen: end(NIOFailure(.stopped))
-        case .connecting: end(failure ?? NIOFailure(.other, "the connection was gone at once"))
-        case .securing: end(failure ?? NIOFailure(.tlsFailed, "the connection was gone in the handshake"))
+        case .connecting: end(failure ?? NIOFailure(.other, "the connection was lost immediately"))
+        case .securing: end(failure ?? NIOFailure(.tlsFailed, "the connection was lost during the handshake"))
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
             let unsaid =
-                halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
+                halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel without reporting an error")
             // If half-closed, only a reset ends it.
-            let hangUp = NIOFailure(.reset, "NIO closed the channel behind the peer's FIN and caught no error")
+            let hangUp = NIOFailure(.reset, "NIO closed the channel after the peer's FIN without reporting an error")
             end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unsaid))
         case .ended: break
         }
@@ -366,7 +366,7 @@ extension NIOSession {
             let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
             if left < before, left > 0 { return watchProgress(left: left) }
             if reason.reason == .eof, failure == nil {
-                failure = NIOFailure(.timeout, "\(left) bytes unwritten, the peer does not read")
+                failure = NIOFailure(.timeout, "\(left) bytes unwritten: the peer does not read")
             }
             channel.close(promise: nil)
         }

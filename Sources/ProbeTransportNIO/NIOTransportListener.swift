@@ -49,7 +49,7 @@ final class NIOTransportListener: TransportListener {
         prepare: @escaping @Sendable (_ child: any Channel, _ number: @escaping @Sendable () -> Int?) throws -> Void
     ) throws(TransportError) {
         if MultiThreadedEventLoopGroup.currentEventLoop != nil {
-            throw .other("a listener can't be made on an event loop, as binding waits")
+            throw .other("a listener can't be created on an event loop, because binding blocks")
         }
         self.handler = handler
         let shared = shared

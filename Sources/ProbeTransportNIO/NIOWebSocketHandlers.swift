@@ -32,7 +32,8 @@ final class NIOWebSocketRequestHandler: ChannelInboundHandler, RemovableChannelH
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(let head) = unwrapInboundIn(data) else { return }
-        session.openingFailed(NIOFailure(.protocol, "the answer to the opening handshake is \(head.status)"))
+        session.openingFailed(
+            NIOFailure(.protocol, "the response to the opening handshake has the status \(head.status)"))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

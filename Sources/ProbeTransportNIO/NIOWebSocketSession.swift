@@ -157,7 +157,7 @@ final class NIOWebSocketSession {
         switch frame.opcode {
         case .text:
             guard String(validating: payload, as: UTF8.self) != nil else {
-                return fail(NIOFailure(.protocol, "a text message is no UTF-8"), code: 1007, on: channel)
+                return fail(NIOFailure(.protocol, "a text message is not valid UTF-8"), code: 1007, on: channel)
             }
             report(.webSocketMessage(.text, payload))
         case .binary: report(.webSocketMessage(.binary, payload))
@@ -172,14 +172,14 @@ final class NIOWebSocketSession {
 
     private func peerClosed(_ payload: [UInt8], on channel: any Channel) {
         guard payload.count != 1 else {
-            return fail(NIOFailure(.protocol, "a close of one byte"), code: 1002, on: channel)
+            return fail(NIOFailure(.protocol, "a close with a body of one byte"), code: 1002, on: channel)
         }
         let code = payload.count < 2 ? nil : UInt16(payload[0]) << 8 | UInt16(payload[1])
         if let code, !ProbeBase.WebSocketFrame.mayBeSent(code: code) {
-            return fail(NIOFailure(.protocol, "a close with the code \(code)"), code: 1002, on: channel)
+            return fail(NIOFailure(.protocol, "a close with the invalid code \(code)"), code: 1002, on: channel)
         }
         guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
-            return fail(NIOFailure(.protocol, "a close whose reason is no UTF-8"), code: 1007, on: channel)
+            return fail(NIOFailure(.protocol, "a close whose reason is not valid UTF-8"), code: 1007, on: channel)
         }
         if case .open = phase { write(frame(.connectionClose, Array(payload.prefix(2))), to: channel) }
         phase = .ending(NIOFailure(.closed(code: code), reason.isEmpty ? nil : reason))

@@ -113,11 +113,11 @@ final class AdapterChild {
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 
-    /// Returns a description of an exit status, for example `exit status 3` or `signal KILL`.
+    /// Returns a description of an exit status, as a predicate: `exited with status 3` or `was killed by SIGKILL`.
     static func describe(status: Int32) -> String {
         let signal = status & 0x7f
-        if signal == 0 { return "exit status \(status >> 8 & 0xff)" }
-        guard let name = probe_signal_name(signal) else { return "signal \(signal)" }
-        return "signal \(String(cString: name))"
+        if signal == 0 { return "exited with status \(status >> 8 & 0xff)" }
+        guard let name = probe_signal_name(signal) else { return "was killed by signal \(signal)" }
+        return "was killed by SIG\(String(cString: name))"
     }
 }

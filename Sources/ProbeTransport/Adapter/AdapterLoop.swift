@@ -79,7 +79,9 @@ final class AdapterLoop {
             // of the pipes, because another process may hold them open.
             readErrors(child, rounds: 64)
             if quitting == nil, !readOutput(child, rounds: 64) { return false }
-            if quitting == nil { _ = fail("has ended", child, line: lines.rest.isEmpty ? nil : lines.rest, nil) }
+            if quitting == nil {
+                _ = fail("ended unexpectedly", child, line: lines.rest.isEmpty ? nil : lines.rest, nil)
+            }
             return false
         }
         // Checked after the pipes were read: if this process was suspended, output that arrived in time is read late.
@@ -104,12 +106,12 @@ final class AdapterLoop {
     private func overdue(_ child: AdapterChild) -> (String, String?)? {
         let now = MonotonicTime.now
         if quitting != nil { return nil }
-        if let pipeEnd, now >= pipeEnd.time + AdapterLoop.exitGrace { return ("has closed its \(pipeEnd.what)", nil) }
+        if let pipeEnd, now >= pipeEnd.time + AdapterLoop.exitGrace { return ("closed its \(pipeEnd.what)", nil) }
         if process.isWaitingForHello, now >= start + process.limits.hello {
             return (
-                "gave no `hello` within \(DurationText.script(process.limits.hello))",
+                "sent no `hello` within \(DurationText.script(process.limits.hello))",
                 (lines.rest.isEmpty ? "it wrote nothing to stdout; " : "")
-                    + "an adapter says `hello` first, before it reads anything"
+                    + "an adapter must send `hello` first, before it reads anything"
             )
         }
         guard process.waitsForOlderOps else {
@@ -121,7 +123,7 @@ final class AdapterLoop {
             return nil
         }
         if now < since + process.limits.patience { return nil }
-        return ("did not answer an op of the case before", nil)
+        return ("did not answer an op of the previous case", nil)
     }
 
     // MARK: Pipes
@@ -186,7 +188,7 @@ final class AdapterLoop {
         guard let problem else { return true }
         // The output of a program that is about to exit is not checked.
         if quitting != nil { return false }
-        return fail("said something that the protocol does not have: \(problem.text)", child, line: problem.line, nil)
+        return fail("sent an invalid message: \(problem.text)", child, line: problem.line, nil)
     }
 
     /// Records a failure. Returns `false` in every case, because the program must be ended.
@@ -197,9 +199,9 @@ final class AdapterLoop {
         if let line { details.append("the line: \(Escaped.foreignText(line, limit: 300))") }
         if let more { details.append(more) }
         if child.reap(), let status = child.status {
-            details.append("it ended with \(AdapterChild.describe(status: status))")
+            details.append("it \(AdapterChild.describe(status: status))")
         } else {
-            details.append("it was still running, and was ended with all that it had started")
+            details.append("it was still running, and was terminated with all processes that it had started")
         }
         process.fail(
             SubjectFailure(

@@ -48,9 +48,9 @@ extension AdapterMessage {
         do throws(JSONError) {
             value = try JSONParser.parse(line)
         } catch {
-            throw AdapterMessageError("a line that is no JSON: \(error.text)")
+            throw AdapterMessageError("a line that is not JSON: \(error.text)")
         }
-        guard case .object = value else { throw AdapterMessageError("\(value.kind) where an object was expected") }
+        guard case .object = value else { throw AdapterMessageError("\(value.kind) instead of an object") }
         guard let word = value["ev"]?.text else { throw AdapterMessageError("an object without `ev`") }
         self = try AdapterMessage(word, value)
         if mayNameMachineError, let fault = value["machine"]?.text { self = .withMachineError(self, fault) }
@@ -72,7 +72,7 @@ extension AdapterMessage {
         case "done":
             let port = try value["port"].map { (port) throws(AdapterMessageError) in
                 guard let number = port.integer.flatMap(UInt16.init(exactly:)) else {
-                    throw AdapterMessageError("`done` with a `port` that is none")
+                    throw AdapterMessageError("`done` with an invalid `port`")
                 }
                 return number
             }
@@ -93,7 +93,7 @@ extension AdapterMessage {
         case "secured":
             guard let version = try value.optionalText("version", in: word).flatMap(TLSVersion.init) else {
                 let known = TLSVersion.allCases.map(\.rawValue).joined(separator: " ")
-                throw AdapterMessageError("`secured` without a `version` that there is; there is: \(known)")
+                throw AdapterMessageError("`secured` without a valid `version`; valid versions: \(known)")
             }
             return .secured(version, protocol: try value.optionalBytes("alpn", in: word))
         case "line": return .line(try value.data(in: word))
@@ -226,12 +226,12 @@ extension AdapterHello {
         guard let version = value["proto"]?.integer else { throw AdapterMessageError("`hello` without `proto`") }
         guard version == AdapterHello.protocolVersion else {
             throw AdapterMessageError(
-                "`hello` of protocol \(version), where \(AdapterHello.protocolVersion) is spoken here")
+                "`hello` of protocol \(version), but only \(AdapterHello.protocolVersion) is supported")
         }
         var minor = 0
         if let field = value["minor"] {
             guard let number = field.integer, number >= 0 else {
-                throw AdapterMessageError("`hello` with a `minor` that is none")
+                throw AdapterMessageError("`hello` with an invalid `minor`")
             }
             minor = number
         }
@@ -254,7 +254,7 @@ extension AdapterHello {
             throw AdapterMessageError("`can` with `\(word.rawValue)`, which is assumed unless `lacks` names it")
         }
         if let word = lacks.first(where: { !assumed.contains($0) }) {
-            throw AdapterMessageError("`lacks` with `\(word.rawValue)`, which is only there if `can` lists it")
+            throw AdapterMessageError("`lacks` with `\(word.rawValue)`, which is absent unless `can` lists it")
         }
         self.init(
             name: name, version: try value.optionalText("version", in: "hello"),
@@ -267,7 +267,7 @@ extension AdapterHello {
     ) throws(AdapterMessageError) -> [TransportCapability] {
         let capabilities = words.map(TransportCapability.init(rawValue:))
         if !allowsUnknown, capabilities.contains(nil) {
-            throw AdapterMessageError("`\(list)` with a capability that there is none of")
+            throw AdapterMessageError("`\(list)` with an unknown capability")
         }
         return capabilities.compactMap { $0 }
     }
@@ -300,11 +300,11 @@ extension JSONValue {
         }
         guard let reason = StopReason(word: text) else {
             let known = StopReason.all.map(\.word).joined(separator: " ")
-            throw AdapterMessageError("`\(word)` with an unknown `reason`; there is: \(known)")
+            throw AdapterMessageError("`\(word)` with an unknown `reason`; known reasons: \(known)")
         }
         guard case .closed = reason, let code = self["code"], !code.isNull else { return reason }
         guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
-            throw AdapterMessageError("`\(word)` with a `code` that is none")
+            throw AdapterMessageError("`\(word)` with an invalid `code`")
         }
         // The same as APIs report for a close without a code (RFC 6455, 7.1.5).
         return .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
@@ -320,7 +320,7 @@ extension JSONValue {
     fileprivate func optionalBytes(_ name: String, in word: String) throws(AdapterMessageError) -> [UInt8]? {
         guard let value = self[name], !value.isNull else { return nil }
         guard let bytes = value.latin1 else {
-            throw AdapterMessageError("`\(word)` with `\(name)` that is no string of U+0000 to U+00FF")
+            throw AdapterMessageError("`\(word)` with `\(name)` that is not a string of U+0000 to U+00FF")
         }
         return bytes.isEmpty ? nil : bytes
     }
@@ -328,7 +328,7 @@ extension JSONValue {
     fileprivate func data(in word: String) throws(AdapterMessageError) -> [UInt8] {
         guard let value = self["data"] else { throw AdapterMessageError("`\(word)` without `data`") }
         guard let bytes = value.latin1 else {
-            throw AdapterMessageError("`\(word)` with `data` that is no string of U+0000 to U+00FF")
+            throw AdapterMessageError("`\(word)` with `data` that is not a string of U+0000 to U+00FF")
         }
         return bytes
     }

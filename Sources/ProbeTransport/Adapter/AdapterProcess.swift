@@ -134,17 +134,19 @@ final class AdapterProcess: Sendable {
         if case .send(let message, _) = operation, message.count > AdapterRequest.messageLimit {
             reply(
                 .broken(
-                    SubjectFailure("a message of \(message.count) bytes: the adapter protocol carries 2 MiB at most")))
+                    SubjectFailure(
+                        "the message has \(message.count) bytes, but the adapter protocol allows at most 2 MiB")))
             return
         }
         let failure: SubjectFailure? = state.withLock { state in
             if let failure = state.failure { return failure }
             if state.queued > limits.queue {
                 return SubjectFailure(
-                    "the adapter does not read its stdin: \(state.queued) bytes wait", details: state.tail.details)
+                    "the adapter does not read its stdin: \(state.queued) bytes are unread", details: state.tail.details
+                )
             }
             guard let request = state.protocolState.request(operation, on: connection) else {
-                return SubjectFailure("the case has had too many connections for one adapter")
+                return SubjectFailure("the case used too many connections for one adapter")
             }
             state.replies[request.id] = reply
             enqueue(request.line, &state)
@@ -164,7 +166,9 @@ final class AdapterProcess: Sendable {
             if let failure = state.failure { return (failure, false) }
             guard let oldest = state.protocolState.pending.first else { return (nil, false) }
             var details: [String] = []
-            if state.queued > 0 { details.append("\(state.queued) bytes wait for it to read its stdin") }
+            if state.queued > 0 {
+                details.append("it left \(ByteText.count(state.queued, "byte")) on its stdin unread")
+            }
             let failure = SubjectFailure(
                 "the adapter `\(command.shown)` did not answer the op `\(oldest.name)` (id \(oldest.id)) in time",
                 details: details + state.tail.details)
@@ -331,7 +335,7 @@ extension AdapterProcess {
             defer { state.endings = [] }
             return (state.endings, state.failure != nil)
         }
-        if !isFailed { fail(SubjectFailure("the adapter `\(command.shown)` has been ended")) }
+        if !isFailed { fail(SubjectFailure("the adapter `\(command.shown)` was terminated")) }
         for ending in endings { ending() }
     }
 }

@@ -119,7 +119,7 @@ struct AdapterProtocolState {
     /// - Throws: a description of what is wrong with the message, as a clause.
     mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
         guard hello != nil else {
-            guard case .hello(let hello) = message else { throw AdapterMessageError("something before its `hello`") }
+            guard case .hello(let hello) = message else { throw AdapterMessageError("a message before its `hello`") }
             self.hello = hello
             return .ready(hello)
         }
@@ -134,7 +134,7 @@ struct AdapterProtocolState {
                 if case .stopped = event { open.remove(connection) }
                 if case .secured = event, !securing.contains(connection) {
                     throw AdapterMessageError(
-                        "a `secured` of connection \(connection), which was never told to begin TLS")
+                        "a `secured` of connection \(connection), which was never asked to start TLS")
                 }
                 return .report(connection: caseNumber(connection), event)
             }
@@ -151,7 +151,7 @@ struct AdapterProtocolState {
         guard let hello, hello.minor >= AdapterHello.machineVersion else { return try receive(message) }
         guard let fault = MachineError(rawValue: word) else {
             let known = MachineError.allCases.map(\.rawValue).joined(separator: " ")
-            throw AdapterMessageError("an unknown `machine`; there is: \(known)")
+            throw AdapterMessageError("an unknown `machine`; known errors: \(known)")
         }
         let outcome = try receive(message)
         switch (message, outcome) {
@@ -168,12 +168,14 @@ struct AdapterProtocolState {
     }
 
     private mutating func done(_ id: Int, _ error: String?, _ port: UInt16?) throws(AdapterMessageError) -> Outcome {
-        guard let first = pending.first else { throw AdapterMessageError("a `done` for op \(id), where none was open") }
+        guard let first = pending.first else {
+            throw AdapterMessageError("a `done` for op \(id), but no op was pending")
+        }
         guard first.id == id else {
             throw AdapterMessageError(
                 pending.contains { $0.id == id }
                     ? "a `done` for op \(id) before the one for op \(first.id) (\(first.name)); ops are answered in order"
-                    : "a `done` for op \(id), which was never given or is answered already")
+                    : "a `done` for op \(id), which was never sent or has already been answered")
         }
         pending.removeFirst()
         if let error { return .reply(id: id, .refused(code: error)) }
@@ -185,7 +187,8 @@ struct AdapterProtocolState {
         try spend(0)
         guard connection >= AdapterProtocolState.firstAccepted else {
             throw AdapterMessageError(
-                "an `accept` that chose the number \(connection); they begin at \(AdapterProtocolState.firstAccepted)")
+                "an `accept` that chose the number \(connection); numbers begin at \(AdapterProtocolState.firstAccepted)"
+            )
         }
         guard everAccepted[connection] == nil else {
             throw AdapterMessageError("an `accept` that chose the number \(connection) again")

@@ -68,8 +68,8 @@ package final class AdapterSource: SubjectSource {
         } catch {
             switch error {
             case .empty: throw SubjectFailure("the adapter's command is empty")
-            case .openQuote(let quote): throw SubjectFailure("the adapter's command has an open \(quote): \(shown)")
-            case .nul: throw SubjectFailure("the adapter's command has a NUL in it")
+            case .openQuote(let quote): throw SubjectFailure("the adapter's command has an unclosed \(quote): \(shown)")
+            case .nul: throw SubjectFailure("the adapter's command contains a NUL")
             }
         }
         guard let path = ExecutableSearch.find(words[0]) else {
@@ -77,7 +77,7 @@ package final class AdapterSource: SubjectSource {
             let isThere = words[0].contains("/") && access(words[0], F_OK) == 0
             throw SubjectFailure(
                 "the adapter's command \(name) "
-                    + (isThere ? "is no file that may be executed (`chmod +x` permits it)" : "was not found"))
+                    + (isThere ? "is not an executable file (use `chmod +x` to make it one)" : "was not found"))
         }
         self.command = AdapterCommandLine(text: command, words: words, path: path)
         self.limits = limits
@@ -184,7 +184,7 @@ package final class AdapterSource: SubjectSource {
                 state.endedAtStart += 1
                 if state.endedAtStart >= AdapterSource.patience, state.givenUp == nil {
                     state.givenUp = SubjectFailure(
-                        "\(failure.summary), for the third time in a row before it had answered an op: it is given up",
+                        "\(failure.summary), for the third time in a row before answering an op: it is not started again",
                         details: failure.details)
                 }
             }

@@ -94,12 +94,12 @@ struct AsyncSocketState: Sendable {
         }
         if let deadline = reads.deadline, now >= deadline, let (request, count) = reads.oldest {
             let time = (request.timeout ?? 0) / 1_000_000
-            let detail = "read \(request.tag) was not answered within \(time) ms, with \(count) bytes in hand"
+            let detail = "read \(request.tag) was not answered within \(time) ms, with \(count) bytes received"
             return .act(connection.inputFailed(.timeout, detail, now: now))
         }
         if let deadline = writes.deadline, now >= deadline, let (tag, rest) = writes.oldest {
             return .act(
-                connection.outputFailed(.timeout, "write \(tag) was not done in time, \(rest) bytes of it wait"))
+                connection.outputFailed(.timeout, "write \(tag) did not finish in time, with \(rest) bytes unwritten"))
         }
         return .wait
     }

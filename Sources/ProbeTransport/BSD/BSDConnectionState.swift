@@ -265,14 +265,14 @@ extension BSDConnectionState {
         }
         if isSilenceDue(now: now) {
             phase = .ended
-            return [.abort] + report(.heartbeat, "nothing heard for \(Limits.milliseconds(limits.silence)) ms")
+            return [.abort] + report(.heartbeat, "received nothing for \(Limits.milliseconds(limits.silence)) ms")
         }
         beatIfDue(now: now)
         guard let idleDeadline, now >= idleDeadline else { return finIfDue(closing: false) }
-        let detail = "nothing received or written for \(Limits.milliseconds(limits.idle)) ms"
+        let detail = "received and wrote nothing for \(Limits.milliseconds(limits.idle)) ms"
         if outgoing.isEmpty { return report(.timeout, detail) + linger(now: now) }
         phase = .ended
-        return [.abort] + report(.timeout, detail + ", \(outgoing.count) bytes unwritten")
+        return [.abort] + report(.timeout, detail + ", with \(outgoing.count) bytes unwritten")
     }
 
     private mutating func settleFinishing(_ reason: StopReason, deadline: Int64, now: Int64) -> [Action] {
@@ -282,7 +282,7 @@ extension BSDConnectionState {
             return finIfDue(closing: true) + report(reason, nil) + linger(now: now)
         }
         guard now >= deadline else { return [] }
-        let detail = "\(outgoing.count) bytes unwritten, the peer does not read"
+        let detail = "\(outgoing.count) bytes unwritten: the peer does not read"
         phase = .ended
         return [.abort] + report(reason == .eof ? .timeout : reason, detail)
     }

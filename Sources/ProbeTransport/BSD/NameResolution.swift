@@ -38,7 +38,7 @@ final class NameResolution: Sendable {
     /// Resolves on the calling thread; with AI_NUMERICHOST, without querying a server.
     static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
         // The resolver would get only the part before the NUL.
-        if host.utf8.contains(0) { return .failure(Failure(detail: "a host name holds no NUL")) }
+        if host.utf8.contains(0) { return .failure(Failure(detail: "a host name can't contain NUL")) }
         var hints = addrinfo()
         hints.ai_flags = flags | AI_NUMERICSERV
         hints.ai_family = AF_UNSPEC

@@ -119,7 +119,7 @@ final class SocketConnector {
     /// This uses `recv` instead of SO_ERROR, which would consume the reset of an established connection.
     private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
         if attempt.socket.isConnectedToItself {
-            let detail = "\(attempt.address): connected to itself, nobody listens"
+            let detail = "\(attempt.address): connected to itself, because no socket is listening"
             return ConnectRace.Failure(reason: .refused, detail: detail)
         }
         guard entry.hasFailed else { return nil }

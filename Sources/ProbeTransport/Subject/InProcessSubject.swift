@@ -228,7 +228,7 @@ package final class InProcessSubject: SubjectDriver {
             // The message that was delivered was the last one.
         } catch {
             let failure = SubjectFailure(
-                "the subject did not change its framing to \(change.framing.rawValue) behind a message: \(error.code)")
+                "the subject did not change its framing to \(change.framing.rawValue) after a message: \(error.code)")
             handler(SubjectReport(connection: connection, event: .broken(failure), time: .now))
         }
     }
@@ -296,8 +296,8 @@ package struct InProcessSource: SubjectSource {
             return ready(
                 .failure(
                     SubjectFailure(
-                        "\(name) is in the process of the harness, and can't be on a link",
-                        details: ["behind an adapter, a program of its own, it can be"], isUnsupported: true)))
+                        "\(name) runs in the harness's process, so it can't be on a link",
+                        details: ["serve it with an adapter, which is a separate program"], isUnsupported: true)))
         }
         elsewhere.makeDriver(isFresh: isFresh, in: place, handler: handler, ready: ready)
     }

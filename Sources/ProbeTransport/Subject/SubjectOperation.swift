@@ -209,7 +209,7 @@ extension TransportHeartbeat {
 }
 
 extension TransportReconnect {
-    fileprivate static let codec = JSONCodec<Self>("how to reconnect", encode: fields.encode) {
+    fileprivate static let codec = JSONCodec<Self>("reconnection settings", encode: fields.encode) {
         (value, _) throws(JSONContentError) in
         let reconnect = try fields.decode(value)
         return reconnect.longest >= reconnect.shortest ? reconnect : nil
@@ -224,7 +224,7 @@ extension TransportReconnect {
 }
 
 extension JSONCodec<String> {
-    static let nonEmptyText = JSONCodec("a string that is not empty", encode: { .string($0) }) { value, _ in
+    static let nonEmptyText = JSONCodec("a non-empty string", encode: { .string($0) }) { value, _ in
         value.text.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -96,7 +96,8 @@ struct AdapterProcessTests {
     }
 
     @Test(arguments: [
-        ("exit-at-once", "has ended", "exit status 7"), ("no-json-at-once", "no JSON", "Listening on port 80"),
+        ("exit-at-once", "ended unexpectedly", "exited with status 7"),
+        ("no-json-at-once", "not JSON", "Listening on port 80"),
         ("event-before-hello", "before its `hello`", "start"), ("wrong-proto", "protocol 2", "still running"),
         ("no-name", "`name`", "still running"), ("unknown-capability", "capability", "fly"),
         ("endless-line-at-once", "more than 1 MiB", "xxxx"),
@@ -123,17 +124,19 @@ struct AdapterProcessTests {
     }
 
     @Test(arguments: [
-        ("garbage", "no JSON", #"\u{0}"#), ("no-json", "no JSON", "ev"), ("not-utf8", "not UTF-8", "ev"),
+        ("garbage", "not JSON", #"\u{0}"#), ("no-json", "not JSON", "ev"), ("not-utf8", "not UTF-8", "ev"),
         ("array", "an array", "[1,2,3]"), ("deep", "nested too deeply", "[[[["),
         ("unknown-event", "unknown event", "explode"),
         ("no-conn", "`conn`", "line"), ("no-data", "`data`", "line"), ("not-latin1", "U+00FF", "20ac"),
         ("unknown-reason", "`reason`", "tired"), ("long-line", "more than 1 MiB", "xxxx"),
-        ("exit", "has ended", "exit status 3"), ("killed", "has ended", "signal SEGV"),
-        ("exit-mid-line", "has ended", #"{"ev":"li"#),
-        ("second-hello", "second `hello`", "hello"), ("unknown-done", "never given", "4711"),
+        ("exit", "ended unexpectedly", "exited with status 3"),
+        ("killed", "ended unexpectedly", "was killed by SIGSEGV"),
+        ("exit-mid-line", "ended unexpectedly", #"{"ev":"li"#),
+        ("second-hello", "second `hello`", "hello"), ("unknown-done", "never sent", "4711"),
         ("done-twice", "`done` for op 2", "done"),
         ("unknown-conn", "connection 99", "99"), ("early-accept", "number 5", "accept"),
-        ("closed-stdout", "closed its stdout", "still running"), ("grandchild", "has ended", "exit status 4"),
+        ("closed-stdout", "closed its stdout", "still running"),
+        ("grandchild", "ended unexpectedly", "exited with status 4"),
         ("million-events", "more than 2000 events", "sent"), ("endless-events", "more than 2 MiB", "xxxx"),
     ])
     func brokenInTheMiddle(how: String, summary: String, detail: String) async throws {
@@ -204,7 +207,7 @@ struct AdapterProcessTests {
             running.close(isReusable: false)
         }
         let last = try #require(source.givenUp)
-        #expect(last.summary.contains("has ended, for the third time in a row before it had answered an op"))
+        #expect(last.summary.contains("ended unexpectedly, for the third time in a row before answering an op"))
         #expect(last.details == failures.last?.details)
         #expect(last.details.contains { $0.contains("exit status 9") })
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
@@ -294,7 +297,7 @@ struct AdapterProcessTests {
 
     @Test(arguments: [
         ("", "empty"), ("a 'b", "open '"), ("no-such-command x", "was not found"), ("a\0", "NUL"),
-        ("/no/such/command", "was not found"), ("/dev/null", "is no file that may be executed"),
+        ("/no/such/command", "was not found"), ("/dev/null", "is not an executable file"),
     ])
     func wrongCommands(command: String, text: String) {
         let error = #expect(throws: SubjectFailure.self) { try AdapterSource(command: command, names: SubjectNames()) }
