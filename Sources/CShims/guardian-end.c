@@ -93,7 +93,7 @@ int guardian_end_all(const pid_t *spared, int count, int signals, int patience_m
         if (ended < 0) ended = end_numbered(spared, count);
         // Only spared children are left.
         if (ended == 0 && count > 0) return 0;
-        // A process of another user, or one that is blocked in the kernel, can't be ended, but it may end by itself.
+        // A process of another user, or one that is blocked in the kernel, can't be ended, but it may end on its own.
         if (probe_monotonic_ns() > deadline) return ended > 0 ? ended : 1;
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         poll(&poller, 1, ended > 0 ? 1 : 20);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // The first target is the resolver configuration. The others are the sockets of other name services: nscd, nss-resolve
-// and nss-mdns. Each one that exists is covered by a file without a listener, so that the C library goes on to the next
+// and nss-mdns. Each one that exists is covered by a file without a listener, so that the C library continues with the next
 // service.
 enum { SETTING = 0, TARGETS = 5 };
 static const char *const targets[TARGETS] = {

@@ -65,7 +65,7 @@ int probe_new_network(void) {
     if (code == 0 && set("ipv4/ip_forward", "0") < 0) code = errno;
     if (code == 0 && set_flags(control, "lo", IFF_UP) < 0) code = errno;
     if (control >= 0) close(control);
-    if (setns(own, CLONE_NEWNET) < 0) _exit(70);  // A thread that is in the wrong network must not go on.
+    if (setns(own, CLONE_NEWNET) < 0) _exit(70);  // A thread in the wrong network must not continue.
     close(own);
     if (code == 0) return made;
     if (made >= 0) close(made);

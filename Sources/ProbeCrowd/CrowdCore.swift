@@ -415,7 +415,7 @@ extension MemberInput {
                 }
                 place += 1
             case .jump(let target):
-                // Bytes received before a new request are no answer to it. Without requests the peer sends on its own,
+                // Bytes received before a new request are not an answer to it. Without requests the peer sends on its own,
                 // and the next rounds consume what it has sent.
                 let asks = program.instructions[target..<place].contains { if case .send = $0 { true } else { false } }
                 if asks || taken == rest.count || takenBefore == taken { return taken }

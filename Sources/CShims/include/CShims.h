@@ -167,7 +167,7 @@ int probe_new_network(void);
 // Creates an interface `name` in the calling thread's network, whose other end is `link0` in the network `end_network`.
 // The interface has no offloads, no ARP and no IPv6.
 int probe_make_pair(const char *name, int end_network);
-// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets by itself.
+// Brings up `link0` of the calling thread's network with these addresses. The interface sends no packets on its own.
 int probe_set_up_end(const char *address, const char *address6);
 // Opens a socket for the frames of an interface of the calling thread's network. If `receives`, it receives the frames
 // that arrive there.

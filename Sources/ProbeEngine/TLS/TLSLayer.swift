@@ -207,7 +207,7 @@ final class TLSLayer: ConnectionLayer {
         receiveEnd(at: time) { _ in }
     }
 
-    /// Queues the bytes that the session has to send.
+    /// Queues the bytes that the session must send.
     func flush() {
         let written = session.takeOutput()
         guard !written.isEmpty, connection.isOpen, !connection.isHalfClosed, stoppedFlight == nil else { return }

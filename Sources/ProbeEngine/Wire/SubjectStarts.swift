@@ -82,7 +82,7 @@ struct StartLog {
 }
 
 extension CaseContext {
-    /// Notes the start of a subject right before it is told to connect: from now on, a connection to its target may be
+    /// Notes the start of a subject right before it is asked to connect: from now on, a connection to its target may be
     /// its own.
     ///
     /// At a server outside of the run, the start waits for a moment while a subject of another case connects there.

@@ -238,7 +238,7 @@ package final class InProcessSubject: SubjectDriver {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
-    /// Returns the failure if a transport met an error of the machine: it shares the machine and this process's
+    /// Returns the failure if a transport encountered a machine error: it shares the machine and this process's
     /// descriptors.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         guard let fault = MachineError(text: text),

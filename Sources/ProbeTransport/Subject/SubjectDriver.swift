@@ -158,7 +158,7 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     package var details: [String]
     /// Whether the subject merely lacks something that the case needs.
     package var isUnsupported: Bool
-    /// The error of the machine that the subject met; `nil` for any other failure.
+    /// The machine error that the subject encountered; `nil` for any other failure.
     package var machine: MachineError?
     private var pids: [Int32]?
 
@@ -168,9 +168,9 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.isUnsupported = isUnsupported
     }
 
-    /// Creates the failure for an error of the machine, which says nothing about the program that met it.
+    /// Creates the failure for a machine error, which says nothing about the program that encountered it.
     ///
-    /// - Parameter subject: the program that met it, as a noun.
+    /// - Parameter subject: the program that encountered it, as a noun.
     /// - Parameter pids: the processes of the subject; `nil` for this process.
     init(_ subject: String, met fault: MachineError, detail: String?, pids: [Int32]?) {
         self.init(
