@@ -285,7 +285,7 @@ extension LinkCore {
     ) throws(LinkError) {
         let sides = side.map { [$0] } ?? LinkSide.allCases
         if case .burst = command, sides.contains(where: { shapes[$0].loss == nil }) {
-            throw LinkError("no loss is set up that could occur in bursts: add `loss 5%` before it")
+            throw LinkError("no loss is in force; add `loss 5%` before this step")
         }
         begin(id, command, from: side)
         switch command {

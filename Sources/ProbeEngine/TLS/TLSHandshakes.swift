@@ -91,7 +91,7 @@ struct TLSHandshakes {
         case .underWay:
             switch connection.readEnd {
             case .reset(let moment):
-                return .refused("the peer reset the connection (RST) before it was complete", moment)
+                return .refused("the peer reset the connection (RST) before the handshake was complete", moment)
             case .failed(let error, let moment): return .refused(error.reason, moment)
             case .eof, nil: return nil
             }

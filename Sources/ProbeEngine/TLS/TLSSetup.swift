@@ -104,7 +104,7 @@ struct TLSSetup {
             try require("PRIVATE KEY-----", in: keyBytes, of: key, "a private key")
             if Self.holds("ENCRYPTED", keyBytes) {
                 throw Finding(
-                    .error, at: key.span, "the private key is encrypted, and its password can't be entered",
+                    .error, at: key.span, "the private key is encrypted, and there is no way to enter its password",
                     hints: ["decrypt it with `openssl pkey -in FILE -out plain.key`"])
             }
             return .files(certificates: certificates, key: keyBytes)

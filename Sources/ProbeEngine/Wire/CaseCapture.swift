@@ -53,8 +53,8 @@ struct CaseCapture {
         }
         if clockStep.magnitude > 5_000_000 {
             return
-                "the system clock was adjusted by \(DurationText.script(.nanoseconds(clockStep))) while the case ran, and "
-                + "connections are attributed to actors by time"
+                "the system clock was adjusted by \(DurationText.script(.nanoseconds(clockStep))) while the case ran, so "
+                + "connections can't be attributed to actors reliably"
         }
         return nil
     }

@@ -60,7 +60,8 @@ struct InjectedFaults {
                 "it is unknown whether the FIN left in the last piece's segment: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
-            return inconclusive("the connection's segments are unknown: it is not on loopback, or there is no capture")
+            return inconclusive(
+                "the segments of \(owner.name) are unknown: its connection is not on loopback, or there is no capture")
         }
         let loss = context.capture.lossReason
         let names = context.wireNames()
@@ -90,7 +91,8 @@ struct InjectedFaults {
                 "it is unknown whether the pieces left in separate segments: \(context.captureProblem)")
         }
         if let peer = connection.peer, !context.sees(peer) {
-            return inconclusive("the connection's segments are unknown: it is not on loopback, or there is no capture")
+            return inconclusive(
+                "the segments of \(owner.name) are unknown: its connection is not on loopback, or there is no capture")
         }
         // Pieces cut off by the end of the connection never left; a send that failed has failed its step.
         let lengths = operation.lengths

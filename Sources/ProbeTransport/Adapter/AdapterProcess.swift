@@ -167,7 +167,7 @@ final class AdapterProcess: Sendable {
             guard let oldest = state.protocolState.pending.first else { return (nil, false) }
             var details: [String] = []
             if state.queued > 0 {
-                details.append("it left \(ByteText.count(state.queued, "byte")) on its stdin unread")
+                details.append("it left \(ByteText.count(state.queued, "byte")) unread on its stdin")
             }
             let failure = SubjectFailure(
                 "the adapter `\(command.shown)` did not answer the op `\(oldest.name)` (id \(oldest.id)) in time",
