@@ -62,7 +62,7 @@ final class MemberSecurity {
     }
 
     func handshake(_ member: Int, _ descriptor: Int32) -> CrowdConnect {
-        guard let link = links[member] else { return .failed("TLS: the session can't be created") }
+        guard let link = links[member] else { return .failed("TLS: no session can be made") }
         while true {
             let progress = link.session.handshake()
             send(link, descriptor)
@@ -84,7 +84,7 @@ final class MemberSecurity {
     }
 
     func write(_ member: Int, _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
-        guard let link = links[member] else { return .failed("TLS: no session") }
+        guard let link = links[member] else { return .failed("TLS: there is no session") }
         guard secure(member, link, descriptor) else {
             if case .failed(let reason)? = link.end { return .failed(reason) }
             return .blocked
@@ -103,7 +103,7 @@ final class MemberSecurity {
     }
 
     func read(_ member: Int, _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead {
-        guard let link = links[member] else { return .failed("TLS: no session") }
+        guard let link = links[member] else { return .failed("TLS: there is no session") }
         guard secure(member, link, descriptor) else { return link.end ?? .blocked }
         while link.plain.isEmpty {
             if let end = link.end { return end }

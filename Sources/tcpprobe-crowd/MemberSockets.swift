@@ -96,7 +96,7 @@ final class MemberSockets: CrowdConnections {
     // MARK: CrowdConnections
 
     func connect(_ member: Int) -> CrowdConnect {
-        guard let target else { return .failed("a member of `servers` can't connect") }
+        guard let target else { return .failed("a member of `servers` does not connect") }
         for attempt in 0..<Self.attempts {
             generations[member] = (generations[member] + 1) & 0x7fff_ffff
             var isPending: Int32 = 0

@@ -5,7 +5,7 @@ import ProbeOrigin
 import ProbeSystem
 import ProbeTransport
 
-// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts it, and sends it commands on stdin.
+// `tcpprobe-crowd` is a worker of a crowd. `tcpprobe run` starts it, and sends it orders on stdin.
 //
 // It is a separate program because its histogram library requires Foundation, which `tcpprobe run` would otherwise have
 // to load.
@@ -23,7 +23,7 @@ default:
         """
         usage: tcpprobe-crowd
 
-        A worker for the crowds of scenarios. `tcpprobe run` starts it automatically and sends it commands on stdin.
+        A worker of the crowds of scenarios. `tcpprobe run` starts it by itself, and tells it on stdin what to do.
         """)
 }
 if ProgramArguments.words.count > 1 { exit(0) }
@@ -35,7 +35,7 @@ while order == nil, !input.hasEnded {
     order = input.next()
 }
 guard let text = order else { exit(0) }
-guard let told = CrowdOrder(json: text) else { fail("the first line is not a valid order") }
+guard let told = CrowdOrder(json: text) else { fail("the first line is no order") }
 do throws(WorkerProblem) {
     var worker = try CrowdWorker(told)
     try worker.run(input)
