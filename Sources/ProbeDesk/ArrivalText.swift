@@ -30,7 +30,7 @@ package struct ArrivalText: Sendable {
             lines.append("\(mark) \(shown)\(line.count > longestLine ? "… (\(line.count) bytes)" : "")")
             rest = rest[end...]
         }
-        if bytes.count > mostBytes { lines.append("\(mark) … and \(bytes.count - mostBytes) bytes more") }
+        if bytes.count > mostBytes { lines.append("\(mark) … and \(ByteText.count(bytes.count - mostBytes, "more byte"))") }
         return lines
     }
 
@@ -53,7 +53,7 @@ package struct ArrivalText: Sendable {
         }
         let apart = Set(gaps).count == 1 ? text(gaps[0]) : gaps.map(text).joined(separator: ", ")
         let sizes = counts.map(String.init).joined(separator: " + ")
-        return "\(sizes) bytes, \(apart) apart" + (areSegments ? "" : ", by reads")
+        return "\(sizes) bytes, \(apart) apart" + (areSegments ? "" : ", in \(pieces.count) reads")
     }
 
     /// Returns the parts of a stream's segments that are in `range`; `nil` if the segments do not cover it.

@@ -155,8 +155,8 @@ final class DeskArrivals: Sendable {
 
     private static func text(of end: Connection.ReadEnd) -> String {
         switch end {
-        case .eof: "FIN: the peer sends no more"
-        case .reset: "RST: the peer has reset the connection"
+        case .eof: "FIN: the peer has finished sending"
+        case .reset: "RST: the peer reset the connection"
         case .failed(let error, _): "the connection failed: \(error.reason)"
         }
     }

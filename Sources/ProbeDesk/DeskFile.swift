@@ -22,10 +22,10 @@ struct DeskFile {
         let path = (force ? parts.dropLast() : parts[...]).joined(separator: " ")
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         guard name.hasSuffix(".scn"), name.count > 4 else {
-            throw Problem(text: "`save` needs the name of a scenario, which ends with .scn: save session.scn")
+            throw Problem(text: "`save` requires a file name that ends with .scn, as in `save session.scn`")
         }
         if SmallFile.exists(path), !force, !known.contains(path) {
-            throw Problem(text: "\(Escaped.text(path)) exists: `save \(Escaped.text(path)) --force` replaces it")
+            throw Problem(text: "\(Escaped.text(path)) already exists; use `save \(Escaped.text(path)) --force` to replace it")
         }
         (self.path, self.name) = (path, name)
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -33,13 +33,13 @@ struct DeskFile {
             folder = try Folder(parent)
             try folder.requireWritable()
         } catch {
-            throw Problem(text: "\(Escaped.text(path)): it can't be written: \(error.reason)")
+            throw Problem(text: "can't write \(Escaped.text(path)): \(error.reason)")
         }
     }
 
     func write(_ bytes: [UInt8]) throws(Problem) {
         do throws(SystemError) { try folder.replace(name, with: bytes) } catch {
-            throw Problem(text: "\(Escaped.text(path)): it can't be written: \(error.reason)")
+            throw Problem(text: "can't write \(Escaped.text(path)): \(error.reason)")
         }
     }
 }

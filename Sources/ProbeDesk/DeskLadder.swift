@@ -8,7 +8,7 @@ enum DeskLadder {
     /// Returns the ladder, and whether the capture sees anything; if it does not, the text is an error message.
     static func text(of caseRun: CaseRun, width: Int?, paint: Paint) async -> (text: String, isSeen: Bool) {
         guard let (link, packets) = await caseRun.packets() else {
-            return ("error: nothing is seen on the wire: \(await caseRun.captureProblem)\n", false)
+            return ("error: no packets can be seen: \(await caseRun.captureProblem)\n", false)
         }
         return (text(of: packets, link, width: width, paint: paint), true)
     }
@@ -16,7 +16,7 @@ enum DeskLadder {
     private static func text(
         of packets: [CapturedPacket], _ link: LinkType, width: Int?, paint: Paint
     ) -> String {
-        if packets.isEmpty { return "no packet of this session was seen; only those of the loopback interface are\n" }
+        if packets.isEmpty { return "no packets of this session were seen; only the loopback interface is captured\n" }
         let collected = Collected()
         let observer = WatchObserver(width: width ?? LadderText.plainWidth, paint: paint) {
             collected.text += $0

@@ -73,7 +73,7 @@ package actor DeskSession {
                 if reader.isInBlock, signal == 0 {
                     tell(
                         DeskFile.Problem(
-                            text: "the input ends within a block: its `}` is missing, and nothing of it was done"))
+                            text: "the input ended inside a block: its `}` is missing, and none of its steps was run"))
                 }
                 if isPiped, signal == 0, !hasFailed { await waitForSilence() }
                 if arrivals.hasFailed { (hasFailed, failureCode) = (true, 3) }
@@ -99,7 +99,7 @@ package actor DeskSession {
         }
         if signal == SIGINT, !isPiped, !isBusy {
             reader.dropBlock()
-            input.discard(hint: "quit or Ctrl-D ends the session")
+            input.discard(hint: "type `quit` or press Ctrl-D to end the session")
             return
         }
         // SIGINT at a terminal cancels only the running step; otherwise the session ends.
@@ -145,7 +145,7 @@ package actor DeskSession {
         let came = await caseRun.waitForConnection(at: "S")
         isBusy = false
         hasToldWaiting = false
-        return came ? await perform(step, telling: paint(.faint, "a client has connected") + "\n") : false
+        return came ? await perform(step, telling: paint(.faint, "a client connected") + "\n") : false
     }
 
     private func end(_ code: Int32) async -> Int32 {
@@ -331,7 +331,7 @@ package actor DeskSession {
             show(
                 paint(
                     .faint,
-                    "another connection waits: `accept as D` takes it and names it D; `accept` takes it when this one is closed"
+                    "another connection is waiting: `accept as D` accepts it and names it D; `accept` accepts it once this one is closed"
                 ) + "\n")
         }
         lookForConnections()
@@ -385,7 +385,7 @@ extension DeskSession {
     private func reportLimit(_ saved: SessionScript.Saved) {
         guard saved.unwritten > 0 else { return }
         show(
-            "note: the scenario has reached its limit and expects \(ByteText.count(saved.unwritten, "further byte")) by number alone: raise --limit to write them out\n"
+            "note: the scenario has reached its limit and expects \(ByteText.count(saved.unwritten, "further byte")) by count only; raise --limit to write them out\n"
         )
     }
 
@@ -424,7 +424,7 @@ extension DeskSession {
         files.waiting = nil
     }
 
-    /// Lets the session continue without the text. The thread that creates the text ends by itself, or with the
+    /// Lets the session continue without the text. The thread that creates the text runs to completion, or ends with the
     /// process.
     private func giveUpSaving() {
         deliver(nil, files.number)

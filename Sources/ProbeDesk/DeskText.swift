@@ -9,21 +9,21 @@ enum DeskText {
     /// explanation.
     static func help(isServer: Bool) -> String {
         """
-        A line is a step of the language: `tcpprobe explain STEP` tells about each. Any other text is sent as a line.
+        A line is a step of the language (`tcpprobe explain STEP` describes each one). Any other text is sent as a line.
 
-          send line "EHLO x"        send "a" + "b" in pieces of 1B every 5ms
-          expect line /^250/        the next line that was not looked at; what was shown before you act counts as seen
-          stop reading              resume reading, read 1B every 10ms
-          half-close, close, reset  how this side ends it
-          \(isServer ? "accept, accept as D       takes the next connection" : "connect                   once more, behind `close`")
-          wait 1s, note "…"         and every other step: with several connections their names stand in front
+          send line "EHLO x"        or send "a" + "b" in pieces of 1B every 5ms
+          expect line /^250/        expect the next line; lines that were shown before you act count as seen
+          stop reading              or resume reading, read 1B every 10ms
+          half-close, close, reset  end the connection from this side
+          \(isServer ? "accept, accept as D       accept the next connection" : "connect                   connect again, after `close`")
+          wait 1s, note "…"         and every other step; with several connections, begin with a connection's name
           for i in 1..3 {           a block is read up to its `}`
 
-        An empty line is sent behind one that was; else it does nothing. A line that begins with # does nothing.
+        An empty line after a line that was sent is sent too; otherwise it does nothing. A line that begins with # does nothing.
 
-          wire                      the packets so far
-          save session.scn          what was done, as a scenario
-          help, quit                Ctrl-D ends it too, Ctrl-C a step that waits
+          wire                      show the packets so far
+          save session.scn          save the session as a scenario
+          help, quit                Ctrl-D also ends the session; Ctrl-C cancels a waiting step
 
         """
     }
@@ -42,7 +42,7 @@ enum DeskText {
         guard let text, !text.contains("\n") else { return problem.text }
         let words = text.hasPrefix("\(actor) ") ? String(text.dropFirst(actor.count + 1)) : text
         return problem.text
-            + "  hint: `send line \(Escaped.literal(Array(words.utf8)))` sends these words as a line\n"
+            + "  hint: use `send line \(Escaped.literal(Array(words.utf8)))` to send these words as a line\n"
     }
 
     /// Describes why a step failed, without its place, because it is the line that was just typed.

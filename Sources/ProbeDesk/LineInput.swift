@@ -58,9 +58,9 @@ package final class LineInput: Sendable {
         if isatty(0) != 1 {
             mode = .piped
         } else if isatty(1) != 1 {
-            mode = .plain(reason: "standard output is no terminal")
+            mode = .plain(reason: "standard output is not a terminal")
         } else if getenv("TERM").map({ String(cString: $0) }) ?? "dumb" == "dumb" {
-            mode = .plain(reason: "the terminal has no cursor (TERM)")
+            mode = .plain(reason: "the terminal can't move the cursor (TERM)")
         } else if let reason = probe_editor_load() {
             mode = .plain(reason: String(cString: reason))
         } else {

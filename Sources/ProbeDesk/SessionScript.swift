@@ -103,7 +103,7 @@ package struct SessionScript: Sendable {
         guard let plan = result.plan else {
             throw Problem(text: Self.text(of: result))
         }
-        guard plan.scenario.steps.count > contextCount else { throw Problem(text: "error: there is no step in it\n") }
+        guard plan.scenario.steps.count > contextCount else { throw Problem(text: "error: the input contains no step\n") }
         return Extension(plan: plan, first: contextCount, text: text)
     }
 
@@ -145,7 +145,7 @@ package struct SessionScript: Sendable {
     /// Returns the first error without its place, which is the line that was just typed.
     private static func text(of result: CompilationResult) -> String {
         let errors = result.diagnostics.filter { $0.severity == .error }
-        guard let first = errors.first else { return "error: the step is not understood\n" }
+        guard let first = errors.first else { return "error: invalid step\n" }
         let renderer = DiagnosticRenderer(sources: result.sources)
         var text = "error: \(Escaped.text(first.text)) [\(first.id.rawValue)]\n" + renderer.excerpt(first.span)
         if let hint = first.hint { text += "  hint: \(Escaped.text(hint))\n" }

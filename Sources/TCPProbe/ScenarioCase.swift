@@ -160,7 +160,7 @@ extension ScenarioCase {
             configuration = try await settings.configuration()
         } catch {
             return ScenarioOutcome(
-                self, error: "the folder \(settings.captures ?? "") for captures can't be made: \(error.reason)")
+                self, error: "can't create the folder \(settings.captures ?? "") for captures: \(error.reason)")
         }
         guard let reactor = await ReactorPool.shared.take() else {
             return ScenarioOutcome(self, error: "there are no descriptors or threads left for another reactor")

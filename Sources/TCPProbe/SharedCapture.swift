@@ -25,7 +25,7 @@ enum SharedCapture {
             case .success(let capture): done(capture, nil)
             case .failure(.failed(let error)):
                 done(nil, "no capture: \(error.message(executable: "this program"))")
-            case .failure(.deliversNothing): done(nil, "no capture: it does not deliver packets")
+            case .failure(.deliversNothing): done(nil, "no capture: no packets are delivered")
             }
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 @_exported public import ProbeBase
 @_exported public import ProbeTransport
 
-// TCPProbe: run tcpprobe's scenarios against a transport of your own, from your own tests.
+// TCPProbe: run tcpprobe's scenarios against your transport, from your own tests.
 //
 // A transport conforms to `Transport`, and a `TransportFactory` creates it. Each case is then a value that can be run:
 //

@@ -9,7 +9,7 @@ struct AdapterCommand: ParsableCommand {
         commandName: "adapter",
         abstract: "Serve a built-in transport over the adapter protocol, on stdin and stdout.",
         discussion: """
-            It says `hello`, takes ops and tells events, a JSON object a line, and ends at the end of its stdin.
+            Sends `hello`, then reads operations from stdin and writes events to stdout, one JSON object per line. Exits at the end of stdin.
 
             EXAMPLES:
               tcpprobe run Scenarios --adapter "tcpprobe adapter bsd"
@@ -17,7 +17,7 @@ struct AdapterCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The transport: \(BuiltInTransports.available.joined(separator: ", ")).", valueName: "name"),
+        help: ArgumentHelp("Transport to serve: \(BuiltInTransports.available.joined(separator: ", ")).", valueName: "name"),
         completion: .list(BuiltInTransports.names))
     var transport: String
 

@@ -7,9 +7,9 @@ import ProbeWire
 /// Captures one port until the end of standard input, and prints the counts. Another program sends the traffic.
 struct BenchCapture: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capture", abstract: "Packets captured and dropped, as JSON, until standard input ends.")
+        commandName: "capture", abstract: "Capture packets until standard input ends, and print the counts as JSON.")
 
-    @Argument(help: "The port whose packets are captured.")
+    @Argument(help: "Port to capture.")
     var port: UInt16
 
     /// The interval at which packets are taken from the subscription, in milliseconds.

@@ -14,13 +14,13 @@ struct BenchCommand: ParsableCommand {
 
     struct Fence: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "fence", abstract: "Latency of the capture's fence, as JSON.")
+            commandName: "fence", abstract: "Measure the latency of the capture's fence, and print it as JSON.")
 
-        @Argument(help: "How many fences.")
+        @Argument(help: "Number of fences.")
         var count: Int
 
         func validate() throws {
-            if !(1...1_000_000).contains(count) { throw ValidationError("the count is 1 to 1000000") }
+            if !(1...1_000_000).contains(count) { throw ValidationError("the count must be from 1 to 1000000") }
         }
 
         func run() throws {

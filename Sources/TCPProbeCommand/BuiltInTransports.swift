@@ -35,7 +35,7 @@ enum BuiltInTransports {
 
     static func unknown(_ name: String) -> any Error {
         Failure.wrongUse(
-            "there is no transport \(Escaped.text(name.utf8)); there is: " + names.joined(separator: ", "))
+            "unknown transport \(Escaped.text(name.utf8)): expected one of " + names.joined(separator: ", "))
     }
 }
 
@@ -58,8 +58,8 @@ enum SubjectsProgram {
         let places = places
         if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
         throw Failure.wrongUse(
-            "the transport \(name) is in the program \(file), which is not there: neither \(places.joined(separator: " nor ")); "
-                + "`make build-subjects` builds it, and `make install` installs both")
+            "the transport \(name) requires the program \(file), which was not found at \(places.joined(separator: " or ")); "
+                + "`make build-subjects` builds it, and `make install` installs both programs")
     }
 
     /// Replaces this process with that program, which then serves the transport. Returns only if that fails.
@@ -71,6 +71,6 @@ enum SubjectsProgram {
         execv(path, &words)
         let reason = String(cString: strerror(errno))
         for word in words { free(word) }
-        throw Failure.wrongUse("\(path) can't be started: \(reason)")
+        throw Failure.wrongUse("can't start \(path): \(reason)")
     }
 }

@@ -18,7 +18,7 @@ enum CaseList {
             Console.standardOutput.write(line + "\n")
         }
         Console.standardOutput.write(
-            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.script(nanoseconds: longest)) one after the other\n"
+            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.script(nanoseconds: longest)) if run sequentially\n"
         )
     }
 

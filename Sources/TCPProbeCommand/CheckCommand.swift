@@ -7,7 +7,7 @@ import ProbeScenario
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Parse and check scenarios; open no socket.",
+        abstract: "Parse and check scenarios without running them.",
         discussion: """
             EXAMPLES:
               tcpprobe check Scenarios
@@ -16,13 +16,13 @@ struct CheckCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them; - is standard input.", valueName: "path"),
+        help: ArgumentHelp("Scenario files or folders; - reads standard input.", valueName: "path"),
         completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @OptionGroup var targets: TargetOptions
 
-    @Flag(help: "Diagnostics on standard output, one JSON object a line.")
+    @Flag(help: "Write diagnostics to standard output, one JSON object per line.")
     var json = false
 
     func run() throws {

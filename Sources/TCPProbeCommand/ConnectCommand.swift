@@ -5,12 +5,13 @@ import ProbeSystem
 struct ConnectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
-        abstract: "Connect to a server and talk to it by steps, at a prompt or from a pipe.",
+        abstract: "Connect to a server and send it steps, interactively or from a pipe.",
         discussion: """
-            A line is a step of the language (`send line "EHLO x"`, `expect line /^250/`, `stop reading`, `close`); any other text is
-            sent as a line. What comes is shown as it comes, with the segments in which it came; FIN and RST are named. `wire` shows the
-            ladder, `save session.scn` writes a scenario of what was done, `help` tells more. At a terminal lines are edited, Tab completes
-            a step, and earlier lines come back. From a pipe the session ends with the first step that fails.
+            A line that is a step of the language (`send line "EHLO x"`, `expect line /^250/`, `stop reading`, `close`) runs that step;
+            any other text is sent as a line. Received data is shown as it arrives, along with the segments that carried it; FIN and RST
+            are reported. `wire` shows the packet ladder, `save session.scn` saves the session as a scenario, and `help` describes the
+            commands. At a terminal, lines can be edited, Tab completes a step, and earlier lines can be recalled. With piped input, the
+            session ends at the first step that fails.
 
             EXAMPLES:
               tcpprobe connect 127.0.0.1:25
@@ -18,22 +19,22 @@ struct ConnectCommand: ParsableCommand {
               printf 'send line "PING"\\nexpect line "+PONG"\\n' | tcpprobe connect 127.0.0.1:6379
 
             EXIT CODES:
-              0         at a prompt; from a pipe: all steps passed
-              1         from a pipe: a step failed; or nobody could be connected to
-              2         wrong use, or from a pipe: a line that is no right step
+              0         the session ended at a prompt, or all piped steps passed
+              1         a piped step failed, or the connection could not be established
+              2         invalid usage, or a piped line that is not a valid step
               3         error
             """)
 
-    @Argument(help: ArgumentHelp("Where to connect to.", valueName: "host:port"))
+    @Argument(help: ArgumentHelp("Server to connect to.", valueName: "host:port"))
     var target: String
 
     @Option(
-        help: ArgumentHelp("The server's name: sent as SNI, verified with --ca. Implies --tls.", valueName: "name"))
+        help: ArgumentHelp("Server name, sent as SNI and verified if --ca is given. Implies --tls.", valueName: "name"))
     var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "Verify the server's certificate by those of a file (PEM), in this folder or below it. Implies --tls.",
+            "Verify the server's certificate against the CA certificates in a PEM file, which must be in the current folder or below it. Implies --tls.",
             valueName: "file"), completion: .file())
     var ca: String?
 
@@ -46,6 +47,6 @@ struct ConnectCommand: ParsableCommand {
         if let name { own.append("name \(SessionScript.literal(name))") }
         try options.run(
             .client(target: "\(address)", options: options.tlsOptions(own, implied: !own.isEmpty)),
-            title: "what was said to \(address)")
+            title: "session with \(address)")
     }
 }

@@ -10,14 +10,14 @@ struct CrowdShareOptions: ParsableArguments {
     @Option(
         name: .customLong("crowd-share"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Start only this part of the members of each crowd; every case runs. `auto` takes the share of the engine that has started the run.",
+            "Start only this share of the members of each crowd; every case runs. `auto` reads the share from the environment variables of the engine that started the run (docs/reports.md lists them).",
             valueName: "i/n"))
     var text: String?
 
     @Option(
         name: .customLong("start-at"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Begin the first case at this moment, in seconds since 1970, so that runs on several machines begin together.",
+            "Start the first case at this time, in seconds since 1970, so that runs on several machines start together.",
             valueName: "time"))
     var startAt: String?
 
@@ -28,7 +28,7 @@ struct CrowdShareOptions: ParsableArguments {
         if let text, text != "auto" { _ = try Self.share(text) }
         if let startAt, Self.seconds(startAt) == nil {
             throw ValidationError(
-                "--start-at \(startAt): it must be a time in seconds since 1970, as `date +%s` prints it")
+                "--start-at \(startAt): expected a time in seconds since 1970, as printed by `date +%s`")
         }
     }
 
@@ -52,13 +52,13 @@ struct CrowdShareOptions: ParsableArguments {
             throw Failure.wrongUse("--crowd-share auto: \(error.description)")
         }
         throw Failure.wrongUse(
-            "--crowd-share auto: no variables of an engine say which of several shares this is; --crowd-share 3/8 says it"
+            "--crowd-share auto: no engine's environment variables specify the share; specify it as in --crowd-share 3/8"
         )
     }
 
     /// Returns the first line of the report.
     static func firstLine(_ choice: ShardOptions.Choice) -> String {
-        "crowd share \(choice.share.index) of \(choice.share.total), by \(choice.origin): every case runs, with this part of the "
+        "crowd share \(choice.share.index) of \(choice.share.total), set by \(choice.origin): every case runs with this share of the "
             + "members of its crowds\n"
     }
 
@@ -71,7 +71,7 @@ struct CrowdShareOptions: ParsableArguments {
         throw Failure.wrongUse("--crowd-share: \(Escaped.text(problem.utf8))")
     }
 
-    // MARK: The moment
+    // MARK: The start time
 
     /// Parses a time in decimal digits, with or without a fraction.
     private static func seconds(_ text: String) -> Double? {
@@ -94,19 +94,19 @@ struct CrowdShareOptions: ParsableArguments {
         let rest = moment - Self.now
         if rest < 0 {
             throw Failure.wrongUse(
-                "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago: this run can't begin with the others; "
-                    + "all of them need a later time")
+                "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago, so this run can't start together with the others; "
+                    + "give all of them a later time")
         }
         if rest > Self.longestWait {
             throw Failure.wrongUse(
-                "--start-at \(startAt) is more than a day ahead; it must be a time in seconds since 1970, as `date +%s` prints it"
+                "--start-at \(startAt) is more than a day ahead: expected a time in seconds since 1970, as printed by `date +%s`"
             )
         }
         while true {
             let rest = moment - Self.now
             if rest <= 0 { return }
             var entry = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
-            // In short waits, because the clock may be set meanwhile.
+            // The waits are short because the clock may be set in the meantime.
             if poll(&entry, 1, Int32(min(rest, 0.2) * 1000)) > 0 { return }
             if rest < 0.001 { usleep(UInt32(rest * 1e6)) }
         }

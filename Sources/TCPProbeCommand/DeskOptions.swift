@@ -10,26 +10,26 @@ import Synchronization
 
 /// The options that `connect` and `listen` share.
 struct DeskOptions: ParsableArguments {
-    @Flag(help: "Begin with TLS.")
+    @Flag(help: "Start with TLS.")
     var tls = false
 
-    @Option(help: ArgumentHelp("A protocol for ALPN; may be repeated. Implies --tls.", valueName: "name"))
+    @Option(help: ArgumentHelp("Protocol for ALPN. May be repeated. Implies --tls.", valueName: "name"))
     var alpn: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What a line or message is: crlf, lf, u32, netstring, none, or what `framing` knows; default: crlf.",
+            "Framing of lines or messages: crlf, lf, u32, netstring, none, or any other framing of the language except websocket.",
             valueName: "framing"))
     var framing = "crlf"
 
     @Option(
         help: ArgumentHelp(
-            "Steps from a pipe: how long the peer may say nothing behind the last of them.", valueName: "time"))
+            "With piped input, end the session when the peer has been silent for this time after the last step.", valueName: "time"))
     var linger = "1s"
 
     @Option(
         help: ArgumentHelp(
-            "The most that `save` writes out of what peers sent; each step counts 64 bytes more. What follows is expected by its number of bytes.",
+            "Maximum amount of received data that `save` writes out; each step counts 64 extra bytes. Data beyond the limit is expected by its length only.",
             valueName: "size"))
     var limit = "4MiB"
 
@@ -38,10 +38,10 @@ struct DeskOptions: ParsableArguments {
     func validate() throws {
         try Framing.validate(option: framing)
         if QuantityArgument.size(limit) == nil {
-            throw ValidationError("--limit \(limit): it must be a size above 0, such as 64KiB or 4MiB")
+            throw ValidationError("--limit \(limit): expected a size above 0, such as 64KiB or 4MiB")
         }
         if QuantityArgument.time(linger) == nil {
-            throw ValidationError("--linger \(linger): it must be a time such as 500ms or 2s")
+            throw ValidationError("--linger \(linger): expected a time such as 500ms or 2s")
         }
     }
 
@@ -64,7 +64,7 @@ struct DeskOptions: ParsableArguments {
         do throws(RunSessionError) {
             session = try RunSession()
         } catch {
-            throw Failure.machine("the session can't begin: \(error.message)")
+            throw Failure.machine("can't start the session: \(error.message)")
         }
         defer { session.endAndReport() }
         // A session without a subject has nothing that could fail here.
@@ -97,7 +97,7 @@ struct DeskOptions: ParsableArguments {
         do throws(RunSessionError) {
             reactor = try session.makeReactor()
         } catch {
-            throw Failure.machine("the session can't begin: \(error.message)")
+            throw Failure.machine("can't start the session: \(error.message)")
         }
         let input: LineInput
         let thread: WorkerThread
@@ -105,7 +105,7 @@ struct DeskOptions: ParsableArguments {
             input = try LineInput(history: DeskHistory.path) { reader.completions(of: $0) }
             thread = try input.start()
         } catch {
-            throw Failure.machine("the session can't begin: \(error)")
+            throw Failure.machine("can't start the session: \(error)")
         }
         if case .plain(let reason) = input.mode {
             Console.standardError.write("note: lines can't be edited: \(reason)\n")

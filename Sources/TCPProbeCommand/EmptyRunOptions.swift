@@ -8,7 +8,7 @@ struct EmptyRunOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-empty"),
         help:
-            "Exit with 0 if nothing was judged: every case was skipped, or the shard has none. Without it the exit code is 3."
+            "Exit with 0 instead of 3 if nothing was judged because every case was skipped or the shard has no cases."
     )
     var allowsEmpty = false
 }

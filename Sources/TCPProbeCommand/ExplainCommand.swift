@@ -6,9 +6,9 @@ import ProbeScenario
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say what a diagnostic, a verb, a statement or a function means, with examples.",
+        abstract: "Explain a diagnostic, verb, statement or function, with examples.",
         discussion: """
-            The id of a diagnostic stands in brackets behind it. Without words, all ids are listed, a line each.
+            The id of a diagnostic is shown in brackets after its message. Without arguments, lists all ids, one per line.
 
             EXAMPLES:
               tcpprobe explain unknown-verb
@@ -19,7 +19,7 @@ struct ExplainCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The diagnostic's id, or words of the language.", valueName: "id-or-words"),
+        help: ArgumentHelp("Id of a diagnostic, or words of the language.", valueName: "id-or-words"),
         completion: .list(Self.firstWords))
     var words: [String] = []
 
@@ -39,7 +39,7 @@ struct ExplainCommand: ParsableCommand {
             let near = Suggestion.nearest(
                 to: wanted, among: DiagnosticID.allCases.map(\.rawValue) + LanguageTable.names)
             throw Failure.wrongUse(
-                "there is no diagnostic and no word of the language \(Escaped.text(wanted.utf8))"
+                "\(Escaped.text(wanted.utf8)) is neither a diagnostic nor part of the language"
                     + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists the diagnostics"))
         }
         let pages = found.map(EntryExplanation.text) + (word.map { [$0] } ?? [])

@@ -6,11 +6,11 @@ import ProbeExplore
 struct ExploreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explore",
-        abstract: "Find bugs: send what a scenario sends in other pieces, and shrink what fails.",
+        abstract: "Find bugs by sending a scenario's data in different pieces, and shrink the failures.",
         discussion: """
-            TCP promises a stream of bytes. Where it is cut, when its pieces come and how fast the peer reads may not change what a
-            program does. So each variation of a scenario that keeps its stream has to keep its verdict. What does not is shrunk
-            to the smallest scenario that fails, which is written as NAME.min.scn.
+            TCP provides a stream of bytes. Where the stream is cut, when its pieces arrive and how fast the peer reads must not change
+            what a program does, so a variation of a scenario that keeps the stream must keep the verdict. A variation that fails is
+            shrunk to the smallest scenario that fails, which is written as NAME.min.scn.
 
             EXAMPLES:
               tcpprobe explore Scenarios/redis-pipeline.scn
@@ -22,9 +22,9 @@ struct ExploreCommand: ParsableCommand {
             EXIT CODES:
               0         nothing was found
               1         something was found
-              2         invalid usage, or the scenario (or the program of --good) does not pass as it is
-              3         the scenario passes, but not each time; or it has nothing that could be varied;
-                        or it fails with a variation, but too rarely to be shrunk
+              2         invalid usage, or the unchanged scenario does not pass, or does not pass with the program of --good
+              3         the unchanged scenario passes only sometimes, has nothing that can be varied, or fails with a
+                        variation, but too rarely to be shrunk
               129, 130, 143  interrupted
             """)
 
@@ -32,42 +32,42 @@ struct ExploreCommand: ParsableCommand {
 
     @Option(
         name: .customLong("for"), parsing: .unconditional,
-        help: ArgumentHelp("How long variations of each case are tried: 500ms, 60s, 10m.", valueName: "time"))
+        help: ArgumentHelp("Time for trying variations of each case, such as 500ms, 60s or 10m.", valueName: "time"))
     var duration = "60s"
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
+        help: ArgumentHelp("Seed of the search: the same number gives the same variations in the same order.", valueName: "n"))
     var seed = 0
 
     @Option(
         help: ArgumentHelp(
-            "Where the command behind `--` is to connect to, through a proxy: its exit status is the verdict. {port} is the proxy's port.",
+            "Explore the command after `--`, which connects to this server through a proxy; its exit status is the verdict. {port} in the command is the proxy's port.",
             valueName: "host:port"))
     var to: String?
 
     @Flag(
         help: ArgumentHelp(
-            "Try faults instead: at each place the endpoint resets, closes, half-closes or falls silent. The program must not end by a signal, not spin, not leak, and serve the next client."
+            "Try faults instead of variations: at each place the endpoint resets, closes, half-closes or falls silent. The program must not be killed by a signal, must not spin or leak, and must serve the next client."
         ))
     var faults = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "With --faults: how long the program may take for a step of the next client.", valueName: "time"))
+            "With --faults, the time that the program may take for a step of the next client.", valueName: "time"))
     var patience = "5s"
 
     func validate() throws {
         if QuantityArgument.time(patience) == nil {
-            throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 5s")
+            throw ValidationError("--patience \(patience): expected a time above 0, such as 500ms or 5s")
         }
         if to != nil, faults {
             throw ValidationError(
-                "--faults needs a scenario: behind --to there is none that could say what is right afterwards")
+                "--faults requires a scenario: with --to, nothing specifies the correct behaviour after a fault")
         }
         if time == nil {
-            throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
+            throw ValidationError("--for \(duration): expected a time above 0, such as 500ms, 60s or 10m")
         }
     }
 
@@ -98,11 +98,11 @@ struct ExploreCommand: ParsableCommand {
 struct ShrinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shrink",
-        abstract: "Make a scenario that fails as small as it can be and still fail in the same way.",
+        abstract: "Reduce a failing scenario to the smallest one that still fails in the same way.",
         discussion: """
-            Cuts and pauses of its sends go first, then connections, steps and parts of what is sent. The step that fails, the
-            expected and the actual value stay the same. What precedes that step is left out only if a correct program passes
-            without it: name one by --good. The result is written as NAME.min.scn, with a sentence that says what makes it fail.
+            Removes cuts and pauses of its sends first, then connections, steps and parts of the sent data. The failing step and its
+            expected and actual values stay the same. Anything before that step is removed only if a correct program passes without
+            it; name one with --good. The result is written as NAME.min.scn, with a sentence that describes what makes it fail.
 
             EXAMPLES:
               tcpprobe shrink failing.scn
@@ -113,7 +113,7 @@ struct ShrinkCommand: ParsableCommand {
             EXIT CODES:
               0         the smallest scenario was written
               2         invalid usage, or the scenario does not fail, or it fails with the program of --good
-              3         it fails in fewer than one in five runs: too rare to be shrunk
+              3         the scenario fails in fewer than one in five runs, too rarely to be shrunk
               129, 130, 143  interrupted
             """)
 

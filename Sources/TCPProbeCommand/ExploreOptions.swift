@@ -15,11 +15,11 @@ struct ExploreOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp(
-            "Variations that run at a time; default: twice the processors, as most variations wait.", valueName: "n"))
+            "Number of variations to run in parallel; default: twice the number of processors, at most 16, because most variations wait.", valueName: "n"))
     var jobs: Int?
 
     @Option(
-        help: ArgumentHelp("Where the smallest scenarios and their captures go.", valueName: "dir"),
+        help: ArgumentHelp("Folder for the smallest scenarios and their captures.", valueName: "dir"),
         completion: .directory)
     var out = "tcpprobe-out"
 
@@ -29,12 +29,12 @@ struct ExploreOptions: ParsableArguments {
 
     @OptionGroup var targets: TargetOptions
 
-    @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
+    @Flag(name: .customLong("no-process"), help: "Don't start programs; for untrusted scripts.")
     var forbidsProcesses = false
 
     func validate() throws {
         if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
-        if let jobs, !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
+        if let jobs, !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): expected a number from 1 to 256") }
     }
 
     /// The options that affect a case, for the command that explores it again.
@@ -59,14 +59,14 @@ struct ExploreOptions: ParsableArguments {
         return try selected.jobs.map { job in
             var job = job
             if job.plan.sources.files.count > 1 {
-                job = try compiled(job, IncludedFiles(job.plan.sources).inlined(), "what it includes")
+                job = try compiled(job, IncludedFiles(job.plan.sources).inlined(), "its included files")
             }
             if !selection.settings.isEmpty {
                 let text = AssignedValues(job.plan).written(Set(selection.settings.keys))
-                job = try compiled(job, text, "what --set gives")
+                job = try compiled(job, text, "the values of --set")
             }
             if let text = ForwardSteps(job.plan).written() {
-                job = try compiled(job, text, "how its proxies pass bytes on")
+                job = try compiled(job, text, "the forwarding steps of its proxies")
             }
             return job
         }
@@ -80,7 +80,7 @@ struct ExploreOptions: ParsableArguments {
         guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
         else {
             throw Failure.wrongUse(
-                "\(Escaped.text(job.path)): \(what) can't be written into it; write it there yourself, then run this again"
+                "\(Escaped.text(job.path)): can't write \(what) into the script; do so yourself, then run this command again"
             )
         }
         var result = job
@@ -110,7 +110,7 @@ struct ExploreOptions: ParsableArguments {
         let words = absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {
             throw Failure.wrongUse(
-                "no word of the command is or holds {port}: it has to connect to the proxy's port\n  hint: for example: tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping"
+                "the command does not contain {port}, but must connect to the proxy's port\n  hint: use {port} in the command, as in `tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping`"
             )
         }
         _ = try ProxyAddress.target(target, try targets.targets())

@@ -88,22 +88,22 @@ final class ExploreReports: Sendable {
         case .fails(let other):
             return result(
                 of: job, .inconclusive,
-                [about(other, "it does not pass as it is, so variations of it prove nothing")], other.timeline)
+                [about(other, "the scenario does not pass as it is, so its variations prove nothing")], other.timeline)
         case .unstable(let passed, let runs, let other):
             return result(
                 of: job, .inconclusive,
-                [about(other, "it passes \(passed) of \(runs) times as it is, so variations of it prove nothing")],
+                [about(other, "the scenario passes only \(passed) of \(runs) runs as it is, so its variations prove nothing")],
                 other.timeline)
         case .nothingToVary:
             return result(
                 of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
         case .goodFails(let passed, let runs, let other):
-            let text = "the program of --good passes \(passed) of \(runs) times, and it must pass each time"
+            let text = "the program of --good passes only \(passed) of \(runs) runs, but must pass all of them"
             return result(
                 of: job, .inconclusive, [other.map { about($0, text) } ?? Finding(.inconclusive, text)],
                 other?.timeline ?? [])
         case .doesNotFail(let other):
-            let text = "it does not fail in \(FailureRate.measured) runs, so there is nothing to be shrunk"
+            let text = "the scenario did not fail in \(FailureRate.measured) runs, so there is nothing to shrink"
             return result(of: job, .skipped, [other.map { about($0, text, .skipped) } ?? Finding(.skipped, text)])
         case .explored(let report): return result(of: job, report, written)
         case .faults(let report): return result(of: job, report, written)
@@ -122,9 +122,9 @@ final class ExploreReports: Sendable {
             return Self.finding(finding, at: place, sentence)
         }
         let rare = report.rare.map { finding in
-            about(finding.result, "it fails too seldom to be shrunk: in \(finding.shrunk.rate.text)")
+            about(finding.result, "the failure is too rare to be shrunk: it occurred in \(finding.shrunk.rate.text)")
         }
-        let ofGood = report.ofGood.map { about($0, "it fails with the program of --good too, so it was not shrunk") }
+        let ofGood = report.ofGood.map { about($0, "the program of --good fails too, so the failure was not shrunk") }
         let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
         var result = result(of: job, verdict, found + rare + ofGood, report.findings.first?.result.timeline ?? [])
         let counts = settings.map { settings in
@@ -167,7 +167,7 @@ final class ExploreReports: Sendable {
         result.capturePath = exploration.written.first?.captures.first
         guard !result.findings.isEmpty else { return }
         for scenario in exploration.written {
-            result.findings[0].hints.append("`tcpprobe run \(ShellWord.quoted(scenario.path))` shows it again")
+            result.findings[0].hints.append("reproduce it with `tcpprobe run \(ShellWord.quoted(scenario.path))`")
         }
     }
 

@@ -51,7 +51,7 @@ struct ExploreRun {
     }
 
     func run() throws {
-        // Must precede any output that contains text of a script.
+        // This must precede any output that contains text of a script.
         if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         let session = try RunSession()
@@ -99,7 +99,7 @@ struct ExploreRun {
         do {
             try session.enterNamespace()
         } catch {
-            console.write("note: a network namespace is not to be had here (\(error.step): \(error.reason))\n")
+            console.write("note: can't create a network namespace (\(error.step): \(error.reason))\n")
         }
     }
 
@@ -110,7 +110,7 @@ struct ExploreRun {
             return folder
         } catch {
             Console.standardError.write(
-                "error: the folder \(Escaped.text(options.out.utf8)) can't be written to: \(error.reason); `--out DIR` chooses another\n"
+                "error: the folder \(Escaped.text(options.out.utf8)) can't be written to: \(error.reason); choose another one with `--out DIR`\n"
             )
             throw ExitCode(3)
         }
@@ -266,7 +266,7 @@ extension ExploreRun {
     /// - Returns: the message.
     private func tell(_ error: SystemError, _ name: String) -> String {
         let text =
-            "\(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder"
+            "\(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); choose another folder with `--out DIR`"
         Console.standardError.write("error: \(text)\n")
         return text
     }

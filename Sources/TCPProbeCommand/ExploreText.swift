@@ -44,33 +44,33 @@ struct ExploreText {
     func tell(_ outcome: ExploreOutcome) -> Int32 {
         switch outcome {
         case .fails(let result) where result.verdict == .skipped || result.verdict == .unsupported:
-            console.write("\(shownID): it can't be run here: \(Self.reason(result))\n")
+            console.write("\(shownID): can't be run here: \(Self.reason(result))\n")
             return 3
         case .fails(let result):
             error(
-                "\(shownID): it does not pass as it is: \(Self.reason(result)). Variations of it prove nothing; "
-                    + "`tcpprobe run \(path)` shows more, `tcpprobe shrink \(path)` makes it smaller")
+                "\(shownID): does not pass as it is: \(Self.reason(result)). Its variations prove nothing; "
+                    + "`tcpprobe run \(path)` shows details, `tcpprobe shrink \(path)` reduces it")
             return 2
         case .unstable(let passed, let runs, let result):
             console.write(
-                "\(shownID): passes \(passed) of \(runs) unvaried: \(Self.reason(result))\n"
-                    + "Variations of it would prove nothing, so it was not explored. `tcpprobe run \(path) --repeat 100` shows how often it fails.\n"
+                "\(shownID): passes only \(passed) of \(runs) runs without variations: \(Self.reason(result))\n"
+                    + "Its variations would prove nothing, so it was not explored. `tcpprobe run \(path) --repeat 100` shows how often it fails.\n"
             )
             return 3
         case .nothingToVary:
             console.write(
-                "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing that could be varied\n"
+                "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing to vary\n"
             )
             return 3
         case .goodFails(let passed, let runs, let result):
             error(
-                "\(shownID): the program of --good passes \(passed) of \(runs) times\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass each time, as what passes with it shows what a correct program does"
+                "\(shownID): the program of --good passes only \(passed) of \(runs) runs\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass all of them, because it shows what a correct program does"
             )
             return 2
         case .doesNotFail(let other):
             let why = other.map { ": \(Self.reason($0))" } ?? ""
             error(
-                "\(shownID): it does not fail in \(FailureRate.measured) runs\(why). `tcpprobe explore \(path)` looks for a variation that does"
+                "\(shownID): did not fail in \(FailureRate.measured) runs\(why). `tcpprobe explore \(path)` looks for a variation that fails"
             )
             return 2
         case .interrupted:
@@ -96,23 +96,23 @@ struct ExploreText {
         if isExploring {
             let seconds = DurationText.fixed(report.elapsed / .seconds(1), digits: 1)
             text =
-                "\(shownID): \(ByteText.count(report.tried, "variation")) in \(seconds) s (\(DurationText.fixed(report.rate, digits: 0)) a second), "
+                "\(shownID): \(ByteText.count(report.tried, "variation")) in \(seconds) s (\(DurationText.fixed(report.rate, digits: 0)) per second), "
                 + "single cuts \(report.singleCutsTried) of \(report.singleCuts)"
-            if report.isExhausted { text += "; there are no others" }
+            if report.isExhausted { text += "; no others exist" }
             if report.unknown > 0 { text += "; \(report.unknown) inconclusive" }
-            text += report.findings.isEmpty ? "; each passed\n" : "\n"
+            text += report.findings.isEmpty ? "; all passed\n" : "\n"
             if report.findings.isEmpty, report.unknown > 0 || !report.rare.isEmpty {
-                text = text.replacingSuffix("; each passed\n", with: "\n")
+                text = text.replacingSuffix("; all passed\n", with: "\n")
             }
             for step in report.base.leftOutTexts {
-                text += "left out, because it says how something was cut: \(Escaped.text(step.utf8))\n"
+                text += "left out, because it is about how data was cut: \(Escaped.text(step.utf8))\n"
             }
         }
         for other in report.others {
-            text += "fails at another place too, which was not shrunk: \(Self.reason(other))\n"
+            text += "also fails at another place, which was not shrunk: \(Self.reason(other))\n"
         }
         for other in report.ofGood {
-            text += "fails with the program of --good too, so it was not shrunk: \(Self.reason(other))\n"
+            text += "also fails with the program of --good, so it was not shrunk: \(Self.reason(other))\n"
         }
         for finding in report.rare {
             text +=
@@ -130,8 +130,8 @@ struct ExploreText {
         let outcome =
             report.finding.map { "\n\(Self.reason($0.result))" }
             ?? (report.ofGood == 0
-                ? "; the program survived each"
-                : "; the program of --good does not survive \(report.ofGood) of them either, and each other one was survived")
+                ? "; the program survived all of them"
+                : "; the program of --good does not survive \(report.ofGood) of them either; the program survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }

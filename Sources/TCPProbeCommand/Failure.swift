@@ -57,7 +57,7 @@ extension ScenarioFiles {
     /// Returns the scenarios that a command line names; standard input, named `-`, comes first.
     static func namedOrInput(_ paths: [String]) throws -> [File] {
         let named = paths.filter { $0 != "-" }
-        if paths.count - named.count > 1 { throw Failure.wrongUse("standard input can be read once only") }
+        if paths.count - named.count > 1 { throw Failure.wrongUse("standard input can be read only once") }
         let files = named.isEmpty ? [] : try ScenarioFiles.named(named).files
         return paths.count == named.count ? files : [File(path: "-", id: "-")] + files
     }
@@ -72,7 +72,7 @@ extension ScenarioFiles {
             throw PathError(text: "standard input can't be read: \(error.reason)")
         }
         if bytes.count > largestScript {
-            throw PathError(text: "standard input is larger than 64 MiB: this is no scenario")
+            throw PathError(text: "standard input is larger than 64 MiB, the limit for a scenario")
         }
         return bytes
     }

@@ -24,16 +24,16 @@ struct FlowDecryption {
     func decrypted(_ recorder: FlowRecorder, keysInCapture: [UInt8], limit: Int) throws -> RecordedConversation {
         guard let first = recorder.conversation.firstOfTLS else { return recorder.conversation }
         guard let tshark = Tshark() else {
-            throw fail("the flow speaks TLS, and to decrypt it record \(Tshark.advice)")
+            throw fail("the flow uses TLS, and decrypting it \(Tshark.advice)")
         }
         if !isRegular {
             throw fail(
-                "the flow speaks TLS: to decrypt it, the capture has to be a file that can be read again, no pipe")
+                "the flow uses TLS: to decrypt it, the capture must be a file that can be read again, not a pipe")
         }
         try requireSecrets(of: recorder.conversation, keysInCapture: keysInCapture)
         let arguments = Tshark.arguments(path, keyLog: keyLog)
         guard let stream = tshark.stream(ofFrame: recorder.firstFrame, arguments) else {
-            throw fail("the flow speaks TLS, and tshark can't read the file")
+            throw fail("the flow uses TLS, but tshark can't read the file")
         }
         // If the first record is divided among segments, tshark must be told that the port uses TLS.
         let ways = [[], ["-d", "tcp.port==\(server.port),tls"]]
@@ -45,7 +45,7 @@ struct FlowDecryption {
             let status = tshark.run(
                 arguments + way + ["-Y", "tcp.stream == \(stream) && tls"] + TsharkRecordReader.arguments
             ) { records.read($0) }
-            guard status == 0 else { throw fail("tshark ended with an error") }
+            guard status == 0 else { throw fail("tshark failed") }
         }
         try requireWhole(records, parts)
         var conversation = RecordedConversation(limit: limit)
@@ -74,7 +74,7 @@ struct FlowDecryption {
         let status = tshark.run(arguments + ["-q", "-z", "follow,tls,yaml,\(stream)"]) { keep(reader.read($0)) }
         keep(reader.finish())
         guard status == 0 else {
-            throw fail("tshark ended with an error; it has to be that of Wireshark 3.6 or later")
+            throw fail("tshark failed; Wireshark 3.6 or later is required")
         }
         return parts
     }
@@ -85,22 +85,22 @@ struct FlowDecryption {
         var keys = keysInCapture
         if let keyLog {
             let name = "--keylog \(Escaped.text(keyLog))"
-            guard let status = FileStatus(at: keyLog) else { throw Failure.wrongUse("\(name): there is no such file") }
+            guard let status = FileStatus(at: keyLog) else { throw Failure.wrongUse("\(name): no such file") }
             guard status.isRegular else {
-                throw Failure.wrongUse("\(name): it has to be a file that can be read again")
+                throw Failure.wrongUse("\(name): expected a file that can be read again")
             }
             do throws(SystemError) {
                 keys += [0x0a] + (try SmallFile.contents(of: keyLog, limit: Self.largestKeyLog))
             } catch {
-                throw Failure.wrongUse("\(name): it can't be read: \(error.reason)")
+                throw Failure.wrongUse("\(name): can't read the file: \(error.reason)")
             }
         }
         let lines = keys.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).filter(Self.isSecret)
         let advice =
-            "`--keylog FILE` names the file that a program wrote where SSLKEYLOGFILE said. A run's captures hold the secrets unless `--no-secrets` was given"
+            "use `--keylog FILE` with a key log that the client or the server wrote (SSLKEYLOGFILE); a run's captures contain the secrets unless `--no-secrets` was given"
         if lines.isEmpty {
-            let place = keyLog.map { "neither the file nor \(Escaped.text($0)) holds" } ?? "the file holds no"
-            throw fail("the flow speaks TLS, and \(place) TLS secrets: \(advice)")
+            let place = keyLog.map { "neither the capture nor \(Escaped.text($0)) contains" } ?? "the capture contains no"
+            throw fail("the flow uses TLS, but \(place) TLS secrets: \(advice)")
         }
         // Secrets of an RSA key exchange are not identified by the client random.
         guard let random = conversation.clientRandom, !lines.contains(where: { $0.starts(with: Array("RSA ".utf8)) })
@@ -111,7 +111,7 @@ struct FlowDecryption {
                 ?? false
         }
         if !isThere {
-            throw fail("the flow speaks TLS, and the secrets that are there are those of other connections: \(advice)")
+            throw fail("the flow uses TLS, but the available secrets belong to other connections: \(advice)")
         }
     }
 
@@ -125,22 +125,22 @@ struct FlowDecryption {
     private func requireWhole(_ records: TsharkRecordReader, _ parts: [TsharkDataReader.Part]) throws {
         if let alert = records.alerts.first(where: { $0.number != 0 }), records.finished.count < 2 {
             throw fail(
-                "the TLS handshake failed, by alert \(alert.number) of the \(alert.side == .client ? "client" : "server"): nothing was said"
+                "the TLS handshake failed with alert \(alert.number) from the \(alert.side == .client ? "client" : "server"), so no data was exchanged"
             )
         }
         if records.finished.count < 2 {
             throw fail(
-                "the TLS handshake could not be decrypted: the secrets do not fit, stand behind the packets in the file, or the handshake is not whole in the capture"
+                "the TLS handshake could not be decrypted: the secrets don't match or follow the packets in the file, or the capture does not contain the whole handshake"
             )
         }
         let heard = Set(parts.map(\.side))
         if let frame = records.undecrypted {
             throw fail(
-                "packet \(frame) could not be decrypted: secrets are missing (a key log of TLS 1.3 has five of a connection)"
+                "packet \(frame) could not be decrypted: secrets are missing (a TLS 1.3 key log has five secrets per connection)"
             )
         }
         if let side = ConversationSide.allCases.first(where: { records.senders.contains($0) && !heard.contains($0) }) {
-            throw fail("what the \(side == .client ? "client" : "server") sent could not be decrypted")
+            throw fail("the data from the \(side == .client ? "client" : "server") could not be decrypted")
         }
     }
 
@@ -175,7 +175,7 @@ struct FlowDecryption {
             let notify = own.first { $0.number == 0 }.map { ($0, max($0.frame, lastData)) }
             let fin = end.map { max($0.frame, lastData) }
             if let (alert, frame) = notify {
-                // They are a single end if the other side did nothing between them.
+                // The close_notify and the FIN are a single end if the other side did nothing between them.
                 let isOne = end?.event == .fin && !spoke(side.opposite, between: frame, and: fin ?? frame)
                 entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
                 if isOne { continue }

@@ -34,7 +34,7 @@ struct FlowRecording {
         if let problem = inspection.problem {
             let advice =
                 problem.isWrongUse
-                ? "" : "\n  hint: `tcpprobe inspect` shows what can be read of it; capture the exchange again, whole"
+                ? "" : "\n  hint: use `tcpprobe inspect` to see what can be read, and capture the whole exchange again"
             Console.standardError.write("error: \(name): \(problem)\(advice)\n")
             throw ExitCode(problem.isWrongUse ? 2 : 3)
         }
@@ -54,7 +54,7 @@ struct FlowRecording {
         } else {
             for turn in observer.conversation.turns { conversation.add(turn.event, from: turn.side, at: turn.time) }
             if keyLog != nil {
-                Console.standardError.write("note: flow \(flow) has no TLS: --keylog is not needed\n")
+                Console.standardError.write("note: flow \(flow) does not use TLS, so --keylog is not needed\n")
             }
         }
         if ConversationSide.allCases.allSatisfy({ !conversation.hasEnded($0) }) { conversation.cut() }
@@ -70,12 +70,12 @@ extension FlowRecording {
             let isSilent = conversation.fromClient.segmentCount + conversation.fromServer.segmentCount == 0
             if half.initialSequence == nil, !isSilent {
                 throw Failure.machine(
-                    "\(name) has no SYN of the \(side): the capture began later than the connection, and what was said first may be missing. Capture it again, from its beginning"
+                    "\(name) has no SYN from the \(side): the capture began later than the connection, so the first data may be missing; capture the connection again from its beginning"
                 )
             }
             if let gap = half.missing {
                 throw Failure.machine(
-                    "\(name) has a gap: \(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) of what the \(side) sent are missing. Capture it again, whole"
+                    "\(name) has a gap: it lacks \(ByteText.count(Int(clamping: gap.length), "byte")) from the \(side) at offset \(gap.offset); capture the whole connection again"
                 )
             }
         }

@@ -8,9 +8,10 @@ import ProbeSystem
 struct FmtCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fmt",
-        abstract: "Lay out scenarios in the one style; comments and blank-line groups stay.",
+        abstract: "Format scenarios in the standard style, keeping comments and groups separated by blank lines.",
         discussion: """
-            Files are rewritten in place; - is standard input, and its layout goes to standard output. Exit code 1 with --check or --diff: a file is not in the style.
+            Rewrites files in place; with -, formats standard input and writes the result to standard output. With --check or
+            --diff, exits with 1 if a file is not formatted.
 
             EXAMPLES:
               tcpprobe fmt Scenarios
@@ -20,14 +21,14 @@ struct FmtCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them; - is standard input.", valueName: "path"),
+        help: ArgumentHelp("Scenario files or folders; - reads standard input.", valueName: "path"),
         completion: .file(extensions: ["scn"]))
     var paths: [String]
 
-    @Flag(help: "Change nothing; name the files that would change.")
+    @Flag(help: "List the files that would change, without writing them.")
     var check = false
 
-    @Flag(help: "Change nothing; show what would change.")
+    @Flag(help: "Show the changes, without writing any file.")
     var diff = false
 
     func run() throws {
@@ -68,7 +69,7 @@ struct FmtCommand: ParsableCommand {
         do throws(SystemError) {
             try SmallFile.rewrite(file.path, with: new)
         } catch {
-            throw ScenarioFiles.PathError(text: "\(path): it can't be written: \(error.reason)")
+            throw ScenarioFiles.PathError(text: "can't write \(path): \(error.reason)")
         }
         Console.standardOutput.write("formatted \(path)\n")
     }

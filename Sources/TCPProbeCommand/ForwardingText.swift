@@ -33,7 +33,7 @@ enum ForwardingText {
         _ text: String, of option: String, _ reason: String?, hint: String?
     ) -> any Error {
         Failure.wrongUse(
-            "\(option) \(Escaped.quoted(text)): \(reason ?? "it is no forwarding")\n  hint: "
-                + (hint ?? "for example: \(option) \"in pieces of 1B every 5ms\""))
+            "\(option) \(Escaped.quoted(text)): \(reason ?? "invalid value")\n  hint: "
+                + (hint ?? "use a value such as \"in pieces of 1B every 5ms\""))
     }
 }

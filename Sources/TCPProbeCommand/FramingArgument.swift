@@ -10,10 +10,10 @@ extension Framing: ExpressibleByArgument {
 }
 
 extension Framing {
-    /// Requires the word of a framing in which a recording or a session can be written: any but `websocket`.
+    /// Checks that a word names a framing in which a recording or a session can be written: any except `websocket`.
     static func validate(option word: String) throws(ValidationError) {
         if let framing = Framing(rawValue: word), framing != .websocket { return }
         let words = allCases.filter { $0 != .websocket }.map(\.rawValue) + ["or a delimiter in quotes"]
-        throw ValidationError("--framing \(word): it must be \(words.joined(separator: ", "))")
+        throw ValidationError("--framing \(word): expected \(words.joined(separator: ", "))")
     }
 }

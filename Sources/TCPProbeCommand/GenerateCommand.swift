@@ -6,9 +6,9 @@ import ProbeSystem
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate-language",
-        abstract: "Write the editors' grammars and the reference's tables anew.", shouldDisplay: false)
+        abstract: "Regenerate the editors' grammars and the reference's tables.", shouldDisplay: false)
 
-    @Argument(help: ArgumentHelp("The repository.", valueName: "folder"), completion: .directory)
+    @Argument(help: ArgumentHelp("Folder of the repository.", valueName: "folder"), completion: .directory)
     var folder: String
 
     func run() throws {
@@ -16,11 +16,11 @@ struct GenerateCommand: ParsableCommand {
             do throws(SystemError) {
                 let source = try SmallFile.contents(of: "\(folder)/\(file.source)", limit: .max)
                 guard let text = file.text(from: String(decoding: source, as: UTF8.self)) else {
-                    throw SystemError("\(file.source) has a marker that is not closed, or that names no table", code: 0)
+                    throw SystemError("\(file.source) has an unclosed marker, or one that names no table", code: 0)
                 }
                 try SmallFile.rewrite("\(folder)/\(file.path)", with: Array(text.utf8))
             } catch {
-                throw Failure.wrongUse("\(file.path) can't be made: \(error)")
+                throw Failure.wrongUse("can't generate \(file.path): \(error)")
             }
         }
     }

@@ -12,25 +12,25 @@ struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good"), parsing: .unconditional,
         help: ArgumentHelp(
-            "A correct program in the place of the one under test: the command of the process (NAME=COMMAND if there are several), or of the adapter. The result must pass with it.",
+            "Command of a correct program that replaces the process under test (NAME=COMMAND if there are several) or the adapter. The result must pass with it.",
             valueName: "command"))
     var command: String?
 
     @Option(
         name: .customLong("good-set"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "As --good, by values for `let`s of the header that start the correct program; `--good --set` means the same. May be given more than once.",
+            "Like --good, but select the correct program by setting a `let` of the header; `--good --set` means the same. May be repeated.",
             valueName: "name=value"))
     var assignments: [String] = []
 
     func validate() throws {
         for assignment in assignments where !assignment.dropFirst().contains("=") {
-            throw ValidationError("--good-set \(assignment): it must be name=value")
+            throw ValidationError("--good-set \(assignment): expected name=value")
         }
         if let command,
             command.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) || command.allSatisfy(\.isWhitespace)
         {
-            throw ValidationError("--good: it must be a command on one line")
+            throw ValidationError("--good: expected a command on one line")
         }
     }
 
@@ -103,7 +103,7 @@ struct GoodOptions: ParsableArguments {
             let errors = compiled.diagnostics.filter { $0.severity == .error }
             Console.standardError.write(
                 diagnostics: DiagnosticRenderer(sources: compiled.sources).render(errors))
-            throw Failure.wrongUse("\(Escaped.text(job.path)): with --good the script does not have the case any more")
+            throw Failure.wrongUse("\(Escaped.text(job.path)): with --good, the script no longer has the case")
         }
         (good.plan, good.casePlan) = (plan, casePlan)
         return GoodTwin(good)
@@ -120,8 +120,8 @@ struct GoodOptions: ParsableArguments {
         let path = Escaped.text(job.path)
         throw Failure.wrongUse(
             processes.isEmpty
-                ? "--good: \(path) has no process and no subject, so there is no program to be replaced"
-                : "--good: \(path) has \(processes.count) processes: name the one that it replaces, as --good \(processes.keys.sorted()[0])=COMMAND"
+                ? "--good: \(path) has no process and no subject, so there is no program to replace"
+                : "--good: \(path) has \(processes.count) processes; name the one to replace, as in --good \(processes.keys.sorted()[0])=COMMAND"
         )
     }
 

@@ -11,9 +11,9 @@ import ProbeWire
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show, reassemble and judge the TCP flows of captures.",
+        abstract: "Show, reassemble and judge the TCP flows in captures.",
         discussion: """
-            Reads pcap and pcapng, plain or compressed by gzip or zstd. Flows count from 0, in the order of their first packets.
+            Reads pcap and pcapng files, plain or compressed with gzip or zstd. Flows are numbered from 0, in the order of their first packets.
 
             EXAMPLES:
               tcpprobe inspect capture.pcapng
@@ -31,51 +31,53 @@ struct InspectCommand: ParsableCommand {
               zcat big.pcap.gz | tcpprobe inspect - --json
 
             EXIT CODES:
-              0 read, and all statements passed; 1 a statement failed; 2 wrong use, no such file, no capture, a statement that
-              does not parse; 3 the file is damaged (all before the damage is shown), a statement is inconclusive, or
-              --decrypt found nothing to decrypt, or no tshark
+              0         the file was read, and all statements passed
+              1         a statement failed
+              2         invalid usage, a missing file, a file that is not a capture, or a statement with errors
+              3         the file is damaged (everything before the damage is shown), a statement is inconclusive, --decrypt
+                        found nothing to decrypt, or tshark is missing
             """)
 
     @Argument(
-        help: ArgumentHelp("Capture files; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Capture files; - reads standard input.", valueName: "file"),
         completion: .file(extensions: ["pcap", "pcapng", "cap", "gz", "zst"]))
     var files: [String]
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only this flow; by itself, show its packets as a ladder.", valueName: "n"))
+        help: ArgumentHelp("Select this flow; without another mode, show its packets as a ladder.", valueName: "n"))
     var flow: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Show what the two sides of this flow said, in order.", valueName: "n"))
+        help: ArgumentHelp("Show the data that the two sides of this flow sent, in order.", valueName: "n"))
     var follow: Int?
 
     @Option(
-        help: ArgumentHelp("Write each direction of each flow into a file in this folder.", valueName: "dir"),
+        help: ArgumentHelp("Write each direction of each flow to a file in this folder.", valueName: "dir"),
         completion: .directory)
     var extract: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write a page with the flows, their ladders and time-sequence graphs; - is standard output.",
+            "Write an HTML page with the flows, their ladders and time-sequence graphs; - writes to standard output.",
             valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
 
     @Option(
         help: ArgumentHelp(
-            "Show each message and where segments cut it; with --check, what `messages` counts.", valueName: "framing"))
+            "Show each message and where segments cut it; with --check, the framing of the messages that `messages` counts.", valueName: "framing"))
     var framing: Framing?
 
     @Option(
         help: ArgumentHelp(
-            "Judge a wire statement about `client` and `server` on each flow; on a run's capture also a `wire` line of its script.",
+            "Judge a wire statement about `client` and `server` on each flow; on a run's capture, `wire` lines of its script are accepted too. May be repeated.",
             valueName: "statement"))
     var check: [String] = []
 
     @Option(
-        help: ArgumentHelp("Judge the wire statements of a file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Judge the wire statements in a file; - reads standard input. May be repeated.", valueName: "file"),
         completion: .file())
     var checks: [String] = []
 
@@ -87,42 +89,42 @@ struct InspectCommand: ParsableCommand {
     @OptionGroup var showing: ShowOptions
 
     func validate() throws {
-        if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows count from 0") }
-        if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows count from 0") }
+        if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows are numbered from 0") }
+        if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows are numbered from 0") }
         let modes = [
             ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),
             ("--html", html != nil),
         ].filter(\.1).map(\.0)
-        if modes.count > 1 { throw ValidationError("\(modes.joined(separator: " and ")) exclude each other") }
+        if modes.count > 1 { throw ValidationError("\(modes.joined(separator: " and ")) are mutually exclusive") }
         if framing != nil, follow != nil || extract != nil || html != nil {
-            throw ValidationError("--framing and \(modes.joined()) exclude each other")
+            throw ValidationError("--framing and \(modes.joined()) are mutually exclusive")
         }
         try protobuf.validate(framing: framing, modes: modes)
-        if follow != nil, flow != nil { throw ValidationError("--follow names the flow: leave --flow out") }
+        if follow != nil, flow != nil { throw ValidationError("--follow already selects the flow: remove --flow") }
         if follow == nil, showing.times || showing.hex || showing.text {
-            throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") is for --follow")
+            throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") requires --follow")
         }
         try decryption.validate(isFollowing: follow != nil || html != nil, isInput: files.contains("-"))
         if decryption.decrypt, showing.times || showing.json || packets.bpf != nil {
             let option = showing.times ? "--times" : showing.json ? "--json" : "--bpf"
-            throw ValidationError("--decrypt and \(option) exclude each other")
+            throw ValidationError("--decrypt and \(option) are mutually exclusive")
         }
         try ReportTarget("--html", html)?.validate()
         if html != nil, showing.json || showing.width != nil {
-            throw ValidationError("--html and \(showing.json ? "--json" : "--width") exclude each other")
+            throw ValidationError("--html and \(showing.json ? "--json" : "--width") are mutually exclusive")
         }
         let isTable = html != nil || (modes.isEmpty && framing == nil && flow == nil)
         if !isTable, showing.columns != nil || showing.sort != nil {
-            throw ValidationError("\(showing.sort != nil ? "--sort" : "--columns") is for the table of flows")
+            throw ValidationError("\(showing.sort != nil ? "--sort" : "--columns") applies only to the table of flows")
         }
         try sides.validate(
             isChecking: !check.isEmpty || !checks.isEmpty, exclusive: modes.filter { $0 != "--check" }, files: files)
         if files.count > 1, flow != nil || follow != nil || extract != nil || html != nil {
             let option = html != nil ? "--html" : extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
-            throw ValidationError("\(option) is for one file")
+            throw ValidationError("\(option) accepts only one file")
         }
         if (files + checks).count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("standard input can be read once only")
+            throw ValidationError("standard input can be read only once")
         }
     }
 
@@ -202,7 +204,7 @@ struct InspectCommand: ParsableCommand {
                             ? try InputFile.standardInput(limit: limit) : try InputFile.contents(of: path, limit: limit)
                     ))
             } catch {
-                throw Failure.wrongUse("\(Escaped.text(path)): it can't be read: \(error.reason)")
+                throw Failure.wrongUse("can't read \(Escaped.text(path)): \(error.reason)")
             }
         }
         return try notes.map { notes in
@@ -224,7 +226,7 @@ struct InspectCommand: ParsableCommand {
         do throws(SystemError) {
             return try Folder(making: path)
         } catch {
-            throw Failure.wrongUse("\(Escaped.text(path)): the folder can't be made: \(error.reason)")
+            throw Failure.wrongUse("can't create the folder \(Escaped.text(path)): \(error.reason)")
         }
     }
 }

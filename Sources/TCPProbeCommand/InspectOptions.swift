@@ -7,24 +7,24 @@ import ProbeWire
 
 /// The options that select packets and flows. `watch` shares the packet filter.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only flows with this address at one end; may be repeated.", valueName: "address"))
+    @Option(help: ArgumentHelp("Select flows with this address at either end. May be repeated.", valueName: "address"))
     var host: [String] = []
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Only flows with this port at one end; may be repeated.", valueName: "port"))
+        help: ArgumentHelp("Select flows with this port at either end. May be repeated.", valueName: "port"))
     var port: [UInt16] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only flows with a reset, a retransmission, …; may be repeated: one of them is enough.",
+            "Select flows with this trait. May be repeated to select flows with any of the traits.",
             valueName: "what"))
     var with: [ConnectionTrait] = []
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Only flows that began then or later: 14:03, 14:03:22.5, 2026-11-22T14:03:22 (Z for UTC), or seconds behind the first: +2.5.",
+            "Select flows that began at this time or later: 14:03, 14:03:22.5, 2026-11-22T14:03:22 (append Z for UTC), or, in seconds after the first packet, +2.5.",
             valueName: "time"))
     var since: String?
 
@@ -33,7 +33,7 @@ struct ConnectionOptions: ParsableArguments {
             guard let since else { return ConnectionCriteria(traits: with) }
             guard let time = StartTime(since) else {
                 throw Failure.wrongUse(
-                    "--since \(Escaped.text(since)): this is no time; such as 14:03:22, 2026-11-22T14:03:22 or +2.5")
+                    "--since \(Escaped.text(since)): expected a time such as 14:03:22, 2026-11-22T14:03:22 or +2.5")
             }
             return ConnectionCriteria(traits: with, since: time)
         }
@@ -43,7 +43,7 @@ struct ConnectionOptions: ParsableArguments {
         let addresses = try host.map { text in
             guard let address = IPAddress(text) else {
                 throw Failure.wrongUse(
-                    "--host \(Escaped.text(text)): this is no address; such as 127.0.0.1 or ::1")
+                    "--host \(Escaped.text(text)): expected an address such as 127.0.0.1 or ::1")
             }
             return address
         }
@@ -57,13 +57,13 @@ struct SideOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The end of a link, as `link LEFT <-> RIGHT` names them, at which packets are seen. By default each is seen by its receiver; a statement of --check is about what was sent, with `arrived` about what was received.",
+            "End of a link at which packets are seen, as named in `link LEFT <-> RIGHT`. By default, each packet is shown as its receiver saw it; a statement of --check judges what was sent or, with `arrived`, what was received.",
             valueName: "side"))
     var side: Side?
 
     @Flag(
         help:
-            "With --check on a run's capture: judge all of it. By default a `wire` line of the script is judged on the packets that the run had seen at that step."
+            "With --check on a run's capture, judge the whole capture. By default, a `wire` line of the script is judged on the packets that the run had seen at that step."
     )
     var whole = false
 
@@ -78,12 +78,12 @@ struct SideOptions: ParsableArguments {
     }
 
     func validate(isChecking: Bool, exclusive: [String], files: [String]) throws {
-        if whole, !isChecking { throw ValidationError("--whole is for --check") }
+        if whole, !isChecking { throw ValidationError("--whole requires --check") }
         guard side == .both else { return }
         if let mode = exclusive.first {
-            throw ValidationError("--side both and \(mode) exclude each other: choose left or right")
+            throw ValidationError("--side both and \(mode) are mutually exclusive; choose left or right")
         }
-        if files.contains("-") { throw ValidationError("--side both needs a file that can be read twice, no pipe") }
+        if files.contains("-") { throw ValidationError("--side both requires a file that can be read twice, not a pipe") }
     }
 }
 
@@ -91,20 +91,20 @@ struct SideOptions: ParsableArguments {
 struct DecryptionOptions: ParsableArguments {
     @Flag(
         help:
-            "With --follow or --html, show what TLS has encrypted. tshark decrypts it, with the secrets in the capture; a run's captures hold them."
+            "With --follow or --html, show the contents of TLS, which tshark decrypts with the secrets in the capture; a run's captures contain them."
     )
     var decrypt = false
 
     @Option(
         help: ArgumentHelp(
-            "With --decrypt, a file with the secrets, as SSLKEYLOGFILE names it for many programs.", valueName: "file"),
+            "With --decrypt, a key log with the secrets, which many programs write to the file in SSLKEYLOGFILE.", valueName: "file"),
         completion: .file())
     var keyLog: String?
 
     func validate(isFollowing: Bool, isInput: Bool) throws {
-        if decrypt, !isFollowing { throw ValidationError("--decrypt is for --follow and --html") }
-        if !decrypt, keyLog != nil { throw ValidationError("--key-log is for --decrypt") }
-        if decrypt, isInput { throw ValidationError("--decrypt needs a file that can be read again, no pipe") }
+        if decrypt, !isFollowing { throw ValidationError("--decrypt requires --follow or --html") }
+        if !decrypt, keyLog != nil { throw ValidationError("--key-log requires --decrypt") }
+        if decrypt, isInput { throw ValidationError("--decrypt requires a file that can be read again, not a pipe") }
     }
 }
 
@@ -112,7 +112,7 @@ struct DecryptionOptions: ParsableArguments {
 struct PacketFilterOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only packets that match a filter in libpcap's syntax, as of tcpdump: 'tcp port 80 and host 127.0.0.1'.",
+            "Select packets that match a libpcap filter, as used by tcpdump: 'tcp port 80 and host 127.0.0.1'.",
             valueName: "filter"))
     var bpf: String?
 
@@ -135,43 +135,43 @@ struct PacketFilterOption: ParsableArguments {
 struct ShowOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The table's columns, or + and those to add: \(ConnectionColumn.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "Columns of the table, or + and the columns to add: \(ConnectionColumn.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "names"),
         completion: .custom { _, _, word in ConnectionColumn.completions(of: word) })
     var columns: String?
 
-    @Option(help: ArgumentHelp("The order of the flows; without it that of the capture.", valueName: "order"))
+    @Option(help: ArgumentHelp("Order of the flows; default: that of the capture.", valueName: "order"))
     var sort: ConnectionOrder?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Columns of a line; default the terminal's. Without a terminal the table has one line for each flow, with whole values for grep and awk, and everything else has lines of 120.",
+            "Width of a line, in columns; default: that of the terminal. If the output is not a terminal, the table has one line per flow with untruncated values, for grep and awk, and everything else has lines of 120 columns.",
             valueName: "columns"))
     var width: Int?
 
-    @Flag(help: "With --follow, the seconds since the flow began.")
+    @Flag(help: "With --follow, show the seconds since the flow began.")
     var times = false
 
-    @Flag(help: "With --follow, the bytes in hexadecimal.")
+    @Flag(help: "With --follow, show the bytes in hexadecimal.")
     var hex = false
 
-    @Flag(help: "With --follow, the lines as text: no quotes, no line ends.")
+    @Flag(help: "With --follow, show lines as plain text, without quotes and line terminators.")
     var text = false
 
-    @Flag(help: "Leave packets in GRE, ERSPAN, VXLAN, Geneve and IP-in-IP tunnels unread.")
+    @Flag(help: "Don't decode packets inside GRE, ERSPAN, VXLAN, Geneve and IP-in-IP tunnels.")
     var noTunnels = false
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Write one JSON object per line.")
     var json = false
 
     func validate() throws {
         if let width, !(40...10_000).contains(width) {
-            throw ValidationError("--width \(width): it must be 40 to 10000")
+            throw ValidationError("--width \(width): expected a number from 40 to 10000")
         }
-        if hex && text { throw ValidationError("--hex and --text exclude each other") }
+        if hex && text { throw ValidationError("--hex and --text are mutually exclusive") }
         if json, times || hex || text {
-            throw ValidationError("--json and \(hex ? "--hex" : text ? "--text" : "--times") exclude each other")
+            throw ValidationError("--json and \(hex ? "--hex" : text ? "--text" : "--times") are mutually exclusive")
         }
         _ = try names()
     }
@@ -184,7 +184,7 @@ struct ShowOptions: ParsableArguments {
         case .success(let list): return list
         case .failure(let error):
             throw ValidationError(
-                "--columns: there is no column \(Escaped.text(error.name)); there is: "
+                "--columns: unknown column \(Escaped.text(error.name)): expected one of "
                     + ConnectionColumn.allCases.map(\.rawValue).joined(separator: ", "))
         }
     }
@@ -193,7 +193,7 @@ struct ShowOptions: ParsableArguments {
 extension ConnectionOrder: ExpressibleByArgument {}
 
 extension ConnectionTrait: ExpressibleByArgument {
-    /// Creates a trait from its name, also in the singular and in capitals: `RST`, `retransmission`.
+    /// Creates a trait from its name, which may also be in the singular or in capitals: `RST`, `retransmission`.
     package init?(argument: String) {
         let word = argument.lowercased()
         guard let trait = ConnectionTrait(rawValue: word) ?? ConnectionTrait(rawValue: word + "s") else { return nil }

@@ -81,7 +81,7 @@ struct InspectShow {
                 let source = try CaptureSource(path: file)
                 guard source.isRegular else {
                     output.flush()
-                    return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
+                    return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe").rawValue
                 }
                 let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
                 chosen.filter = criteria.applied(to: filter, in: inspection)
@@ -284,8 +284,8 @@ struct InspectShow {
 
 extension InspectShow {
     static let noSecrets =
-        "the file holds no TLS secrets: `--key-log FILE` names those that the programs wrote (SSLKEYLOGFILE); a run's "
-        + "captures hold them unless `--no-secrets` was given"
+        "the file contains no TLS secrets: use `--key-log FILE` with a key log that a program wrote (SSLKEYLOGFILE); a run's "
+        + "captures contain them unless `--no-secrets` was given"
 
     /// Shows the plain text of a flow, and the data that tshark decrypts.
     func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
@@ -309,7 +309,7 @@ extension InspectShow {
     /// Returns the exit code if a key log does not exist.
     func missing(keyLog: String?) -> Int32? {
         guard let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) else { return nil }
-        return fail("--key-log \(Escaped.text(keyLog)): there is no such file", code: 2)
+        return fail("--key-log \(Escaped.text(keyLog)): no such file", code: 2)
     }
 
     /// Shows what tshark decrypts of a flow, after what the observer has seen of it.
@@ -317,7 +317,7 @@ extension InspectShow {
     /// - Returns: the reason why nothing was decrypted; `nil` if something was.
     func show(_ observer: DecryptionObserver, _ tshark: Tshark, _ keyLog: String?) -> String? {
         guard let conversation = observer.conversation, let packet = observer.firstPacket, observer.hasTLS else {
-            return "the flow has no TLS in it"
+            return "the flow does not use TLS"
         }
         let common = Tshark.arguments(file, keyLog: keyLog)
         guard let number = tshark.stream(ofFrame: packet + 1, common) else { return "tshark can't read the file" }
@@ -331,11 +331,11 @@ extension InspectShow {
                 observer.show(decrypted: data.bytes, from: data.side)
             }
             observer.endDecrypted()
-            guard status == 0 else { return "tshark ended with an error" }
+            guard status == 0 else { return "tshark failed" }
             if isAny { return nil }
         }
         return
-            "nothing of the flow could be decrypted: its secrets are not there, its handshake is not in the capture, or it carried no data"
+            "no data of the flow could be decrypted: its secrets are missing, its handshake is not in the capture, or it carried no data"
     }
 
     /// Prints an error about the file, and returns the exit code.
@@ -363,7 +363,7 @@ extension InspectShow {
         // the first close for the end.
         let isOrdinary =
             path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
-        if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); another path", code: 2) }
+        if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); choose another path", code: 2) }
         let isRegular = source.isRegular
         let observer = FlowsPageObserver(limit: FlowsPage.mostFlows, decrypts: decryption != nil)
         let inspection: Inspection
@@ -408,16 +408,16 @@ extension InspectShow {
     private func refusal(of path: String, _ isRegular: Bool, _ decryption: PageDecryption?) -> Int32? {
         if let target = FileStatus(at: path)?.identity, target == FileStatus(at: file)?.identity, path != "-", isRegular
         {
-            return fail("--html \(Escaped.text(path)): this is the capture itself; another path", code: 2)
+            return fail("--html \(Escaped.text(path)): this is the capture itself; choose another path", code: 2)
         }
         if let log = decryption?.keyLog, let target = FileStatus(at: path), target.isRegular,
             target.identity == FileStatus(at: log)?.identity
         {
-            return fail("--html \(Escaped.text(path)): this is the file of --key-log; another path", code: 2)
+            return fail("--html \(Escaped.text(path)): this is the file of --key-log; choose another path", code: 2)
         }
         if !criteria.isOpen, !isRegular {
             output.flush()
-            return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
+            return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe").rawValue
         }
         guard let decryption else { return nil }
         if Tshark() == nil { return fail("--decrypt \(Tshark.advice)", code: 3) }
@@ -462,12 +462,12 @@ extension InspectShow {
             return end
         }
         let encrypted = observer.records.keys.sorted().compactMap { observer.encrypted($0) }
-        if encrypted.isEmpty { end.failure = "no flow on the page has TLS in it" }
+        if encrypted.isEmpty { end.failure = "no flow on the page uses TLS" }
         if end.failure != nil { return end }
         for flow in encrypted {
             guard let number = flow.conversation?.number else { continue }
             if let failure = show(flow, tshark, decryption.keyLog) {
-                end.remarks[number] = "What TLS has encrypted is not shown: \(failure)."
+                end.remarks[number] = "The contents of TLS are not shown: \(failure)."
             }
         }
         if end.remarks.count == encrypted.count {
@@ -626,7 +626,7 @@ extension InspectShow {
     private static func remark(on steps: Set<String>) -> String {
         let shown = steps.sorted().prefix(3).map { Escaped.text($0) }.joined(separator: ", ")
         let more = steps.count > 3 ? " and \(steps.count - 3) more" : ""
-        return "judged as the run did at \(shown)\(more): on the packets that it had seen by then (`--whole`: on all)"
+        return "judged as in the run at \(shown)\(more), on the packets that it had seen by then (`--whole` judges all packets)"
     }
 
     /// Returns the packets of a scope that arrived over links; `nil` without links, or for a single end of them.

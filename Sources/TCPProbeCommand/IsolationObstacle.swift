@@ -19,8 +19,8 @@ struct IsolationObstacle {
     init?(_ jobs: [RunJob], allowedTargets: [String]) {
         if let target = allowedTargets.first {
             text =
-                "this run is not isolated: --allow-target \(target) is for what is outside. "
-                + "Wire steps are judged where capture is permitted, or in a run without --allow-target."
+                "this run is not isolated: --allow-target \(target) is outside a network namespace. "
+                + "Wire steps are judged if capture is permitted, or in a run without --allow-target."
             return
         }
         var seen: Set<String> = []
@@ -31,14 +31,14 @@ struct IsolationObstacle {
         let more = outside.count - 1
         var text =
             "this run is not isolated: \(first.place) connects to an address"
-            + (more > 0 ? ", and so \(more == 1 ? "does 1 script" : "do \(more) scripts") more" : "")
-            + ". A server that was started before the run can't be reached from a network namespace of the run's own. "
+            + (more > 0 ? ", as \(more == 1 ? "does 1 other script" : "do \(more) other scripts")" : "")
+            + ". A server that was started before the run can't be reached from a private network namespace. "
         if others > 0 {
             text +=
-                "Run \(more > 0 ? "these scripts" : first.path) apart: then the other "
-                + "\(others == 1 ? "script is" : "\(others) scripts are") isolated, and wire steps there are judged. "
+                "Run \(more > 0 ? "these scripts" : first.path) separately: the other "
+                + "\(others == 1 ? "script is" : "\(others) scripts are") then isolated, and wire steps there are judged. "
         }
-        text += "--isolate isolates all, where no such server is needed."
+        text += "If no such server is needed, --isolate isolates all scripts."
         self.text = text
     }
 

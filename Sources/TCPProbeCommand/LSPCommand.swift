@@ -9,20 +9,24 @@ struct LSPCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lsp",
         abstract:
-            "Serve an editor: diagnostics, hovers, completions and formatting of scenarios, over stdin and stdout.",
+            "Run the language server: diagnostics, hovers, completions and formatting of scenarios, over stdin and stdout.",
         discussion: """
-            An editor starts it and speaks the Language Server Protocol 3.17 with it. It runs no scenario and opens no socket. docs/editors.md says how VS Code, Neovim and others are told of it.
-
-            Exit code 0 after the editor has said shutdown and exit, 1 when the editor is gone without them, 2 when what comes is not the protocol.
+            The server is started by an editor, which communicates with it over the Language Server Protocol 3.17. It runs no scenario
+            and opens no socket. docs/editors.md describes how to set it up in VS Code, Neovim and other editors.
 
             EXAMPLES:
               tcpprobe lsp
+
+            EXIT CODES:
+              0         the editor sent shutdown and exit
+              1         the editor disconnected without them
+              2         the input is not valid Language Server Protocol
             """)
 
     @OptionGroup var targets: TargetOptions
 
     /// Accepted because many clients add it to every server.
-    @Flag(help: "Speak over standard input and output: what is done anyway.")
+    @Flag(help: "Use standard input and output. This is always the case; the option is accepted for compatibility.")
     var stdio = false
 
     /// The maximum number of reads before answering while the client keeps writing.
@@ -31,7 +35,7 @@ struct LSPCommand: ParsableCommand {
     func run() throws {
         if isatty(0) == 1 {
             Console.standardError.write(
-                "tcpprobe lsp: an editor starts this, and speaks the protocol with it; see docs/editors.md\n")
+                "tcpprobe lsp: this command is meant to be started by an editor; see docs/editors.md\n")
         }
         var server = EditorServer(
             version: TCPProbe.version, allowing: try targets.targets(), loader: FileAccess.load)
@@ -44,7 +48,7 @@ struct LSPCommand: ParsableCommand {
                 try server.receive(buffer.span.extracting(first: count))
             } catch {
                 try Self.write(server.settle())
-                throw Failure.wrongUse("what came on standard input is not the Language Server Protocol: \(error.text)")
+                throw Failure.wrongUse("standard input is not valid Language Server Protocol: \(error.text)")
             }
             reads += 1
             // Several messages are handled together, so that results superseded by a later message are not computed.
@@ -58,7 +62,7 @@ struct LSPCommand: ParsableCommand {
             return
         }
         if server.isInsideMessage {
-            Console.standardError.write("error: standard input has ended in the middle of a message\n")
+            Console.standardError.write("error: standard input ended in the middle of a message\n")
         }
         if server.codeAtEnd != 0 || server.isInsideMessage { throw ExitCode(1) }
     }

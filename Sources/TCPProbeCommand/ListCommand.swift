@@ -17,7 +17,7 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionOptions
 
-    @Flag(help: "One JSON object a line.")
+    @Flag(help: "Write one JSON object per line.")
     var json = false
 
     func run() throws {

@@ -5,11 +5,11 @@ import ProbeSystem
 struct ListenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen",
-        abstract: "Wait for a client and talk to it by steps, at a prompt or from a pipe.",
+        abstract: "Wait for a client and send it steps, interactively or from a pipe.",
         discussion: """
-            As `connect`, at the other end: the first client that comes is accepted, and a line is a step of that connection, or text
-            that is sent as a line. `accept` takes the next client, `accept as D` gives it a name, so that steps can say which is meant:
-            `D send line "220"`.
+            Like `connect`, but at the server's end: the first client that connects is accepted, and each line is a step on its
+            connection, or text that is sent as a line. `accept` accepts the next client; `accept as D` also names its connection, so
+            that steps can refer to it: `D send line "220"`.
 
             EXAMPLES:
               tcpprobe listen 2525
@@ -19,25 +19,25 @@ struct ListenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where it listens: a port of 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "address")
+            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "address")
     )
     var address: String
 
     @Option(
         help: ArgumentHelp(
-            "The certificate (PEM), in this folder or below it; default: one for localhost by an authority of the session. Implies --tls.",
+            "Certificate (PEM), in the current folder or below it; default: one for localhost, issued by an authority that is created for the session. Implies --tls.",
             valueName: "file"), completion: .file())
     var cert: String?
 
     @Option(
-        help: ArgumentHelp("Its private key (PEM); default: it is in the file of --cert.", valueName: "file"),
+        help: ArgumentHelp("Private key (PEM) of the certificate; default: the one in the file of --cert.", valueName: "file"),
         completion: .file())
     var key: String?
 
     @OptionGroup var options: DeskOptions
 
     func validate() throws {
-        if key != nil, cert == nil { throw ValidationError("--key is for --cert") }
+        if key != nil, cert == nil { throw ValidationError("--key requires --cert") }
     }
 
     func run() throws {
@@ -50,6 +50,6 @@ struct ListenCommand: ParsableCommand {
         let text = place.port == 0 ? String("\(place)".dropLast(2)) : "\(place)"
         try options.run(
             .server(address: text, options: options.tlsOptions(own, implied: !own.isEmpty)),
-            title: "what was said by a client of \(place.port == 0 ? "this server" : "\(place)")")
+            title: "session with a client of \(place.port == 0 ? "this server" : "\(place)")")
     }
 }

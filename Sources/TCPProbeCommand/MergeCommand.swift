@@ -10,10 +10,10 @@ import ProbeSystem
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
-        abstract: "Put the results of all shards together, and write the reports of the whole run.",
+        abstract: "Merge the results of all shards, and write the reports of the whole run.",
         discussion: """
-            The files are those of `tcpprobe run --results`, one for each shard. A missing, doubled or foreign shard is an error
-            that names it; a later try of a shard replaces the earlier one. The exit code is that of the whole run.
+            The files are written by `tcpprobe run --results`, one for each shard. If a shard is missing, occurs twice or belongs to
+            another run, an error names it; a later attempt of a shard replaces an earlier one. The exit code is that of the whole run.
 
             EXAMPLES:
               tcpprobe run Scenarios --shard 1/2 --results results/1.json
@@ -23,14 +23,14 @@ struct MergeCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Files of results, of every shard.", valueName: "file"),
+        help: ArgumentHelp("Results files of all shards.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var paths: [String]
 
     @OptionGroup var files: ReportFiles
 
     @Option(
-        help: ArgumentHelp("Write the results of the whole run, for --timings.", valueName: "file"),
+        help: ArgumentHelp("Write the results of the whole run, for use with --timings.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var results: String?
 
@@ -38,7 +38,7 @@ struct MergeCommand: ParsableCommand {
 
     @Flag(
         name: [.customShort("q"), .long],
-        help: "Show cases that fail the run and the summary only.")
+        help: "Show only the summary and the cases that fail the run.")
     var quiet = false
 
     /// The options that write to standard output.
@@ -52,9 +52,9 @@ struct MergeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Must precede any output that contains text of a file.
+        // This must precede any output that contains text of a file.
         if files.github { Console.standardOutput.stopCommands() }
-        try FilesRead(paths, are: "one of the files that are put together").requireApart(targets)
+        try FilesRead(paths, are: "one of the files to merge").requireApart(targets)
         var read: [ResultsFile] = []
         for path in paths { read.append(try ResultsFile.read(path, for: "")) }
         let merged: ResultsMerge
@@ -90,7 +90,7 @@ struct MergeCommand: ParsableCommand {
             let recorder = ResultsRecorder(head: merged.head, planned: merged.planned, rules: merged.options.rules)
             try ReportFiles.attach(recorder, to: results, in: &set)
         } catch {
-            throw Failure.wrongUse("\(error); another path or none")
+            throw Failure.wrongUse("\(error); choose another path or omit the option")
         }
         return set
     }
@@ -116,12 +116,12 @@ extension ResultsFile {
                 (start.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } ?? UInt8(ascii: "{")) == UInt8(ascii: "{")
             }
         } catch {
-            let hint = error.code == EISDIR ? "; name the files in it, as \(Escaped.text(path))/*.json" : ""
+            let hint = error.code == EISDIR ? "; name the files in it, as in \(Escaped.text(path))/*.json" : ""
             throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) can't be read: \(error.reason)\(hint)")
         }
         if bytes.count > limit {
-            let size = isOrdinary ? "is larger than 4 GiB" : "is no ordinary file, and more than 1 GiB comes of it"
-            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) \(size): these are no results")
+            let size = isOrdinary ? "is larger than 4 GiB" : "is not a regular file and contains more than 1 GiB"
+            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) \(size), which is too large for results")
         }
         do throws(ResultsProblem) {
             return try ResultsFile(path: path, bytes: bytes)

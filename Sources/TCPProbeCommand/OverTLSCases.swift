@@ -23,7 +23,7 @@ struct OverTLSCases {
             job.plan.scenario = changed.scenario
             if let span = changed.lostJudgement {
                 job.obstacle = (
-                    "over TLS nothing judges this case: what it says about bytes and segments is left out", span
+                    "over TLS, nothing judges this case: its statements about bytes and segments are left out", span
                 )
             }
             jobs.append(job)

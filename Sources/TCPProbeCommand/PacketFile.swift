@@ -42,8 +42,8 @@ final class PacketFile {
                 output = .file(file)
             }
         } catch {
-            if !hasOpened { throw Failure.wrongUse("\(self.path): it can't be written: \(error.reason)") }
-            Console.standardError.write("error: \(self.path): it can't be written on: \(error.reason)\n")
+            if !hasOpened { throw Failure.wrongUse("can't write \(self.path): \(error.reason)") }
+            Console.standardError.write("error: can't continue writing \(self.path): \(error.reason)\n")
             throw ExitCode(3)
         }
     }
@@ -69,7 +69,7 @@ final class PacketFile {
             return nil
         } catch {
             isBroken = true
-            return "\(path): it can't be written on: \(error.reason)"
+            return "can't continue writing \(path): \(error.reason)"
         }
     }
 }

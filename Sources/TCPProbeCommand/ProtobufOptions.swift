@@ -7,17 +7,17 @@ import ProbeSystem
 struct ProtobufOptions: ParsableArguments {
     @Flag(
         name: .customLong("protobuf"),
-        help: "With --framing, show each message as protobuf, by numbers of fields; `varint` is its delimited stream.")
+        help: "With --framing, decode each message as protobuf and show field numbers; for a length-delimited stream, use --framing varint.")
     var isOn = false
 
     @Option(
         help: ArgumentHelp(
-            "With --protobuf, a descriptor set with names: protoc --include_imports --descriptor_set_out=FILE makes one.",
+            "With --protobuf, a descriptor set with the names, as written by protoc --include_imports --descriptor_set_out=FILE.",
             valueName: "file"),
         completion: .file())
     var proto: String?
 
-    @Option(help: ArgumentHelp("With --proto, the message's name, such as demo.Point.", valueName: "name"))
+    @Option(help: ArgumentHelp("With --proto, the name of the message type, such as demo.Point.", valueName: "name"))
     var message: String?
 
     /// Checks the options.
@@ -26,17 +26,17 @@ struct ProtobufOptions: ParsableArguments {
     func validate(framing: Framing?, modes: [String]) throws {
         guard isOn || proto != nil || message != nil else { return }
         let option = isOn ? "--protobuf" : proto != nil ? "--proto" : "--message"
-        if !isOn { throw ValidationError("\(option) is for --protobuf") }
+        if !isOn { throw ValidationError("\(option) requires --protobuf") }
         if (proto == nil) != (message == nil) {
             throw ValidationError(
                 proto == nil
-                    ? "--message needs --proto FILE, which has the names"
-                    : "--proto needs --message NAME: which of its messages the stream has")
+                    ? "--message requires --proto FILE, which contains the names"
+                    : "--proto requires --message NAME, the type of the messages in the stream")
         }
-        if let mode = modes.first { throw ValidationError("--protobuf and \(mode) exclude each other") }
+        if let mode = modes.first { throw ValidationError("--protobuf and \(mode) are mutually exclusive") }
         if framing == nil {
             throw ValidationError(
-                "--protobuf needs --framing: protobuf does not say where a message ends; --framing varint is its delimited stream"
+                "--protobuf requires --framing, because protobuf does not mark where a message ends; for a length-delimited stream, use --framing varint"
             )
         }
     }
@@ -49,12 +49,12 @@ struct ProtobufOptions: ParsableArguments {
         do throws(SystemError) {
             bytes = try InputFile.contents(of: proto, limit: Self.largestSet)
         } catch {
-            throw Failure.wrongUse("--proto \(Escaped.text(proto)): the file can't be read: \(error.reason)")
+            throw Failure.wrongUse("--proto \(Escaped.text(proto)): can't read the file: \(error.reason)")
         }
         let schema: ProtobufSchema
         do throws(ProtobufSchema.Problem) { schema = try ProtobufSchema(bytes) } catch {
             throw Failure.wrongUse(
-                "--proto \(Escaped.text(proto)): \(error.text); protoc --include_imports --descriptor_set_out=FILE makes one"
+                "--proto \(Escaped.text(proto)): \(error.text); create one with protoc --include_imports --descriptor_set_out=FILE"
             )
         }
         let name = message.hasPrefix(".") ? String(message.dropFirst()) : message

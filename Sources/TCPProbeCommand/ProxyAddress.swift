@@ -14,7 +14,7 @@ enum ProxyAddress {
     static func target(_ text: String, _ allowed: AllowedTargets) throws -> SocketAddress {
         if let port = UInt16(text), port > 0 {
             throw Failure.wrongUse(
-                "\(text) is a port: where to connect to is a host and a port, such as 127.0.0.1:\(port)")
+                "\(text) is only a port: expected a host and a port, such as 127.0.0.1:\(port)")
         }
         let (host, port) = try split(text, allowsZero: false, "127.0.0.1:6379 or [::1]:6379")
         return try address(host, port, text, allowed, for: .connecting)
@@ -25,14 +25,14 @@ enum ProxyAddress {
     ) throws -> (host: String, port: UInt16) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             port > 0 || allowsZero
-        else { throw Failure.wrongUse("\(Escaped.text(text)) is no address with a port: write \(example)") }
+        else { throw Failure.wrongUse("\(Escaped.text(text)) is not an address with a port, such as \(example)") }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw Failure.wrongUse("\(Escaped.text(text)): an IPv6 address stands in brackets, such as [::1]:7000")
+            throw Failure.wrongUse("\(Escaped.text(text)): an IPv6 address must be in brackets, as in [::1]:7000")
         }
-        if host.isEmpty { throw Failure.wrongUse("\(Escaped.text(text)) names no host: write \(example)") }
+        if host.isEmpty { throw Failure.wrongUse("\(Escaped.text(text)) has no host: expected an address such as \(example)") }
         return (host, port)
     }
 

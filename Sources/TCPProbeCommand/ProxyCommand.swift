@@ -10,15 +10,15 @@ import ProbeSystem
 struct ProxyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy",
-        abstract: "Pass connections on, in pieces, slowly or late.",
+        abstract: "Forward connections, optionally in pieces, slowly or with a delay.",
         discussion: """
-            Listens on a port of 127.0.0.1 and makes a connection onwards for each one that comes. Bytes, FIN and RST go on as they come,
-            unless --to-client or --to-server says otherwise, in the words of the step `forward`:
+            Listens on a port of 127.0.0.1, and opens a connection to the server for each one that it accepts. Bytes, FIN and RST are
+            forwarded as they arrive, unless --to-client or --to-server specifies otherwise, in the syntax of the step `forward`:
 
               in pieces of 1B    cut at 3, 7    cut at random seed 7    every 5ms    at 10kB/s    delayed by 50ms    joined
 
-            TLS goes through as it is. Ctrl-C ends it, with every connection that is still open (RST). Beyond the descriptors that a process
-            may have, further processes take connections (their numbers begin at 1000001); with --write there is one process.
+            TLS is forwarded unchanged. Ctrl-C ends the proxy and resets the open connections. When a process has no descriptors left,
+            another process accepts further connections (numbered from 1000001); with --write, there is only one process.
 
             EXAMPLES:
               tcpprobe proxy 7000 127.0.0.1:6379
@@ -28,23 +28,23 @@ struct ProxyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Where it listens: a port of 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "listen"))
+            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "listen"))
     var listen: String
 
-    @Argument(help: ArgumentHelp("Where it connects to.", valueName: "host:port"))
+    @Argument(help: ArgumentHelp("Server to connect to.", valueName: "host:port"))
     var target: String
 
-    @Option(help: ArgumentHelp("How bytes go on to the client.", valueName: "forwarding"))
+    @Option(help: ArgumentHelp("How bytes are forwarded to the client.", valueName: "forwarding"))
     var toClient: String?
 
-    @Option(help: ArgumentHelp("How bytes go on to the server.", valueName: "forwarding"))
+    @Option(help: ArgumentHelp("How bytes are forwarded to the server.", valueName: "forwarding"))
     var toServer: String?
 
     @Option(
         help: ArgumentHelp("Write the packets of both sides to a pcapng file.", valueName: "file"), completion: .file())
     var write: String?
 
-    @Flag(name: .shortAndLong, help: "No line for each connection.")
+    @Flag(name: .shortAndLong, help: "Don't print a line for each connection.")
     var quiet = false
 
     /// The number, from 1, of an additional process of a proxy.
@@ -76,7 +76,7 @@ struct ProxyCommand: ParsableCommand {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program has the port (`ss -ltnp` names it); port 0 takes a free one" : ""))
+                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one" : ""))
         }
         let record = try write.map { path in
             try ProxyRecord(path: path, executable: executablePath(), listener: listener.address, target: destination)
@@ -89,7 +89,7 @@ struct ProxyCommand: ParsableCommand {
             session.runAsWorker()
             throw ExitCode(0)
         }
-        Console.standardError.write("listening on \(session.address), forwarding to \(destination); Ctrl-C ends it\n")
+        Console.standardError.write("listening on \(session.address), forwarding to \(destination); press Ctrl-C to stop\n")
         let signal = session.run(until: interrupts)
         throw ExitCode(session.end() ? (signal > 0 ? 128 + signal : 3) : 3)
     }
@@ -134,7 +134,7 @@ private final class ProxySession {
             totals.failures += 1
             // A machine without free descriptors reports an error for each waiting connection.
             if totals.failures <= 10 {
-                Console.standardError.write("error: a connection was not taken: \(error.reason)\n")
+                Console.standardError.write("error: can't accept a connection: \(error.reason)\n")
             }
         }
     }
@@ -154,20 +154,20 @@ private final class ProxySession {
             // Reported once. From then on, connections are accepted as long as there are descriptors.
             proxy.limit(to: .max) { false }
             Console.standardError.write(
-                "error: no further process could be started for more connections: \(error); those that wait are taken when others have ended\n"
+                "error: can't start another process for more connections: \(error); waiting connections are accepted when others have ended\n"
             )
             return false
         }
     }
 
-    /// Handles an additional process that has ended by itself.
+    /// Handles an additional process that has ended unexpectedly.
     private func noteEnd() {
         guard let ended = worker else { return }
         reactor.unregister(ended.descriptor)
         if let further = ended.end() { totals += further }
         worker = nil
         Console.standardError.write(
-            "error: a further process of the proxy has ended, and its connections with it; another one takes what comes now\n"
+            "error: an additional process of the proxy ended, along with its connections; another one accepts new connections\n"
         )
         proxy.takeAgain()
     }
@@ -185,7 +185,7 @@ private final class ProxySession {
                 "\(end == .reset ? "reset" : "closed") by the \(side == .client ? "client" : "server")"
             }
             Console.standardOutput.write(
-                "\(number)  \(connection.client.peer?.description ?? "?")  \(connection.server.bytesSent) bytes to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended here") after \(DurationText.script(.now - connection.client.createdAt))\n"
+                "\(number)  \(connection.client.peer?.description ?? "?")  \(ByteText.count(connection.server.bytesSent, "byte")) to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended by the proxy") after \(DurationText.script(.now - connection.client.createdAt))\n"
             )
         }
     }
@@ -201,7 +201,7 @@ private final class ProxySession {
                 reactor.stop()
             }
         } catch {
-            Console.standardError.write("error: signals can't be waited for: \(error.reason)\n")
+            Console.standardError.write("error: can't wait for signals: \(error.reason)\n")
             return 0
         }
         tick()
@@ -222,7 +222,7 @@ private final class ProxySession {
         do throws(SystemError) {
             try reactor.register(ProxyWorker.control, for: .read) { [reactor] _ in reactor.stop() }
         } catch {
-            Console.standardError.write("error: the process that started this one can't be watched: \(error.reason)\n")
+            Console.standardError.write("error: can't watch the process that started this one: \(error.reason)\n")
             return
         }
         reactor.run()
@@ -238,7 +238,7 @@ private final class ProxySession {
                 totals += further
             } else {
                 Console.standardError.write(
-                    "error: a further process of the proxy has not told what its connections carried\n")
+                    "error: an additional process of the proxy did not report the totals of its connections\n")
             }
         }
         worker = nil
@@ -252,8 +252,8 @@ private final class ProxySession {
         let totals = endAll()
         let isComplete = record?.finish() ?? true
         Console.standardError.write(
-            "\(totals.connections) connections, \(totals.toServer) bytes to the server, \(totals.toClient) to the client"
-                + (totals.failures > 0 ? ", \(totals.failures) not taken" : "") + "\n")
+            "\(ByteText.count(totals.connections, "connection")), \(ByteText.count(totals.toServer, "byte")) to the server, \(totals.toClient) to the client"
+                + (totals.failures > 0 ? ", \(totals.failures) not accepted" : "") + "\n")
         return isComplete
     }
 }

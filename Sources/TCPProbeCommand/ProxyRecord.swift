@@ -53,7 +53,7 @@ final class ProxyRecord {
         let packets = subscription.take()
         count += packets.count
         if !packets.isEmpty, let failure = file.append(packets) { note(failure) }
-        if subscription.overflowed { note("more packets came at a time than could be kept: some are missing") }
+        if subscription.overflowed { note("packets arrived faster than they could be stored: some are missing") }
     }
 
     private func note(_ text: String) {
@@ -66,14 +66,14 @@ final class ProxyRecord {
     func finish() -> Bool {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(5)) { waiter.finish($0) }
-        if !waiter.wait() { note("the capture was not caught up with: packets may be missing") }
+        if !waiter.wait() { note("the capture did not deliver all packets in time: some may be missing") }
         takePackets()
         let dropped = capture.statistics().dropped
         let statistics = PcapNGWriter.Statistics(
             start: began, end: UInt64(clamping: probe_realtime_ns()), received: UInt64(clamping: count + dropped),
             dropped: UInt64(clamping: dropped))
         if let failure = file.finish(statistics) { note(failure) }
-        if dropped > 0 { Console.standardError.write("note: the capture dropped \(dropped) packets\n") }
+        if dropped > 0 { Console.standardError.write("note: the capture dropped \(ByteText.count(dropped, "packet"))\n") }
         capture.leaveClosingToKernel()
         guard let failure else { return true }
         Console.standardError.write("error: --write: \(failure)\n")

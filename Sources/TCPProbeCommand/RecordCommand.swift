@@ -12,11 +12,13 @@ import ProbeWire
 struct RecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Write a scenario of what a client and a server say.",
+        abstract: "Record the exchange between a client and a server as a scenario.",
         discussion: """
-            Live it is a proxy: the client connects to the port, and what passes is recorded until the first connection has ended, or
-            Ctrl-C. Other connections that are open then go on for the --patience. From a capture it takes a flow of `tcpprobe inspect`. In the scenario the harness plays the client, unless --as says
-            otherwise. TLS of a capture is decrypted by tshark, with the secrets in the capture or in --keylog. With two recordings of the same exchange (--count 2, or two --flow) what differs becomes a pattern with a name.
+            To record live traffic, it works as a proxy: the client connects to the port, and the traffic is recorded until the first
+            connection ends or Ctrl-C is pressed. Other connections that are still open may then continue for the time of --patience. With
+            --from, it records a flow of a capture, as listed by `tcpprobe inspect`; tshark decrypts TLS, with the secrets in the capture
+            or in --keylog. In the scenario, the harness plays the client unless --as specifies otherwise. With two recordings of the same
+            exchange (--count 2, or --flow twice), text that differs becomes a pattern with a name.
 
             EXAMPLES:
               tcpprobe record 7000 127.0.0.1:6379 session.scn
@@ -24,13 +26,16 @@ struct RecordCommand: ParsableCommand {
               tcpprobe record --from capture.pcapng --flow 3 session.scn
               tcpprobe record --from capture.pcapng --keylog secrets.txt session.scn
 
-            Exit codes: 0 the scenario was written; 2 wrong use, or TLS that can't be decrypted; 3 nothing could be recorded, or only what
-            came before the --limit; 130 at Ctrl-C, with the scenario of what was said by then.
+            EXIT CODES:
+              0         the scenario was written
+              2         invalid usage, or TLS that can't be decrypted
+              3         nothing could be recorded, or only the data up to the --limit
+              130       interrupted by Ctrl-C; the scenario contains what was recorded until then
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "Where it listens (a port of 127.0.0.1, 0 for a free one), where it connects to, and the scenario to be written; with --from only the scenario.",
+            "Address to listen on (a port on 127.0.0.1, 0 for a free one, or an address with a port), server to connect to, and scenario to write; with --from, only the scenario.",
             valueName: "listen> <host:port> <file"))
     var words: [String] = []
 
@@ -40,43 +45,43 @@ struct RecordCommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "The flow of the capture, by its number; two of the same exchange make patterns.", valueName: "n"))
+            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows of the same exchange whose differences become patterns.", valueName: "n"))
     var flow: [Int] = []
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("Who the harness plays: client, server or both; default: client.", valueName: "role"))
+        help: ArgumentHelp("Side that the harness plays in the scenario: client, server or both.", valueName: "role"))
     var role = "client"
 
-    @Option(help: ArgumentHelp("What a line or message is; default: found out.", valueName: "framing"))
+    @Option(help: ArgumentHelp("Framing of lines or messages; detected by default.", valueName: "framing"))
     var framing: String?
 
-    @Flag(help: "Keep the pauses: `wait` before a send, `after` behind an expect.")
+    @Flag(help: "Keep the pauses, as `wait` before a send and `after` on an expectation.")
     var timing = false
 
-    @Option(help: ArgumentHelp("Connections that are recorded: 1 or 2.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of connections to record: 1 or 2.", valueName: "n"))
     var count = 1
 
     @Option(
         name: [.customLong("keylog"), .customLong("key-log")],
         help: ArgumentHelp(
-            "With --from, a file with TLS secrets, as SSLKEYLOGFILE names it for many programs.", valueName: "file"),
+            "With --from, a key log with TLS secrets, which many programs write to the file in SSLKEYLOGFILE.", valueName: "file"),
         completion: .file())
     var keyLog: String?
 
     @Option(
         help: ArgumentHelp(
-            "The most that is recorded of a connection; each turn counts 64 bytes more. What follows goes through unrecorded.",
+            "Maximum amount of data to record per connection; each turn counts 64 extra bytes. Data beyond the limit is forwarded but not recorded.",
             valueName: "size"))
     var limit = "4MiB"
 
     @Option(
         help: ArgumentHelp(
-            "How long connections that are not recorded may go on behind the end of the recorded ones.",
+            "How long unrecorded connections may continue after the recorded ones have ended.",
             valueName: "time"))
     var patience = "10s"
 
-    @Flag(help: "Replace the scenario if it exists.")
+    @Flag(help: "Replace an existing scenario.")
     var force = false
 
     @OptionGroup var targets: TargetOptions
@@ -85,24 +90,24 @@ struct RecordCommand: ParsableCommand {
         if words.count != (from == nil ? 3 : 1) {
             throw ValidationError(
                 from == nil
-                    ? "record needs where to listen, where to connect to, and the scenario to be written: tcpprobe record 7000 127.0.0.1:25 session.scn"
-                    : "with --from only the scenario to be written is named: tcpprobe record --from capture.pcapng session.scn"
+                    ? "record requires an address to listen on, a server to connect to and a scenario to write, as in tcpprobe record 7000 127.0.0.1:25 session.scn"
+                    : "with --from, name only the scenario to write, as in tcpprobe record --from capture.pcapng session.scn"
             )
         }
         if RecordedScript.Role(rawValue: role) == nil {
-            throw ValidationError("--as \(role): it must be client, server or both")
+            throw ValidationError("--as \(role): expected client, server or both")
         }
         if let framing { try Framing.validate(option: framing) }
-        if !(1...2).contains(count) { throw ValidationError("--count \(count): it must be 1 or 2") }
-        if from == nil, keyLog != nil { throw ValidationError("--keylog is for --from") }
+        if !(1...2).contains(count) { throw ValidationError("--count \(count): expected 1 or 2") }
+        if from == nil, keyLog != nil { throw ValidationError("--keylog requires --from") }
         if QuantityArgument.size(limit) == nil {
-            throw ValidationError("--limit \(limit): it must be a size above 0, such as 64KiB or 4MiB")
+            throw ValidationError("--limit \(limit): expected a size above 0, such as 64KiB or 4MiB")
         }
         if QuantityArgument.time(patience) == nil {
-            throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 10s")
+            throw ValidationError("--patience \(patience): expected a time above 0, such as 500ms or 10s")
         }
-        if from == nil, !flow.isEmpty { throw ValidationError("--flow is for --from") }
-        if flow.count > 2 { throw ValidationError("--flow: at most two flows make a scenario") }
+        if from == nil, !flow.isEmpty { throw ValidationError("--flow requires --from") }
+        if flow.count > 2 { throw ValidationError("--flow: a scenario can be made from at most two flows") }
     }
 
     func run() throws {
@@ -124,7 +129,7 @@ struct RecordCommand: ParsableCommand {
             let conversations = recorded.map(\.conversation)
             if conversations.contains(where: \.hasReachedLimit) {
                 Console.standardError.write(
-                    "note: the flow is longer than \(ByteText.count(limit, "byte")), which is the limit: the scenario ends there. --limit takes another limit\n"
+                    "note: the flow is longer than the limit of \(ByteText.count(limit, "byte")), so the scenario ends there; raise it with --limit\n"
                 )
             }
             throw ExitCode(place.write(conversations, options))
@@ -154,19 +159,19 @@ private struct RecordedFile: Sendable {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
         guard name.hasSuffix(".scn"), name.count > 4 else {
-            throw Failure.wrongUse("\(Escaped.text(path)): the scenario's name ends with .scn")
+            throw Failure.wrongUse("\(Escaped.text(path)): the scenario's name must end with .scn")
         }
         stem = String(name.dropLast(4))
-        guard !SmallFile.isFolder(path) else { throw Failure.wrongUse("\(Escaped.text(path)): this is a folder") }
+        guard !SmallFile.isFolder(path) else { throw Failure.wrongUse("\(Escaped.text(path)) is a folder") }
         if SmallFile.exists(path), !replaces {
-            throw Failure.wrongUse("\(Escaped.text(path)) exists: --force replaces it")
+            throw Failure.wrongUse("\(Escaped.text(path)) already exists; use --force to replace it")
         }
         let slash = path.lastIndex(of: "/")
         do throws(SystemError) {
             folder = try Folder(slash.map { String(path[...$0]) } ?? ".")
             try folder.requireWritable()
         } catch {
-            throw Failure.wrongUse("\(Escaped.text(path)): it can't be written: \(error.reason)")
+            throw Failure.wrongUse("can't write \(Escaped.text(path)): \(error.reason)")
         }
         let parent = slash.map { String(path[...$0]) } ?? "."
         takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])
@@ -190,12 +195,12 @@ private struct RecordedFile: Sendable {
             for file in script.files { try folder.replace(file.name, with: file.bytes) }
             try folder.replace(name, with: script.bytes)
         } catch {
-            Console.standardError.write("error: \(Escaped.text(path)): it can't be written: \(error.reason)\n")
+            Console.standardError.write("error: can't write \(Escaped.text(path)): \(error.reason)\n")
             return 3
         }
         let steps = script.bytes.count { $0 == 10 }
         var text = "\(Escaped.text(path)): \(steps) lines"
-        if !script.files.isEmpty { text += ", \(ByteText.count(script.files.count, "payload")) beside it" }
+        if !script.files.isEmpty { text += ", \(ByteText.count(script.files.count, "payload file")) next to it" }
         Console.standardOutput.write(text + "\n")
         for note in script.notes { Console.standardError.write("note: \(note)\n") }
         return script.hasReachedLimit ? 3 : 0

@@ -45,7 +45,7 @@ final class RecordingSession {
 
     init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
         (self.count, self.limit, self.patience) = (count, limit, patience)
-        // Before announcing that it listens: from then on, Ctrl-C may be pressed.
+        // Before the message about listening is printed, because Ctrl-C may be pressed from then on.
         interrupts = probe_interrupt_descriptor()
         do throws(SystemError) {
             reactor = try Reactor()
@@ -56,12 +56,12 @@ final class RecordingSession {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program has the port (`ss -ltnp` names it); port 0 takes a free one" : ""))
+                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one" : ""))
         }
         proxy.onConnection = { [unowned self] in record($0) }
         proxy.onOver = { [unowned self] _ in endIfOver() }
-        proxy.onFailure = { Console.standardError.write("error: a connection was not taken: \($0.reason)\n") }
-        Console.standardError.write("listening on \(address), forwarding to \(target); Ctrl-C ends it\n")
+        proxy.onFailure = { Console.standardError.write("error: can't accept a connection: \($0.reason)\n") }
+        Console.standardError.write("listening on \(address), forwarding to \(target); press Ctrl-C to stop\n")
     }
 
     private func record(_ connection: ProxiedConnection) {
@@ -90,7 +90,7 @@ final class RecordingSession {
 
     private func noteLimit() {
         Console.standardError.write(
-            "note: \(ByteText.count(limit, "byte")) were recorded, which is the limit: what follows on the connection goes on to the other side and is not recorded. --limit takes another limit\n"
+            "note: the limit of \(ByteText.count(limit, "byte")) was reached: further data on the connection is forwarded but not recorded; raise it with --limit\n"
         )
         // Not between the arrival of a piece and its forwarding.
         reactor.schedule(at: .now) { [weak self] in self?.finishIfComplete() }
@@ -141,12 +141,12 @@ final class RecordingSession {
         } else if !isEnding {
             isEnding = true
             Console.standardError.write(
-                "note: \(others == 1 ? "another connection goes" : "\(others) other connections go") on through the proxy, for \(DurationText.script(patience)) at most; Ctrl-C ends \(others == 1 ? "it" : "them")\n"
+                "note: \(others == 1 ? "another connection continues" : "\(others) other connections continue") through the proxy for at most \(DurationText.script(patience)); press Ctrl-C to end \(others == 1 ? "it" : "them")\n"
             )
             reactor.schedule(at: .now + patience) { [weak self] in
                 guard let self else { return }
                 Console.standardError.write(
-                    "note: \(ByteText.count(proxy.openCount, "connection")) had not ended in time: reset. --patience takes another time\n"
+                    "note: resetting \(ByteText.count(proxy.openCount, "connection")) that did not end in time; allow more time with --patience\n"
                 )
                 reactor.stop()
             }
@@ -165,7 +165,7 @@ final class RecordingSession {
                 reactor.stop()
             }
         } catch {
-            throw Failure.machine("signals can't be waited for: \(error.reason)")
+            throw Failure.machine("can't wait for signals: \(error.reason)")
         }
         reactor.run()
         let wasRecorded = isRecorded

@@ -15,28 +15,28 @@ import ProbeTransport
 struct ReportArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What is known not to pass, a line each: subject, case, verdict, # why. It does not fail the run. May be given more than once.",
+            "Read results that are known not to pass, one per line: subject, case, verdict, # reason. They don't fail the run. May be repeated.",
             valueName: "file"),
         completion: .file())
     var expect: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Write what did not pass as expectations for --expect, sorted; comments that are there are kept.",
+            "Write the results that did not pass, sorted, as expectations for --expect; existing comments are kept.",
             valueName: "file"),
         completion: .file())
     var writeExpectations: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write all of the run, or of its shard, for `tcpprobe merge` and --timings (docs/results.schema.json).",
+            "Write the results of the run, or of its shard, for `tcpprobe merge` and --timings (docs/results.schema.json).",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var results: String?
 
     @Flag(
         name: [.customShort("q"), .long],
-        help: "Show cases that fail the run and the summary only.")
+        help: "Show only the summary and the cases that fail the run.")
     var quiet = false
 }
 
@@ -129,7 +129,7 @@ struct RunReports {
         for path in expect {
             guard path == "-" || SmallFile.exists(path) else {
                 throw Failure.wrongUse(
-                    "--expect: there is no file \(Escaped.text(path)); `--write-expectations` makes one")
+                    "--expect: no such file: \(Escaped.text(path)); create one with `--write-expectations`")
             }
             expected.files.append(try readFile(path, "--expect"))
         }
@@ -152,10 +152,10 @@ struct RunReports {
                 path == "-"
                 ? try InputFile.standardInput(limit: limit + 1) : try InputFile.contents(of: path, limit: limit + 1)
         } catch {
-            throw Failure.wrongUse("\(option): \(Escaped.text(path)) can't be read: \(error.reason)")
+            throw Failure.wrongUse("\(option): can't read \(Escaped.text(path)): \(error.reason)")
         }
         if bytes.count > limit {
-            throw Failure.wrongUse("\(option): \(Escaped.text(path)) is larger than 64 MiB: no expectations")
+            throw Failure.wrongUse("\(option): \(Escaped.text(path)) is larger than 64 MiB, the limit for expectations")
         }
         let file = ExpectationsFile(path: path, bytes: bytes)
         if !file.problems.isEmpty {
@@ -202,7 +202,7 @@ struct RunReports {
                 try ReportFiles.attach(recorder, to: path, keepsOld: true, in: &set)
             }
         } catch {
-            throw Failure.wrongUse("\(error); another path or none")
+            throw Failure.wrongUse("\(error); choose another path or omit the option")
         }
         return set
     }

@@ -10,7 +10,7 @@ import ProbeTransport
 struct ReportFiles: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write a JUnit report. For each report, - is standard output; the text for people then goes to standard error.",
+            "Write a JUnit report. As with every report, - writes to standard output; the console report then goes to standard error.",
             valueName: "file"), completion: .file())
     var junit: String?
 
@@ -18,27 +18,28 @@ struct ReportFiles: ParsableArguments {
     var tap: String?
 
     @Option(
-        help: ArgumentHelp("Write events, one JSON object a line (docs/events.schema.json).", valueName: "file"),
+        help: ArgumentHelp("Write events, one JSON object per line (docs/events.schema.json).", valueName: "file"),
         completion: .file())
     var json: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write a page for people: each case with its script and a diagram of what happened. One file without scripts.",
+            "Write an HTML page that shows each case with its script and a diagram of what happened: a single file, without JavaScript.",
             valueName: "file"), completion: .file(extensions: ["html"]))
     var html: String?
 
-    @Flag(help: "Print annotations for GitHub Actions as well.")
+    @Flag(help: "Also print annotations for GitHub Actions.")
     var github = false
 
     @Option(
         help: ArgumentHelp(
-            "Write the results as a table of cases and subjects: a page (.html), a text for GitHub (.md) or data (.json). May be given more than once.",
+            "Write the results as a table of cases and subjects. The extension selects the format: HTML (.html), Markdown for GitHub (.md) or JSON (.json). May be repeated.",
             valueName: "file"),
         completion: .file(extensions: ["html", "md", "json"]))
     var matrix: [String] = []
 
-    /// The reports that have one file, by their options, with the files; `nil` without the option.
+    /// The reports that are written to one file, with their options and paths; the path is `nil` if the option was not
+    /// given.
     private var reports: [(option: String, path: String?, recorder: (String, ReportOptions) -> any Recorder)] {
         [
             ("--junit", junit, { JUnitRecorder(options: $1) }), ("--tap", tap, { TAPRecorder(options: $1) }),
@@ -63,11 +64,11 @@ struct ReportFiles: ParsableArguments {
         for target in targets { try target.validate() }
         if matrix.contains("-") {
             throw ValidationError(
-                "--matrix -: the name's ending says what is written, and must be .html, .md or .json: give a file")
+                "--matrix -: the extension selects the format and must be .html, .md or .json; name a file")
         }
         for path in matrix where MatrixRecorder.Format(path: path) == nil {
             throw ValidationError(
-                "--matrix \(path): the name's ending says what is written, and must be .html, .md or .json")
+                "--matrix \(path): the extension selects the format and must be .html, .md or .json")
         }
     }
 
@@ -77,11 +78,11 @@ struct ReportFiles: ParsableArguments {
     func requireOneOutput(_ options: [String]) throws {
         if options.count > 1 {
             throw ValidationError(
-                "\(options.map { "\($0) -" }.joined(separator: " and ")) exclude each other: standard output takes one report"
+                "\(options.map { "\($0) -" }.joined(separator: " and ")) are mutually exclusive: only one report can go to standard output"
             )
         }
         if let option = options.first, github {
-            throw ValidationError("--github and \(option) - exclude each other: annotations go to standard output")
+            throw ValidationError("--github and \(option) - are mutually exclusive: annotations go to standard output")
         }
     }
 
@@ -106,7 +107,7 @@ struct ReportFiles: ParsableArguments {
                     MatrixRecorder(format, path: path, planned: planned, options: options), to: path, in: &set)
             }
         } catch {
-            throw Failure.wrongUse("\(error); another path or none")
+            throw Failure.wrongUse("\(error); choose another path or omit the option")
         }
     }
 

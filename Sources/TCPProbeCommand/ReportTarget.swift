@@ -22,7 +22,7 @@ struct ReportTarget {
     func validate() throws {
         if path.isEmpty { throw ValidationError("\(option): the file's name is empty") }
         if path.hasSuffix("/") {
-            throw ValidationError("\(option) \(path): a name that ends in / is a folder's; name a file in it")
+            throw ValidationError("\(option) \(path): a path that ends with / is a folder; name a file in it")
         }
     }
 }
@@ -52,7 +52,7 @@ struct FilesRead {
     func requireApart(_ targets: [ReportTarget]) throws {
         for target in targets where target.path != "-" {
             guard let status = FileStatus(at: target.path), let kind = kinds[status.identity] else { continue }
-            throw Failure.wrongUse("\(target.option) \(Escaped.text(target.path)): this is \(kind); another path")
+            throw Failure.wrongUse("\(target.option) \(Escaped.text(target.path)): this is \(kind); choose another path")
         }
     }
 }

@@ -33,42 +33,42 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-        help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
+        help: ArgumentHelp("Number of cases to run in parallel.", valueName: "n"))
     var jobs = 1
 
     // A value that begins with a minus sign is rejected with a reason, rather than parsed as an option.
     @Option(
         name: .customLong("repeat"), parsing: .unconditional,
-        help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
+        help: ArgumentHelp("Run all cases this many times.", valueName: "n"))
     var repetitions: Int?
 
-    @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
+    @Flag(help: "Stop at the first case that fails or ends in an error; without --repeat, run until one does.")
     var untilFail = false
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Multiply deadlines and the subject's timeouts, for slow machines; lower bounds and the timing of faults stay.",
+            "Multiply deadlines and the subject's timeouts by this factor, for slow machines; lower bounds and the timing of faults don't change.",
             valueName: "factor"))
     var timeScale = 1.0
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
+        help: ArgumentHelp("Number added to each seed in the scripts, to get other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
+    @Option(help: ArgumentHelp("Folder for captures.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
+    @Option(help: "Captures to keep; `failed` keeps those of all cases that did not pass.")
     var keep = RunConfiguration.Keep.all
 
     @Flag(
         name: .customLong("no-secrets"),
-        help: "Leave the secrets of TLS connections out of captures; without them they can't be decrypted.")
+        help: "Omit the secrets of TLS connections from captures, which then can't be decrypted.")
     var omitsSecrets = false
 
-    @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
+    @Flag(help: "Also fail the run on failures of level `should`, and on passes that contradict --expect.")
     var strict = false
 
     @OptionGroup var emptiness: EmptyRunOptions
@@ -76,24 +76,24 @@ struct RunCommand: ParsableCommand {
     @Flag(
         name: .customLong("over-tls"),
         help:
-            "Put `tls` on each server, its clients and the subject; wire statements about bytes and segments are left out."
+            "Add `tls` to each server, its clients and the subject; wire statements about bytes and segments are left out."
     )
     var isOverTLS = false
 
     @OptionGroup var targets: TargetOptions
     @OptionGroup var crowds: CrowdShareOptions
 
-    @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
+    @Flag(name: .customLong("no-process"), help: "Don't start programs; for untrusted scripts.")
     var forbidsProcesses = false
 
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
+            "Run in a private network namespace, which requires no privilege (MTU 1500). This is the default if capture is not permitted and the scripts need no outside address."
         ))
     var isolate: Bool?
 
-    @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
+    @Flag(help: "List the cases with their requirements and maximum durations, without running them.")
     var dryRun = false
 
     private var reports: RunReports { RunReports(files, reportArguments) }
@@ -102,21 +102,21 @@ struct RunCommand: ParsableCommand {
         try reports.validate()
         if shards.shard != nil, crowds.text != nil {
             throw ValidationError(
-                "--shard and --crowd-share exclude each other: of a crowd's shares each runs every case")
+                "--shard and --crowd-share are mutually exclusive: each share of a crowd runs every case")
         }
         if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
-        if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
+        if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): expected a number from 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
-            throw ValidationError("--repeat \(repetitions): it must be 1 or more")
+            throw ValidationError("--repeat \(repetitions): expected a number from 1 to 1000000000")
         }
         if !(timeScale >= 0.01 && timeScale <= 1000) {
-            let what = timeScale > 0 ? "0.01 to 1000" : "above 0, from 0.01 to 1000"
-            throw ValidationError("--time-scale \(DurationText.fixed(timeScale, digits: 2)): it must be \(what)")
+            let what = timeScale > 0 ? "a number from 0.01 to 1000" : "a positive number, from 0.01 to 1000"
+            throw ValidationError("--time-scale \(DurationText.fixed(timeScale, digits: 2)): expected \(what)")
         }
     }
 
     func run() throws {
-        // Must precede any output that contains text of a script.
+        // This must precede any output that contains text of a script.
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -252,13 +252,13 @@ struct RunCommand: ParsableCommand {
             if moved > 0 {
                 let place = Escaped.text("\(out)/\(EarlierCaptures.folderName)".utf8)
                 Console.standardError.write(
-                    "note: \(ByteText.count(moved, "capture")) of earlier runs moved to \(place)\n")
+                    "note: moved \(ByteText.count(moved, "capture")) of earlier runs to \(place)\n")
             }
             return folder
         } catch {
             Console.standardError.write(
                 "error: the folder \(Escaped.text(out.utf8)) for captures can't be written to: \(error.reason); "
-                    + "`--out DIR` chooses another, `--keep none` keeps no captures\n")
+                    + "choose another one with `--out DIR`, or keep no captures with `--keep none`\n")
             throw ExitCode(3)
         }
     }
@@ -295,27 +295,27 @@ extension RunConfiguration.Keep: ExpressibleByArgument {}
 extension RunCommand {
     /// Enters a network namespace if one is requested or needed.
     ///
-    /// - Returns: the obstacle that keeps the run outside; `nil` if there is none.
+    /// - Returns: the obstacle that keeps the run outside a namespace; `nil` if there is none.
     func enterNamespace(
         _ session: RunSession, _ jobs: [RunJob], _ notes: HeldNotes
     ) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
-            throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
+            throw Failure.wrongUse("--isolate and --allow-target are mutually exclusive: an isolated run can't reach outside hosts")
         }
         // A server that was started before the run is outside the namespace, even if its address is 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
-        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
+        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // Both are permitted in the namespace.
         do {
             try session.enterNamespace()
             notes.write(
                 isAsked
-                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
-                    : "isolated: \(lacking) not permitted here, so this run has a network "
-                        + "namespace of its own (MTU 1500)\n"
+                    ? "isolated: this run uses a private network namespace (MTU 1500)\n"
+                    : "isolated: \(lacking) not permitted here, so this run uses a private "
+                        + "network namespace (MTU 1500)\n"
             )
         } catch {
-            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            let text = "can't create a network namespace (\(error.step): \(error.reason))"
             if isAsked || error.isBehindUnshare {
                 Console.standardError.write(
                     "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"

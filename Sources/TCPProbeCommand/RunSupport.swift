@@ -39,7 +39,7 @@ final class CaptureOpening: Sendable {
                 "no capture, so wire steps and cuts are inconclusive: \(error.message(executable: executable))"
             )
         case .failure(.deliversNothing):
-            return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
+            return (nil, "no capture: no packets are delivered; wire steps and cuts are inconclusive")
         case nil: return (nil, "no capture; wire steps and cuts are inconclusive")
         }
     }

@@ -7,29 +7,29 @@ import ProbeScenario
 /// The options that select cases, shared by `run`, `run --dry-run` and `list`.
 struct SelectionOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
+        help: ArgumentHelp("Scenario files or folders.", valueName: "path"),
         completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @Option(
         help: ArgumentHelp(
-            "Only cases whose id (see `tcpprobe list`) fits: `*` is any text, `?` any character. May be given more than once.",
+            "Select cases whose id (see `tcpprobe list`) matches: `*` stands for any text, `?` for any character. May be repeated.",
             valueName: "glob"))
     var filter: [String] = []
 
-    @Option(help: ArgumentHelp("Only cases with one of these tags. May be given more than once.", valueName: "tag"))
+    @Option(help: ArgumentHelp("Select cases with this tag. May be repeated to select cases with any of the tags.", valueName: "tag"))
     var tag: [String] = []
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "A value for a `let` of the header, instead of the script's. May be given more than once.",
+            "Set the value of a `let` of the header, replacing the one in the script. May be repeated.",
             valueName: "name=value"))
     var assignments: [String] = []
 
     func validate() throws {
         for assignment in assignments where !assignment.dropFirst().contains("=") {
-            throw ValidationError("--set \(assignment): it must be name=value")
+            throw ValidationError("--set \(assignment): expected name=value")
         }
     }
 
@@ -83,7 +83,7 @@ struct SelectionOptions: ParsableArguments {
         if hasErrors { throw ExitCode(2) }
         if selection.jobs.isEmpty {
             throw Failure.wrongUse(
-                "none of the \(caseCount) cases fits "
+                "none of the \(caseCount) cases matches "
                     + Escaped.text(
                         (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " "))
                     + "; `tcpprobe list` shows their ids and tags")

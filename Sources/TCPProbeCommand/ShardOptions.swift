@@ -14,23 +14,23 @@ struct ShardOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Run one of so many shares of the cases: 3/8 is the third of eight. Without it the engine's variables say so (docs/reports.md lists them).",
+            "Run one shard of the cases: 3/8 is the third of eight. Default: the shard in the environment variables of the CI engine, if any (docs/reports.md lists them).",
             valueName: "i/n"))
     var shard: String?
 
-    @Flag(name: .customLong("no-shard"), help: "Run all cases, whatever the engine's variables say.")
+    @Flag(name: .customLong("no-shard"), help: "Run all cases, ignoring the engine's environment variables.")
     var ignoresEngine = false
 
     @Option(
         help: ArgumentHelp(
-            "Results of an earlier run (--results): shards are divided so that they take the same time. All shards need the same files. May be given more than once.",
+            "Use the results of an earlier run (--results) to divide the cases into shards that take the same time. All shards must be given the same files. May be repeated.",
             valueName: "file"),
         completion: .file(extensions: ["json"]))
     var timings: [String] = []
 
     func validate() throws {
         guard let shard else { return }
-        if ignoresEngine { throw ValidationError("--shard and --no-shard exclude each other") }
+        if ignoresEngine { throw ValidationError("--shard and --no-shard are mutually exclusive") }
         do throws(Share.Problem) {
             _ = try Share(shard)
         } catch {
@@ -68,11 +68,11 @@ struct ShardOptions: ParsableArguments {
     /// - Parameter writesResults: whether `--results`, which `merge` needs, is given.
     func remark(_ choice: Choice?, writesResults: Bool) -> String? {
         guard let choice else {
-            return timings.isEmpty ? nil : "--timings divides shards, and this run is none: all cases are run"
+            return timings.isEmpty ? nil : "--timings only affects shards, and this run is not one: all cases are run"
         }
         guard choice.origin != "--shard", !writesResults else { return nil }
         return
-            "only share \(choice.share.index) of \(choice.share.total) is run, by \(choice.origin); `--results FILE` and `merge` put shares together, `--no-shard` runs all cases"
+            "this run is only shard \(choice.share.index) of \(choice.share.total), set by \(choice.origin); merge shards with `--results FILE` and `tcpprobe merge`, or run all cases with `--no-shard`"
     }
 
     /// Returns the value of an environment variable; `nil` if it is not set.
@@ -84,7 +84,7 @@ struct ShardOptions: ParsableArguments {
         guard raw >= 0 else {
             let reason = String(cString: strerror(errno))
             throw Failure.machine(
-                "TEST_SHARD_STATUS_FILE: \(Escaped.text(path)) can't be written to: \(reason); `--no-shard` does not touch it"
+                "TEST_SHARD_STATUS_FILE: \(Escaped.text(path)) can't be written to: \(reason); `--no-shard` ignores it"
             )
         }
         futimens(raw, nil)
@@ -128,11 +128,11 @@ struct RunDivision {
             places.append(index + 1)
         }
         firstLine =
-            "shard \(share.index) of \(share.total), by \(choice.origin): "
+            "shard \(share.index) of \(share.total), set by \(choice.origin): "
             + "\(jobs.count) of \(ByteText.count(whole.count, "case"))"
-            + (byTime != nil ? ", divided by their times" : "")
-            + (times != nil && byTime == nil ? " (--timings knows none of them)" : "")
-            + (jobs.isEmpty ? "; there is nothing to run here" : "")
+            + (byTime != nil ? ", divided by duration" : "")
+            + (times != nil && byTime == nil ? " (--timings contains none of them)" : "")
+            + (jobs.isEmpty ? "; nothing to run" : "")
     }
 }
 

@@ -31,14 +31,14 @@ enum Subcommands {
 
     private static func problem(with word: String, isHelp: Bool) -> String {
         let shown = Escaped.text(word)
-        let start = "there is no subcommand \(shown)"
+        let start = "unknown subcommand \(shown)"
         if !isHelp, let command = command(forFile: word) {
-            return "\(start): did you mean `tcpprobe \(command) \(shown)`?"
+            return "\(start); did you mean `tcpprobe \(command) \(shown)`?"
         }
         if let near = Suggestion.nearest(to: word, among: all) {
-            return "\(start): did you mean `\(isHelp ? "help \(near)" : near)`?"
+            return "\(start); did you mean `\(isHelp ? "help \(near)" : near)`?"
         }
-        return "\(start); there is: \(Subcommands.shown.joined(separator: ", ")); see `tcpprobe --help`"
+        return "\(start): expected one of \(Subcommands.shown.joined(separator: ", ")); see `tcpprobe --help`"
     }
 
     /// Returns the subcommand that was probably meant if the word is a path.

@@ -6,13 +6,13 @@ import ProbeTransport
 
 /// The transports and adapters under test.
 struct SubjectArguments: ParsableArguments {
-    /// The default, which a command that runs a case again need not contain.
+    /// The default, which the command that runs a case again can omit.
     static let standard = ["--transport", "bsd"]
 
     @Option(
         name: .customLong("transport"),
         help: ArgumentHelp(
-            "A transport under test, of those that are built in: \(BuiltInTransports.available.joined(separator: ", ")) (default: bsd). May be given more than once: each case is run by each.",
+            "Built-in transport to test: \(BuiltInTransports.available.joined(separator: ", ")) (default: bsd). May be repeated to run each case with each transport.",
             valueName: "name"),
         completion: .list(BuiltInTransports.names))
     var transports: [String] = []
@@ -20,7 +20,7 @@ struct SubjectArguments: ParsableArguments {
     @Option(
         name: .customLong("adapter"),
         help: ArgumentHelp(
-            "A transport under test behind a program that speaks the adapter protocol: its command line. May be given more than once.",
+            "Command line of a program that provides a transport to test over the adapter protocol. May be repeated.",
             valueName: "command"))
     var adapters: [String] = []
 

@@ -15,26 +15,26 @@ struct TCPProbe: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",
         abstract:
-            "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+            "Run plain-text TCP scenarios, inject the faults of networks and peers, and judge what was on the wire.",
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
-              tcpprobe run Scenarios --out captures    run a folder, captures to captures/
-              tcpprobe merge results/*.json            the reports of all shards
-              tcpprobe check Scenarios                 parse and check, open no socket
-              tcpprobe list Scenarios                  ids, levels and tags of the cases
-              tcpprobe inspect capture.pcapng          the flows of a capture
-              tcpprobe watch --port 8080               packets on loopback as they come
-              tcpprobe proxy 7000 127.0.0.1:6379       pass connections on, in pieces, slowly or late
-              tcpprobe record 7000 127.0.0.1:25 a.scn  write a scenario of what is said
-              tcpprobe connect 127.0.0.1:25            talk to a server by steps, at a prompt
+              tcpprobe run Scenarios --out captures    run a folder, and write captures to captures/
+              tcpprobe merge results/*.json            merge the results of all shards
+              tcpprobe check Scenarios                 check scenarios without running them
+              tcpprobe list Scenarios                  list the cases with their ids, levels and tags
+              tcpprobe inspect capture.pcapng          list the flows of a capture
+              tcpprobe watch --port 8080               show packets on loopback as they arrive
+              tcpprobe proxy 7000 127.0.0.1:6379       forward connections to a server
+              tcpprobe record 7000 127.0.0.1:25 a.scn  record an exchange as a scenario
+              tcpprobe connect 127.0.0.1:25            send steps to a server at a prompt
 
             EXIT CODES:
-              0         all passed (skipped and unsupported cases are named)
+              0         all cases passed (skipped and unsupported cases are reported)
               1         a case failed
-              2         wrong use, or a script that does not check: nothing was run
-              3         error or inconclusive, and nothing failed
-              129, 130, 143  interrupted (HUP, INT, TERM); what was done until then is reported
+              2         invalid usage, or a script with errors; no case was run
+              3         a case ended in an error or was inconclusive, and none failed
+              129, 130, 143  interrupted (SIGHUP, SIGINT, SIGTERM); the results so far are reported
             """,
         version: ProductOrigin.line(program: "tcpprobe", version: version),
         subcommands: [
@@ -56,7 +56,7 @@ struct TCPProbe: ParsableCommand {
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
             Console.standardError.write(
-                "error: the program does not get its arguments: /proc/self/cmdline is needed here\n")
+                "error: can't read the command-line arguments from /proc/self/cmdline\n")
             finish(3)
         }
         // A CI job that omits the subcommand must not succeed.
@@ -74,7 +74,7 @@ struct TCPProbe: ParsableCommand {
         } catch let code as ExitCode {
             finish(code.rawValue)
         } catch let error as RunSessionError {
-            Console.standardError.write("error: the run can't begin: \(error.message)\n")
+            Console.standardError.write("error: can't start the run: \(error.message)\n")
             finish(3)
         } catch {
             // ArgumentParser exits with 64 on invalid usage; this tool exits with 2.

@@ -1,12 +1,12 @@
 import ArgumentParser
 import ProbeBase
 
-/// The option `--allow-target`, shared by `run` and `check`.
+/// The option `--allow-target`, which several subcommands share.
 struct TargetOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and that scripts may connect to and listen on. May be given more than once.",
+            "Allow connecting to and listening on a host, or host:port, that is not loopback. May be repeated.",
             valueName: "host[:port]"))
     var allowed: [String] = []
 
@@ -18,7 +18,7 @@ struct TargetOptions: ParsableArguments {
             return try AllowedTargets(allowed)
         } catch {
             throw ValidationError(
-                "--allow-target \(error.text): it must be a host or host:port, such as 192.0.2.1, db.test:5432 or [2001:db8::1]:80"
+                "--allow-target \(error.text): expected a host or host:port, such as 192.0.2.1, db.test:5432 or [2001:db8::1]:80"
             )
         }
     }

@@ -12,7 +12,7 @@ struct Tshark {
     }
 
     static let advice =
-        "needs tshark, which is not installed: `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
+        "requires tshark, which is not installed: run `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
 
     /// Returns the arguments about a file that all runs share.
     static func arguments(_ path: String, keyLog: String?) -> [String] {
@@ -33,7 +33,7 @@ struct Tshark {
 
     /// Runs tshark and passes on each line of its output, without the line end.
     ///
-    /// - Returns: the exit status; `nil` if tshark could not be started or did not exit by itself.
+    /// - Returns: the exit status; `nil` if tshark could not be started or was killed by a signal.
     func run(_ arguments: [String], line: ([UInt8]) -> Void) -> Int32? {
         // Its own remarks (who runs it, how many packets) are not part of the output.
         let command = ([path] + arguments).map(ShellWord.quoted).joined(separator: " ") + " 2>/dev/null </dev/null"

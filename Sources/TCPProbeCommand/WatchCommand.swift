@@ -11,11 +11,11 @@ import ProbeWire
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show the TCP packets of the loopback interface as they come.",
+        abstract: "Show the TCP packets of the loopback interface as they arrive.",
         discussion: """
-            Each packet is a rung of a ladder: the client on the left, the server on the right. Ctrl-C ends it with a table of the
-            flows and the number of packets that the capture dropped. Only the loopback interface can be watched; for others,
-            capture with dumpcap or tcpdump and use `tcpprobe inspect`.
+            Each packet is a rung of a ladder, with the client on the left and the server on the right. On Ctrl-C, prints a table of the
+            flows and the number of packets that the capture dropped, and exits. Only the loopback interface can be watched; for other
+            interfaces, capture with dumpcap or tcpdump, and use `tcpprobe inspect`.
 
             EXAMPLES:
               tcpprobe watch
@@ -23,38 +23,38 @@ struct WatchCommand: ParsableCommand {
               tcpprobe watch --bpf 'tcp[tcpflags] & tcp-rst != 0' --json
             """)
 
-    @Option(help: ArgumentHelp("The loopback interface.", valueName: "name"))
+    @Option(help: ArgumentHelp("Loopback interface to watch.", valueName: "name"))
     var interface = "lo"
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Only packets from or to this port; may be repeated.", valueName: "port"))
+        help: ArgumentHelp("Show only packets from or to this port. May be repeated.", valueName: "port"))
     var port: [UInt16] = []
 
-    @Option(help: ArgumentHelp("Write the packets to a pcapng file too.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Also write the packets to a pcapng file.", valueName: "file"), completion: .file())
     var write: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
+        help: ArgumentHelp("Width of a line, in columns; default: that of the terminal, or 120.", valueName: "columns"))
     var width: Int?
 
     @OptionGroup var packets: PacketFilterOption
 
-    @Flag(help: "One JSON object a line, as of `inspect --json --flow`; at the end the flows and a summary.")
+    @Flag(help: "Write one JSON object per line, like `inspect --json --flow`, and at the end the flows and a summary.")
     var json = false
 
-    @Flag(help: "Connections of all users: the default for root, who alone may see them.")
+    @Flag(help: "Show the connections of all users. Only root may see them; for root, this is the default.")
     var all = false
 
     func validate() throws {
         if all && getuid() != 0 {
-            throw ValidationError("--all: only root may see everybody's connections")
+            throw ValidationError("--all: only root may see the connections of all users")
         }
         if let width, !(40...10_000).contains(width) {
-            throw ValidationError("--width \(width): it must be 40 to 10000")
+            throw ValidationError("--width \(width): expected a number from 40 to 10000")
         }
-        if port.contains(0) { throw ValidationError("--port 0: there are no packets of port 0") }
+        if port.contains(0) { throw ValidationError("--port 0: no packet has port 0") }
     }
 
     func run() throws {
@@ -63,7 +63,7 @@ struct WatchCommand: ParsableCommand {
         let isRoot = getuid() == 0
         if !isRoot && !SocketOwners.canBeRead {
             Console.standardError.write(
-                "error: whose connections are whose can't be told: /proc/net/tcp can't be read; root may watch all\n")
+                "error: can't determine the owners of connections: /proc/net/tcp can't be read; run as root to watch all of them\n")
             throw ExitCode(3)
         }
         let capture = try open()
@@ -73,7 +73,7 @@ struct WatchCommand: ParsableCommand {
             packetFilter: packetFilter, width: width ?? Console.standardOutput.width, isJSON: json)
         let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
         Console.standardError.write(
-            "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); Ctrl-C ends it\n")
+            "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); press Ctrl-C to stop\n")
         let code = watch.run(interrupts)
         capture.leaveClosingToKernel()
         throw ExitCode(code)
@@ -87,7 +87,7 @@ struct WatchCommand: ParsableCommand {
             return try Capture.open(interface: interface, ports: ports)
         } catch {
             var text = Escaped.text(error.message(executable: executablePath()))
-            if case .notLoopback = error { text += "; capture it with dumpcap or tcpdump, then `tcpprobe inspect`" }
+            if case .notLoopback = error { text += "; capture it with dumpcap or tcpdump, then use `tcpprobe inspect`" }
             Console.standardError.write("error: \(text)\n")
             switch error {
             case .notLoopback, .noSuchInterface: throw ExitCode(2)
@@ -234,8 +234,8 @@ private struct Watch {
             [output] in output.write($0)
         }
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
-        if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
-        if subscription.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
+        if let owners { summary += ", \(owners.hidden) not shown (of other users or unknown owners)" }
+        if subscription.overflowed { summary += "; packets arrived faster than they could be stored: some are missing" }
         if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
         output.write(ConnectionTableText.wrapped(summary, width: width))
     }

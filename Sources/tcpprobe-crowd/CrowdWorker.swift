@@ -77,7 +77,7 @@ struct CrowdWorker {
                 let regex = try ByteRegex(pattern, ignoresCase: flags.contains("i"))
                 matchers[place] = { regex.containsMatch(in: $0) }
             } catch {
-                throw WorkerProblem("the regex /\(Escaped.text(pattern))/ can't be read")
+                throw WorkerProblem("invalid regex /\(Escaped.text(pattern))/")
             }
         }
         return matchers
@@ -197,7 +197,7 @@ struct CrowdWorker {
     private mutating func cannotAccept(_ code: Int32) {
         stopListening()
         WorkerOutput.write(
-            .object([("error", .string("can't take a connection: \(SystemError("accept", code: code).reason)"))]))
+            .object([("error", .string("can't accept a connection: \(SystemError("accept", code: code).reason)"))]))
     }
 
     private mutating func stopListening() {
@@ -238,7 +238,7 @@ struct CrowdWorker {
                 sockets.isStopping = true
                 core.stop(at: probe_monotonic_ns())
                 WorkerOutput.write(.object([("stopped", .boolean(true))]))
-            default: WorkerOutput.write(.object([("error", .string("there is no such order"))]))
+            default: WorkerOutput.write(.object([("error", .string("unknown order"))]))
             }
         }
         return !input.hasEnded

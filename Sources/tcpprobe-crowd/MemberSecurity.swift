@@ -34,7 +34,7 @@ final class MemberSecurity {
                     certificates: try InputFile.contents(of: certificate, limit: 1 << 20),
                     key: try InputFile.contents(of: key, limit: 1 << 20))
             } catch {
-                throw WorkerProblem("a certificate can't be read: \(error.reason)")
+                throw WorkerProblem("can't read a certificate: \(error.reason)")
             }
         }
         do throws(TLSError) { context = try TLSContext(contents) } catch {
@@ -62,7 +62,7 @@ final class MemberSecurity {
     }
 
     func handshake(_ member: Int, _ descriptor: Int32) -> CrowdConnect {
-        guard let link = links[member] else { return .failed("TLS: no session can be made") }
+        guard let link = links[member] else { return .failed("TLS: can't create a session") }
         while true {
             let progress = link.session.handshake()
             send(link, descriptor)

@@ -48,7 +48,7 @@ enum WorkerOutput {
                 var wanted = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&wanted, 1, -1)
             } else if errno != EINTR {
-                return  // Nobody reads it any more.
+                return  // The reader has closed its end.
             }
         }
     }

@@ -23,7 +23,7 @@ default:
         """
         usage: tcpprobe-crowd
 
-        A worker of the crowds of scenarios. `tcpprobe run` starts it by itself, and tells it on stdin what to do.
+        Runs members of a scenario's crowd. `tcpprobe run` starts it automatically, and sends it orders on stdin.
         """)
 }
 if ProgramArguments.words.count > 1 { exit(0) }
@@ -35,7 +35,7 @@ while order == nil, !input.hasEnded {
     order = input.next()
 }
 guard let text = order else { exit(0) }
-guard let told = CrowdOrder(json: text) else { fail("the first line is no order") }
+guard let told = CrowdOrder(json: text) else { fail("the first line is not a valid order") }
 do throws(WorkerProblem) {
     var worker = try CrowdWorker(told)
     try worker.run(input)

@@ -34,11 +34,11 @@ case "--help", "-h":
 
         Serves a transport of a library over tcpprobe's adapter protocol, on stdin and stdout. NAME is one of: \(names)
 
-        `tcpprobe run … --transport NAME` starts it by itself.
+        `tcpprobe run … --transport NAME` starts it automatically.
         """)
 case let name? where arguments.count == 1:
     guard let factory = factories.first(where: { $0.name == name }) else {
-        fail("there is no transport \(String(reflecting: name)); there is: \(names)")
+        fail("unknown transport \(String(reflecting: name)): expected one of \(names)")
     }
     let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
     if let problem = server.serve(factory, version: ProductVersion.text) {

@@ -28,7 +28,7 @@ struct ArrivalTextTests {
         #expect(ArrivalText.pieces(Self.pieces([(7, 0)]), areSegments: false) == "7 bytes, in one read")
         #expect(
             ArrivalText.pieces(Self.pieces([(5, 0), (2, 30)]), areSegments: false)
-                == "5 + 2 bytes, 30 ms apart, by reads")
+                == "5 + 2 bytes, 30 ms apart, in 2 reads")
     }
 
     @Test func aRangeOfTheStreamHasPartsOfSegments() {
