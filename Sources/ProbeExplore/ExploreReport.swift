@@ -73,7 +73,7 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// Failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
-    /// Failures of variations that the program known to be right fails too; the first one at each place.
+    /// Failures of variations that the correct program fails too; the first one at each place.
     package private(set) var ofGood: [CaseResult] = []
     /// Failures at places other than the finding's; the first one at each place.
     package private(set) var others: [CaseResult] = []

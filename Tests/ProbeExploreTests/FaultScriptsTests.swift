@@ -53,7 +53,7 @@ struct FaultScriptsTests {
     @Test func nextClientRunsTheUnchangedScript() throws {
         let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
         let script = try #require(
-            scripts.scripts.first { $0.sentence == "C resets behind 1 of the 7 bytes of `C send line \"hello\"`" })
+            scripts.scripts.first { $0.sentence == "C resets after 1 of the 7 bytes of `C send line \"hello\"`" })
         let text = String(decoding: script.bytes, as: UTF8.self)
         #expect(text.contains("client  Next3 -> P with nodelay off\n"))
         #expect(text.contains("timeout 5s\n"))
@@ -67,12 +67,12 @@ struct FaultScriptsTests {
 
     @Test func vanishedClientMayKeepADescriptorAndIsNotReset() throws {
         let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
-        let script = try #require(scripts.scripts.first { $0.sentence == "C vanishes behind `C connect`" })
+        let script = try #require(scripts.scripts.first { $0.sentence == "C vanishes after `C connect`" })
         let text = String(decoding: script.bytes, as: UTF8.self)
         #expect(text.contains("C ignore rest\nC vanish silently\nwait 400ms\n"))
         #expect(text.contains("P expect descriptors <= (opened_before + 1)\n"))
         #expect(!text.contains("C reset"))
-        let slow = try #require(scripts.scripts.first { $0.sentence == "C reads slowly behind `C connect`" })
+        let slow = try #require(scripts.scripts.first { $0.sentence == "C reads slowly after `C connect`" })
         #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C read 1B every 50ms\n"))
         #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C reset\nNext3 connect\n"))
     }
@@ -100,7 +100,7 @@ struct FaultScriptsTests {
 
     @Test func nobodyListensAnyMoreBehindAFaultOfAServer() throws {
         let scripts = try Self.scripts(Self.client, sent: "OK")
-        let script = try #require(scripts.scripts.first { $0.sentence == "S closes behind `S accept`" })
+        let script = try #require(scripts.scripts.first { $0.sentence == "S closes after `S accept`" })
         #expect(
             String(decoding: script.bytes, as: UTF8.self).contains(
                 "S accept\nS stop listening\nS ignore rest\nS close\nwait 400ms\n"))

@@ -107,6 +107,6 @@ struct ShrinkerTests {
         let result = await Self.shrink(Self.manyCuts(send), sample, runner)
         #expect(
             MinimumSentence(sample.explored(), result).text
-                == "fails where \"one\\r\\n\" is cut at 4, between CR and LF; 3 passes; 10 of 10 runs")
+                == "fails when \"one\\r\\n\" is cut at 4, between CR and LF; 3 passes; 10 of 10 runs")
     }
 }

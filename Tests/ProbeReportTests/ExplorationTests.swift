@@ -14,7 +14,7 @@ import Testing
                 ? []
                 : [
                     Exploration.WrittenScenario(
-                        path: "out/a.min.scn", sentence: "fails where", captures: ["out/a.pcapng"], failed: 2, runs: 3)
+                        path: "out/a.min.scn", sentence: "fails when", captures: ["out/a.pcapng"], failed: 2, runs: 3)
                 ])
         return result
     }
@@ -35,7 +35,7 @@ import Testing
         let members = #""law":"stream","tried":12,"left":3,"inconclusive":1,"exhausted":false,"seed":7"#
         #expect(json.contains("\"exploration\":{\(members),\"written\":[]}"))
         let written =
-            #"{"path":"out/a.min.scn","sentence":"fails where","captures":["out/a.pcapng"],"failed":2,"runs":3}"#
+            #"{"path":"out/a.min.scn","sentence":"fails when","captures":["out/a.pcapng"],"failed":2,"runs":3}"#
         #expect(json.contains("\"exploration\":{\(members),\"written\":[\(written)]}"))
     }
 

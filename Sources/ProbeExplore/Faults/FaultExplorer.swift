@@ -14,7 +14,7 @@ package struct FaultExplorer {
         /// The number of tried faults that neither passed nor failed.
         package var unknown = 0
         package var finding: Finding?
-        /// The number of faults that the program known to be right does not survive either.
+        /// The number of faults that the correct program does not survive either.
         package var ofGood = 0
         /// Why no fault could be tried.
         package var obstacle: String?
@@ -65,13 +65,13 @@ package struct FaultExplorer {
         if report.obstacle != nil { return report }
         if let control = scripts.control {
             guard let job = job(control.bytes) else {
-                report.obstacle = "the script can't be repeated for another client in one run"
+                report.obstacle = "the script can't be repeated for another client in the same run"
                 return report
             }
             let results = await results(Array(repeating: job, count: 3))
             if let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) {
                 report.obstacle =
-                    "the program does not serve the same script twice as faults need it: \(other.findings.first?.summary ?? other.verdict.rawValue)"
+                    "the program does not serve the same script twice, which testing faults requires: \(other.findings.first?.summary ?? other.verdict.rawValue)"
                 return report
             }
         }
@@ -79,7 +79,7 @@ package struct FaultExplorer {
         if let crowded = scripts.crowdedControl, await !passes(crowded) {
             rest = rest.filter { $0.verb != crowded.verb }[...]
             report.note =
-                "the program serves one client at a time, so no client vanishes: it would keep it from the next one"
+                "the program serves one client at a time, so vanishing clients were not tried: they would block the next one"
         }
         report.all = rest.count
         let start = MonotonicTime.now
@@ -108,7 +108,7 @@ package struct FaultExplorer {
                     continue
                 }
                 report.finding = Finding(
-                    sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
+                    sentence: "fails when \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
                     result: result, rate: rate)
                 if rate.failed == rate.runs { return report }
                 // Another kind of fault may fail for another reason.

@@ -9,7 +9,7 @@ package import ProbeScenario
 package struct FaultScripts {
     /// One fault, and the script that injects it.
     package struct Script: Sendable {
-        /// A description, such as `C resets behind "NO" of "NOOP\r\n"`.
+        /// A description, such as ``C resets after `C connect` ``.
         package var sentence: String
         package var bytes: [UInt8]
         /// The step of the explored script at which the fault occurs.
@@ -74,7 +74,7 @@ package struct FaultScripts {
             let parts = Parts(base.scenario, endpoint: endpoint, program: program.name.value)
         else {
             obstacle =
-                "--faults needs a script with one program and one endpoint: a client that connects to it, or a server that accepts it, by a step outside of blocks"
+                "--faults requires a script with one program and one endpoint: a client that connects to the program, or a server that accepts its connection, in a step outside any block"
             return
         }
         let isServer = if case .client = endpoint.kind { true } else { false }
@@ -88,7 +88,7 @@ package struct FaultScripts {
             let head = Array(parts.body[..<index])
             for fault in Fault.allCases {
                 add(
-                    parts, head, "", fault, ("behind `\(shown(parts.body[index - 1]))`", parts.body[index - 1].span),
+                    parts, head, "", fault, ("after `\(shown(parts.body[index - 1]))`", parts.body[index - 1].span),
                     isServer)
                 for (prefix, place) in beginnings(of: step, endpoint.name.value) {
                     add(parts, head, prefix, fault, (place, step.span), isServer)
@@ -137,7 +137,7 @@ package struct FaultScripts {
                 let part = StreamStatements.escaped(site.bytes.prefix(count))
                 return (
                     "\(actor) send \"\(part)\"\n",
-                    "behind \(count) of the \(site.bytes.count) bytes of `\(shown(step))`"
+                    "after \(count) of the \(site.bytes.count) bytes of `\(shown(step))`"
                 )
             }
     }

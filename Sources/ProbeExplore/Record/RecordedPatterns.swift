@@ -81,7 +81,7 @@ struct RecordedPatterns: Sendable {
                 }
                 throw RecordedScript.Obstacle(
                     text:
-                        "the two recordings are not of the same exchange: from the \(ordinal(number)) line or message on they differ, which is \(text(of: unit)) in the first one"
+                        "the two recordings are not of the same exchange: they differ from line or message \(number + 1) on, which is \(text(of: unit)) in the first one"
                 )
             }
             next[unit.side] = index + 1
@@ -91,7 +91,7 @@ struct RecordedPatterns: Sendable {
         if !areCut, rest.contains(where: { !$0.isEnd }) {
             throw RecordedScript.Obstacle(
                 text:
-                    "the two recordings are not of the same exchange: the second one goes on behind the end of the first"
+                    "the two recordings are not of the same exchange: the second one continues after the end of the first"
             )
         }
         if areCut, let last = pairs.last, last.0.kind == .bytes, last.0.bytes.count != last.1.bytes.count {
@@ -107,7 +107,7 @@ struct RecordedPatterns: Sendable {
         case .tls: "the beginning of TLS"
         case .fin, .truncated, .notify: "the \(actor)'s end"
         case .reset: "the \(actor)'s reset"
-        case .alert: "an alert of the \(actor)"
+        case .alert: "an alert from the \(actor)"
         }
     }
 
@@ -123,7 +123,7 @@ struct RecordedPatterns: Sendable {
         if first.kind == .bytes, pair[0].count != pair[1].count {
             throw RecordedScript.Obstacle(
                 text:
-                    "\(Escaped.phrase(pair[0])) of the first recording has another length in the second one, and is no line: `--framing` says what a message is"
+                    "\(Escaped.phrase(pair[0])) in the first recording has a different length in the second one, and is not a line; specify the framing with `--framing`"
             )
         }
         if first.kind == .line, let tokens = RecordedToken.aligned(pair[0], pair[1]),
@@ -182,8 +182,6 @@ struct RecordedPatterns: Sendable {
         variables.append(Variable(name: name, values: values, isTime: isTime))
         return name
     }
-
-    private static func ordinal(_ number: Int) -> String { "\(number + 1)." }
 
     /// Returns the number of equal bytes before and after the difference. A word that differs is taken as a whole.
     private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, behind: Int) {

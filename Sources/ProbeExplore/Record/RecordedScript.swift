@@ -39,8 +39,8 @@ package struct RecordedScript: Sendable {
     }
 
     private static let unreadable =
-        "the connection speaks TLS: what was said can't be read. A capture can be recorded, with the secrets that a program writes into the "
-        + "file of SSLKEYLOGFILE: `tcpprobe proxy 7000 HOST:PORT --write capture.pcapng`, then `tcpprobe record --from capture.pcapng "
+        "the connection uses TLS, so its data can't be read. Record from a capture instead, with the secrets that a program writes to the "
+        + "file in SSLKEYLOGFILE: run `tcpprobe proxy 7000 HOST:PORT --write capture.pcapng`, then `tcpprobe record --from capture.pcapng "
         + "--keylog FILE session.scn`"
 
     package private(set) var bytes: [UInt8] = []
@@ -71,7 +71,7 @@ package struct RecordedScript: Sendable {
     package init(_ conversations: [RecordedConversation], _ options: Options) throws(Obstacle) {
         self.options = options
         guard let first = conversations.first, !first.isEmpty else {
-            throw Obstacle(text: "nothing was said on the connection")
+            throw Obstacle(text: "no data was sent on the connection")
         }
         if conversations.contains(where: { $0.firstOfTLS != nil }) {
             throw Obstacle(text: Self.unreadable, isTLS: true)
@@ -85,18 +85,18 @@ package struct RecordedScript: Sendable {
         hasReachedLimit = isLong || conversations.contains(where: \.hasReachedLimit)
         if isLong {
             notes.append(
-                "the scenario ends behind \(options.mostUnits) lines and messages, which is the limit. `--framing none` makes one step of what one side says"
+                "the scenario ends after \(options.mostUnits) lines and messages, which is the limit; with `--framing none`, everything that one side sends in a turn is one step"
             )
         }
         patterns = try RecordedPatterns(units, own: Self.sides(of: options.role), areCut: isCut)
         write(patterns.units)
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         guard case .formatted(let formatted) = ScenarioFormatter.format(path: "recorded.scn", bytes: text) else {
-            throw Obstacle(text: "what was recorded can't be said in the language: this is a bug of tcpprobe")
+            throw Obstacle(text: "the recording can't be expressed in the language: this is a bug in tcpprobe")
         }
         if first.handshake?.hasClientCertificate ?? false, options.role == .client {
             notes.append(
-                "the client showed a certificate: `cert \"FILE\" key \"FILE\"` behind `tls` says which one, where the server asks for it"
+                "the client presented a certificate: if the server requests one, add `cert \"FILE\" key \"FILE\"` after `tls`"
             )
         }
         let files = files
@@ -106,7 +106,7 @@ package struct RecordedScript: Sendable {
             return found.bytes
         }
         if compiled.plan == nil, let problem = compiled.diagnostics.first(where: { $0.severity == .error }) {
-            throw Obstacle(text: "what was recorded makes no right scenario: \(problem.text)")
+            throw Obstacle(text: "the recording does not make a valid scenario: \(problem.text)")
         }
         bytes = formatted
     }

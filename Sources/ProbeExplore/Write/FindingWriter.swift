@@ -64,17 +64,17 @@ package struct FindingWriter {
         try put(moved, name, &written)
         if finding.shrunk.hasReachedDeadline {
             written.notes.append(
-                "the time for leaving out steps was over, so some may be left that are not needed; `tcpprobe shrink` of this file goes on"
+                "the time for removing steps ran out, so unneeded steps may remain; run `tcpprobe shrink` on this file to continue"
             )
         }
         if finding.shrunk.keepsPremises {
             written.notes.append(
-                "what precedes the failing step was kept: only a correct program can show which of it the failure needs. `--good COMMAND` names one"
+                "everything before the failing step was kept: only a correct program can show what the failure needs; name one with `--good COMMAND`"
             )
         }
         if finding.shrunk.hasUnsureReduction {
             written.notes.append(
-                "a smaller scenario was dropped, because it did not pass each time without the bug")
+                "a smaller scenario was discarded, because it did not always pass without the bug")
         }
         let plain = self.moved(written.passing, to: target, name)
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
@@ -84,7 +84,7 @@ package struct FindingWriter {
         written.rate = await rate(of: job)
         if written.rate.failed == 0 {
             written.notes.append(
-                "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on what was left out"
+                "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on something that was left out"
             )
         }
         if let passing = self.job(
@@ -144,12 +144,12 @@ package struct FindingWriter {
         for copy in moved.copies { try self.copy(copy) }
         if moved.hasUnknownFiles {
             written.notes.append(
-                "a file whose name is computed while the script runs was not copied; it belongs below \(folderPath)/\(name).files"
+                "a file whose name is computed while the script runs was not copied; put it below \(folderPath)/\(name).files"
             )
         }
         guard let earlier = try folder.replaceKeepingEarlier("\(name).min.scn", with: moved.bytes) else { return }
         for capture in captureNames(name) { try folder.moveToEarlier(capture) }
-        written.notes.append("the \(name).min.scn of before is \(folderPath)/\(Folder.earlierName)/\(earlier) now")
+        written.notes.append("the previous \(name).min.scn was moved to \(folderPath)/\(Folder.earlierName)/\(earlier)")
     }
 
     private func captureNames(_ name: String) -> [String] {
@@ -179,14 +179,14 @@ package struct FindingWriter {
             path: path, bytes: bytes, allowing: runner.configuration.allowedTargets, loader: FileAccess.load)
         guard let plan = compiled.plan else {
             written.notes.append(
-                "the written scenario is not right as it stands: "
+                "the written scenario has an error: "
                     + (compiled.diagnostics.first { $0.severity == .error }?.text ?? "it does not compile"))
             return nil
         }
         let label = runner.job.casePlan.label
         guard let casePlan = plan.cases.first(where: { $0.label == label }) ?? plan.cases.first else { return nil }
         if plan.cases.count > 1 {
-            written.notes.append("only the case \(label) of the written scenario is the one that failed")
+            written.notes.append("of the cases in the written scenario, only \(label) is the one that failed")
         }
         var job = RunJob(
             plan: plan, casePlan: casePlan, index: StepIndex(plan.scenario), id: id, path: path, folder: folder)

@@ -11,27 +11,27 @@ package struct MinimumSentence {
         self.result = result
     }
 
-    /// The sentence, such as `fails where "250 OK\r\n" is cut at 7, between CR and LF; 6 and 8 pass; 10 of 10 runs`.
+    /// The sentence, such as `fails when "250 OK\r\n" is cut at 7, between CR and LF; 6 and 8 pass; 10 of 10 runs`.
     package var text: String {
         let variation = result.candidate.variation
         if variation.isEmpty { return "fails as it is; \(result.rate.text)" }
         var parts = variation.cutSends.map { cut($0, variation) }
         parts += variation.joined.map { group in
             let values = group.map(shown)
-            return "\(values.dropLast().joined(separator: ", ")) and \(values.last ?? "") leave in one piece"
+            return "\(values.dropLast().joined(separator: ", ")) and \(values.last ?? "") are sent in one piece"
         }
-        parts += variation.fins.map { "\(shown($0.send)) leaves in one segment with the FIN" }
+        parts += variation.fins.map { "\(shown($0.send)) is sent in one segment with the FIN" }
         for change in variation.changes {
             switch change {
-            case .option(let actor, let option): parts.append("\(actor) has \(option.text)")
+            case .option(let actor, let option): parts.append("\(actor) uses \(option.text)")
             case .slowReading(let actor, _, let bytes):
-                parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) each millisecond")
+                parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) per millisecond")
             case .records(let send, let size):
-                parts.append("\(shown(send)) leaves in TLS records of \(ByteText.count(size, "byte"))")
+                parts.append("\(shown(send)) is sent in TLS records of \(ByteText.count(size, "byte"))")
             case .cut, .join, .fin: break
             }
         }
-        var text = "fails where " + parts.joined(separator: " and ")
+        var text = "fails when " + parts.joined(separator: " and ")
         if let neighbours { text += "; \(neighbours)" }
         return "\(text); \(result.rate.text)"
     }
@@ -73,7 +73,7 @@ package struct MinimumSentence {
                 if bytes[start...].starts(with: terminator) { return "inside the terminator" }
             }
         }
-        if before == 10 { return "behind a line" }
+        if before == 10 { return "after a line" }
         if behind == 13 || behind == 10 { return "before the end of a line" }
         return nil
     }
