@@ -6,23 +6,23 @@ SWIFT           ?= swift
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
-# For every build; for the test run alone; for `run`.
+# Options for every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
-# What happened to each test, for the list of those that were skipped.
+# The events of the test run, from which skipped tests are listed.
 TEST_EVENTS      = $(SCRATCH)/test-events.jsonl
 RUN_FLAGS       ?=
 SCENARIOS       ?= Scenarios/crlf.scn
 # The program that runs the end-to-end tests, given the tool's path. Its last line is `N passed, N failed`.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
-# For `mutants`: the names of some, or --all.
+# For `mutants`: the names of mutants, or --all.
 MUTANT_FLAGS    ?=
-# For `slurm`: folders of scenarios, instead of some of the conformance suite.
+# For `slurm`: folders of scenarios to run instead of a part of the conformance suite.
 SLURM_FLAGS     ?=
-# For `explore`: the names of some, --seeds 7,1,2,3,4,5.
+# For `explore`: the names of programs, or --seeds 7,1,2,3,4,5.
 EXPLORE_FLAGS   ?=
-# For `fuzz`. For its target `verdicts` also the tool (the release build if none is given), a seed, and a pair to run again.
+# For `fuzz`. Its target `verdicts` also accepts the tool (default: the release build), a seed, and a pair to run again.
 TARGET          ?= script
 SECONDS         ?= 60
 FUZZ_TOOL       ?=
@@ -31,14 +31,14 @@ PAIR            ?=
 FUZZ_FLAGS      ?=
 # The folder that `install` installs into, below DESTDIR if that is set.
 PREFIX          ?= /usr/local
-# The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` beside it; if none is given, all are built.
+# The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` next to it. If it is not set, all three are built.
 INSTALL_TOOL    ?=
-# The folder that packages are written to, and the build whose objects are in them; if none is given, it is the release build.
+# The folder that packages are written to, and the build whose objects they contain (default: the release build).
 PACKAGES        ?= .build-packages
 PACKAGE_BUILD   ?=
-# For `test-packages`: the releases of Debian that the tarball is used on. The Debian package is used on bookworm.
+# For `test-packages`: the Debian releases on which the tarball is tested. The Debian package is tested on bookworm.
 PACKAGE_SYSTEMS ?= bookworm bullseye
-# Of the Debian package; gzip is faster.
+# The compression of the Debian package; gzip is faster.
 COMPRESSION     ?= xz
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
@@ -56,20 +56,20 @@ help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-deps: ## Install the C libraries' development packages that are missing
+deps: ## Install missing development packages of C libraries
 	@Scripts/install-libraries
 
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-crowd $(FLAGS)
 
-build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio, nio-websocket and flyingsocks
+build-subjects: deps ## Build tcpprobe-subjects (debug), for --transport nio, nio-websocket and flyingsocks
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-subjects $(FLAGS)
 
-run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...)
+run: build ## Build, then run Scenarios/crlf.scn, or make run SCENARIOS=...
 	$(TOOL) run $(RUN_FLAGS) $(SCENARIOS)
 
-test: deps ## Build and run every test
+test: deps ## Build and run all tests
 	$(SWIFT) build --scratch-path $(SCRATCH) --build-tests $(FLAGS)
 	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
 		$(FLAGS) $(TEST_FLAGS) || { Scripts/skipped-tests $(TEST_EVENTS) || true; exit 1; }
@@ -79,11 +79,11 @@ test: deps ## Build and run every test
 test-example: deps ## Build and test the example packages that use the library
 	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
-test-chat: build ## Build the chat, test its client, and run the scenarios of its room
+test-chat: build ## Build the chat example, test its client, and run its server's scenarios
 	$(SWIFT) test --package-path Examples/Chat --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	PATH="$(abspath $(SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(SCRATCH)/captures $(RUN_FLAGS)
 
-test-protobuf: build ## Run the conformance cases about protobuf against Swift's library and Python's (PyPI: protobuf)
+test-protobuf: build ## Run the protobuf conformance cases against the Swift and Python libraries (PyPI: protobuf)
 	$(SWIFT) test --package-path Examples/Protobuf --scratch-path $(SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(TOOL) run Scenarios/conformance/protobuf --adapter "python3 Examples/Protobuf/protobuf_adapter.py" \
 		--out $(SCRATCH)/captures --strict $(RUN_FLAGS)
@@ -94,67 +94,67 @@ test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	LD_PRELOAD=$(abspath $(TSAN_SCRATCH)/mutex.so) $(SWIFT) test --scratch-path $(TSAN_SCRATCH) --skip-build --sanitize=thread \
 		--disable-xctest $(FLAGS) $(TEST_FLAGS)
 
-check-scenarios: build ## Parse and check every scenario, without running it
+check-scenarios: build ## Check all scenarios without running them
 	$(TOOL) check Scenarios Benchmarks
 
-mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
+mutants: build ## Run the conformance suite with broken transports, each of which must be caught (MUTANT_FLAGS=splitlines runs one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
 
-explore: build ## Find the planted bugs of Tests/Explore, and nothing in the programs without (EXPLORE_FLAGS=quit-first is only one)
+explore: build ## Find the planted bugs in Tests/Explore, and none in the correct programs (EXPLORE_FLAGS=quit-first runs one)
 	Tests/Explore/run $(abspath $(TOOL)) $(EXPLORE_FLAGS)
 
-slurm: build ## Run shards and shares of a crowd on a Slurm of three nodes that the test starts here (SLURM_FLAGS=FOLDER is another suite)
+slurm: build ## Run shards and crowd shares on a local Slurm cluster of three nodes (SLURM_FLAGS=FOLDER runs another suite)
 	Tests/Slurm/run $(abspath $(TOOL)) $(SLURM_FLAGS)
 
-delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
+delays: build ## Run the conformance suite with a correct transport that reports late: the verdicts must not change
 	Tests/Delays/run $(abspath $(TOOL)) --whole
 
-editors: build ## Generate the editors' grammars and the reference's tables
+editors: build ## Generate the editor grammars and the tables of the reference
 	$(TOOL) generate-language $(CURDIR)
 
-docs: build ## Write the conformance cases as a page, into .build/conformance-cases.md
+docs: build ## Write the conformance cases as a page to .build/conformance-cases.md
 	Scripts/conformance-page $(abspath $(TOOL)) $(SCRATCH)/conformance-cases.md
 
-lint: ## Check the sources' layout and the shell scripts
+lint: ## Check the formatting of the sources, and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
 	@if command -v shellcheck >/dev/null 2>&1; then shellcheck $(SHELL_SCRIPTS); \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
-format: ## Format the sources as lint requires
+format: ## Format the sources
 	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
 
-release: deps ## Build the three programs for release, into .build-release
+release: deps ## Build the three programs for release in .build-release
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-subjects $(FLAGS)
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-crowd $(FLAGS)
 
-bench: release ## Measure the figures and compare them with the targets and with other tools (BENCH_FLAGS=--quick is shorter)
+bench: release ## Run the benchmarks, and compare the results with the targets and with other tools (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
 
-install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): the programs, completions, manual pages, editors' files, documents
+install: $(if $(INSTALL_TOOL),,release) ## Install the programs, completions, manual pages, editor files and documents below PREFIX (/usr/local)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
 
-uninstall: ## Remove the files that install has put below PREFIX
+uninstall: ## Remove the installed files below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
-deb: $(if $(PACKAGE_BUILD),,release) ## Make the Debian package, into .build-packages (needs dpkg-dev)
+deb: $(if $(PACKAGE_BUILD),,release) ## Build the Debian package in .build-packages (requires dpkg-dev)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	COMPRESSION=$(COMPRESSION) SWIFT=$(SWIFT) Packaging/deb $(PACKAGED) $(MANUAL) $(PACKAGES)
 
-tarball: $(if $(PACKAGE_BUILD),,release) ## Make tcpprobe-VERSION-linux-ARCH.tar.gz for any glibc from 2.31 on, into .build-packages (needs apt)
+tarball: $(if $(PACKAGE_BUILD),,release) ## Build tcpprobe-VERSION-linux-ARCH.tar.gz for glibc 2.31 or later in .build-packages (requires apt)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	SWIFT=$(SWIFT) Packaging/tarball $(PACKAGED) $(MANUAL) $(PACKAGES)
 
-sbom: $(if $(PACKAGE_BUILD),,release) ## Write tcpprobe.spdx.json, THIRD-PARTY-LICENSES and copyright, into .build-packages/bill
+sbom: $(if $(PACKAGE_BUILD),,release) ## Write tcpprobe.spdx.json, THIRD-PARTY-LICENSES and copyright to .build-packages/bill
 	SWIFT=$(SWIFT) Packaging/bill-of-materials $(PACKAGED) $(PACKAGES)/bill --linked shared
 
-test-packages: deb tarball ## Install both packages on a bare Debian 12 and use them there, as root and as a user (needs root and debootstrap)
+test-packages: deb tarball ## Install both packages on a minimal Debian 12, and test them as root and as a user (requires root and debootstrap)
 	Tests/Packages/run $(PACKAGES) $(PACKAGE_SYSTEMS)
 
-fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|results|lsp|dns|verdicts SECONDS=600
+fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one component: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|results|lsp|dns|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
-clean: ## Remove the builds and the captures
+clean: ## Remove all build products and captures
 	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(PACKAGES) tcpprobe-out
