@@ -59,7 +59,7 @@ help: ## Show this list
 deps: ## Install missing development packages of C libraries
 	@Scripts/install-libraries
 
-build: deps ## Build (debug)
+build: deps ## Build tcpprobe and tcpprobe-crowd (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-crowd $(FLAGS)
 

@@ -1,11 +1,11 @@
-// Linked into the programs of the tarball only (Packaging/link-portable), which need nothing but glibc 2.31 of the machine that they run on.
+// Linked only into the programs of the tarball (Packaging/link), which require nothing but glibc 2.31 on the machine that runs them.
 #include <stdlib.h>
 
 struct pcap;
 typedef struct pcap_if_list pcap_if_list_t;
 
-// Debian's archive of libpcap can also capture what is said on D-Bus, and would bring libdbus, libsystemd and more with it. These two take the
-// place of that part: no interface belongs to it.
+// Debian's static libpcap can also capture D-Bus messages, and would require libdbus, libsystemd and others. These two functions replace that
+// part; they report that it has no interfaces.
 struct pcap *dbus_create(const char *device, char *problem, int *is_ours);
 int dbus_findalldevs(pcap_if_list_t *devices, char *problem);
 
@@ -22,7 +22,7 @@ int dbus_findalldevs(pcap_if_list_t *devices, char *problem) {
     return 0;
 }
 
-// std::__throw_bad_array_new_length(), which the runtime of Swift calls and the C++ library of GCC 10 does not have. Nothing in the runtime
-// catches exceptions: it would end the program as well.
+// std::__throw_bad_array_new_length(), which the Swift runtime calls and the C++ library of GCC 10 lacks. Nothing in the runtime catches
+// exceptions, so throwing one would end the program too.
 void _ZSt28__throw_bad_array_new_lengthv(void);
 void _ZSt28__throw_bad_array_new_lengthv(void) { abort(); }
