@@ -30,7 +30,9 @@ package struct ArrivalText: Sendable {
             lines.append("\(mark) \(shown)\(line.count > longestLine ? "… (\(line.count) bytes)" : "")")
             rest = rest[end...]
         }
-        if bytes.count > mostBytes { lines.append("\(mark) … and \(ByteText.count(bytes.count - mostBytes, "more byte"))") }
+        if bytes.count > mostBytes {
+            lines.append("\(mark) … and \(ByteText.count(bytes.count - mostBytes, "more byte"))")
+        }
         return lines
     }
 

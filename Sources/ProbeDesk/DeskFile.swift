@@ -25,7 +25,8 @@ struct DeskFile {
             throw Problem(text: "`save` requires a file name that ends with .scn, as in `save session.scn`")
         }
         if SmallFile.exists(path), !force, !known.contains(path) {
-            throw Problem(text: "\(Escaped.text(path)) already exists; use `save \(Escaped.text(path)) --force` to replace it")
+            throw Problem(
+                text: "\(Escaped.text(path)) already exists; use `save \(Escaped.text(path)) --force` to replace it")
         }
         (self.path, self.name) = (path, name)
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

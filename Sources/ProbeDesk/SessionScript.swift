@@ -103,7 +103,9 @@ package struct SessionScript: Sendable {
         guard let plan = result.plan else {
             throw Problem(text: Self.text(of: result))
         }
-        guard plan.scenario.steps.count > contextCount else { throw Problem(text: "error: the input contains no step\n") }
+        guard plan.scenario.steps.count > contextCount else {
+            throw Problem(text: "error: the input contains no step\n")
+        }
         return Extension(plan: plan, first: contextCount, text: text)
     }
 

@@ -17,7 +17,8 @@ struct AdapterCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Transport to serve: \(BuiltInTransports.available.joined(separator: ", ")).", valueName: "name"),
+        help: ArgumentHelp(
+            "Transport to serve: \(BuiltInTransports.available.joined(separator: ", ")).", valueName: "name"),
         completion: .list(BuiltInTransports.names))
     var transport: String
 

@@ -24,7 +24,8 @@ struct DeskOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With piped input, end the session when the peer has been silent for this time after the last step.", valueName: "time"))
+            "With piped input, end the session when the peer has been silent for this time after the last step.",
+            valueName: "time"))
     var linger = "1s"
 
     @Option(

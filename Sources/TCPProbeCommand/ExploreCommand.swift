@@ -37,7 +37,8 @@ struct ExploreCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Seed of the search: the same number gives the same variations in the same order.", valueName: "n"))
+        help: ArgumentHelp(
+            "Seed of the search: the same number gives the same variations in the same order.", valueName: "n"))
     var seed = 0
 
     @Option(

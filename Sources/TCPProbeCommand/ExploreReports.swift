@@ -92,7 +92,11 @@ final class ExploreReports: Sendable {
         case .unstable(let passed, let runs, let other):
             return result(
                 of: job, .inconclusive,
-                [about(other, "the scenario passes only \(passed) of \(runs) runs as it is, so its variations prove nothing")],
+                [
+                    about(
+                        other,
+                        "the scenario passes only \(passed) of \(runs) runs as it is, so its variations prove nothing")
+                ],
                 other.timeline)
         case .nothingToVary:
             return result(

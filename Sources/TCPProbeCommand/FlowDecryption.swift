@@ -99,7 +99,8 @@ struct FlowDecryption {
         let advice =
             "use `--keylog FILE` with a key log that the client or the server wrote (SSLKEYLOGFILE); a run's captures contain the secrets unless `--no-secrets` was given"
         if lines.isEmpty {
-            let place = keyLog.map { "neither the capture nor \(Escaped.text($0)) contains" } ?? "the capture contains no"
+            let place =
+                keyLog.map { "neither the capture nor \(Escaped.text($0)) contains" } ?? "the capture contains no"
             throw fail("the flow uses TLS, but \(place) TLS secrets: \(advice)")
         }
         // Secrets of an RSA key exchange are not identified by the client random.

@@ -67,7 +67,8 @@ struct InspectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Show each message and where segments cut it; with --check, the framing of the messages that `messages` counts.", valueName: "framing"))
+            "Show each message and where segments cut it; with --check, the framing of the messages that `messages` counts.",
+            valueName: "framing"))
     var framing: Framing?
 
     @Option(
@@ -77,7 +78,8 @@ struct InspectCommand: ParsableCommand {
     var check: [String] = []
 
     @Option(
-        help: ArgumentHelp("Judge the wire statements in a file; - reads standard input. May be repeated.", valueName: "file"),
+        help: ArgumentHelp(
+            "Judge the wire statements in a file; - reads standard input. May be repeated.", valueName: "file"),
         completion: .file())
     var checks: [String] = []
 

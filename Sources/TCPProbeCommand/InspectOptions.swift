@@ -83,7 +83,9 @@ struct SideOptions: ParsableArguments {
         if let mode = exclusive.first {
             throw ValidationError("--side both and \(mode) are mutually exclusive; choose left or right")
         }
-        if files.contains("-") { throw ValidationError("--side both requires a file that can be read twice, not a pipe") }
+        if files.contains("-") {
+            throw ValidationError("--side both requires a file that can be read twice, not a pipe")
+        }
     }
 }
 
@@ -97,7 +99,8 @@ struct DecryptionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --decrypt, a key log with the secrets, which many programs write to the file in SSLKEYLOGFILE.", valueName: "file"),
+            "With --decrypt, a key log with the secrets, which many programs write to the file in SSLKEYLOGFILE.",
+            valueName: "file"),
         completion: .file())
     var keyLog: String?
 

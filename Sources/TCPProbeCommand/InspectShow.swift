@@ -81,7 +81,8 @@ struct InspectShow {
                 let source = try CaptureSource(path: file)
                 guard source.isRegular else {
                     output.flush()
-                    return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe").rawValue
+                    return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe")
+                        .rawValue
                 }
                 let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
                 chosen.filter = criteria.applied(to: filter, in: inspection)
@@ -363,7 +364,9 @@ extension InspectShow {
         // the first close for the end.
         let isOrdinary =
             path != "-" && FileStatus(at: path).map { [S_IFREG, S_IFDIR].contains($0.mode & S_IFMT) } ?? true
-        if isOrdinary, let failure = open(path).failure { return fail(page: "\(failure); choose another path", code: 2) }
+        if isOrdinary, let failure = open(path).failure {
+            return fail(page: "\(failure); choose another path", code: 2)
+        }
         let isRegular = source.isRegular
         let observer = FlowsPageObserver(limit: FlowsPage.mostFlows, decrypts: decryption != nil)
         let inspection: Inspection
@@ -626,7 +629,8 @@ extension InspectShow {
     private static func remark(on steps: Set<String>) -> String {
         let shown = steps.sorted().prefix(3).map { Escaped.text($0) }.joined(separator: ", ")
         let more = steps.count > 3 ? " and \(steps.count - 3) more" : ""
-        return "judged as in the run at \(shown)\(more), on the packets that it had seen by then (`--whole` judges all packets)"
+        return
+            "judged as in the run at \(shown)\(more), on the packets that it had seen by then (`--whole` judges all packets)"
     }
 
     /// Returns the packets of a scope that arrived over links; `nil` without links, or for a single end of them.

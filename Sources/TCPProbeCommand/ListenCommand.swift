@@ -19,7 +19,8 @@ struct ListenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "address")
+            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.",
+            valueName: "address")
     )
     var address: String
 
@@ -30,7 +31,8 @@ struct ListenCommand: ParsableCommand {
     var cert: String?
 
     @Option(
-        help: ArgumentHelp("Private key (PEM) of the certificate; default: the one in the file of --cert.", valueName: "file"),
+        help: ArgumentHelp(
+            "Private key (PEM) of the certificate; default: the one in the file of --cert.", valueName: "file"),
         completion: .file())
     var key: String?
 

@@ -7,7 +7,9 @@ import ProbeSystem
 struct ProtobufOptions: ParsableArguments {
     @Flag(
         name: .customLong("protobuf"),
-        help: "With --framing, decode each message as protobuf and show field numbers; for a length-delimited stream, use --framing varint.")
+        help:
+            "With --framing, decode each message as protobuf and show field numbers; for a length-delimited stream, use --framing varint."
+    )
     var isOn = false
 
     @Option(

@@ -32,7 +32,9 @@ enum ProxyAddress {
         } else if host.contains(":") {
             throw Failure.wrongUse("\(Escaped.text(text)): an IPv6 address must be in brackets, as in [::1]:7000")
         }
-        if host.isEmpty { throw Failure.wrongUse("\(Escaped.text(text)) has no host: expected an address such as \(example)") }
+        if host.isEmpty {
+            throw Failure.wrongUse("\(Escaped.text(text)) has no host: expected an address such as \(example)")
+        }
         return (host, port)
     }
 

@@ -28,7 +28,8 @@ struct ProxyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.", valueName: "listen"))
+            "Address to listen on: a port on 127.0.0.1, 0 for a free one, or an address with a port.",
+            valueName: "listen"))
     var listen: String
 
     @Argument(help: ArgumentHelp("Server to connect to.", valueName: "host:port"))
@@ -76,7 +77,8 @@ struct ProxyCommand: ParsableCommand {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one" : ""))
+                        ? "\n  hint: another program uses the port (`ss -ltnp` shows it); use port 0 for a free one"
+                        : ""))
         }
         let record = try write.map { path in
             try ProxyRecord(path: path, executable: executablePath(), listener: listener.address, target: destination)
@@ -89,7 +91,8 @@ struct ProxyCommand: ParsableCommand {
             session.runAsWorker()
             throw ExitCode(0)
         }
-        Console.standardError.write("listening on \(session.address), forwarding to \(destination); press Ctrl-C to stop\n")
+        Console.standardError.write(
+            "listening on \(session.address), forwarding to \(destination); press Ctrl-C to stop\n")
         let signal = session.run(until: interrupts)
         throw ExitCode(session.end() ? (signal > 0 ? 128 + signal : 3) : 3)
     }

@@ -73,7 +73,9 @@ final class ProxyRecord {
             start: began, end: UInt64(clamping: probe_realtime_ns()), received: UInt64(clamping: count + dropped),
             dropped: UInt64(clamping: dropped))
         if let failure = file.finish(statistics) { note(failure) }
-        if dropped > 0 { Console.standardError.write("note: the capture dropped \(ByteText.count(dropped, "packet"))\n") }
+        if dropped > 0 {
+            Console.standardError.write("note: the capture dropped \(ByteText.count(dropped, "packet"))\n")
+        }
         capture.leaveClosingToKernel()
         guard let failure else { return true }
         Console.standardError.write("error: --write: \(failure)\n")

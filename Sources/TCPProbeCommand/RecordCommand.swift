@@ -45,7 +45,8 @@ struct RecordCommand: ParsableCommand {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows of the same exchange whose differences become patterns.", valueName: "n"))
+            "With --from, the number of the flow to record; default: 0. May be given twice, for two flows of the same exchange whose differences become patterns.",
+            valueName: "n"))
     var flow: [Int] = []
 
     @Option(
@@ -65,7 +66,8 @@ struct RecordCommand: ParsableCommand {
     @Option(
         name: [.customLong("keylog"), .customLong("key-log")],
         help: ArgumentHelp(
-            "With --from, a key log with TLS secrets, which many programs write to the file in SSLKEYLOGFILE.", valueName: "file"),
+            "With --from, a key log with TLS secrets, which many programs write to the file in SSLKEYLOGFILE.",
+            valueName: "file"),
         completion: .file())
     var keyLog: String?
 

@@ -54,7 +54,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Number added to each seed in the scripts, to get other random bytes and cuts.", valueName: "n"))
+        help: ArgumentHelp(
+            "Number added to each seed in the scripts, to get other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
     @Option(help: ArgumentHelp("Folder for captures.", valueName: "dir"), completion: .directory)
@@ -301,7 +302,8 @@ extension RunCommand {
     ) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
-            throw Failure.wrongUse("--isolate and --allow-target are mutually exclusive: an isolated run can't reach outside hosts")
+            throw Failure.wrongUse(
+                "--isolate and --allow-target are mutually exclusive: an isolated run can't reach outside hosts")
         }
         // A server that was started before the run is outside the namespace, even if its address is 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }

@@ -17,7 +17,9 @@ struct SelectionOptions: ParsableArguments {
             valueName: "glob"))
     var filter: [String] = []
 
-    @Option(help: ArgumentHelp("Select cases with this tag. May be repeated to select cases with any of the tags.", valueName: "tag"))
+    @Option(
+        help: ArgumentHelp(
+            "Select cases with this tag. May be repeated to select cases with any of the tags.", valueName: "tag"))
     var tag: [String] = []
 
     @Option(

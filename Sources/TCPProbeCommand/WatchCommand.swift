@@ -63,7 +63,8 @@ struct WatchCommand: ParsableCommand {
         let isRoot = getuid() == 0
         if !isRoot && !SocketOwners.canBeRead {
             Console.standardError.write(
-                "error: can't determine the owners of connections: /proc/net/tcp can't be read; run as root to watch all of them\n")
+                "error: can't determine the owners of connections: /proc/net/tcp can't be read; run as root to watch all of them\n"
+            )
             throw ExitCode(3)
         }
         let capture = try open()
@@ -73,7 +74,8 @@ struct WatchCommand: ParsableCommand {
             packetFilter: packetFilter, width: width ?? Console.standardOutput.width, isJSON: json)
         let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
         Console.standardError.write(
-            "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); press Ctrl-C to stop\n")
+            "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); press Ctrl-C to stop\n"
+        )
         let code = watch.run(interrupts)
         capture.leaveClosingToKernel()
         throw ExitCode(code)
