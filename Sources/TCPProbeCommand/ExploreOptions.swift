@@ -81,7 +81,7 @@ struct ExploreOptions: ParsableArguments {
         guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
         else {
             throw Failure.wrongUse(
-                "\(Escaped.text(job.path)): can't write \(what) into the script; do so yourself, then run this command again"
+                "\(Escaped.text(job.path)): can't insert \(what) into the script; insert them yourself, then run this command again"
             )
         }
         var result = job

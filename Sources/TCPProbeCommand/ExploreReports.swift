@@ -95,14 +95,14 @@ final class ExploreReports: Sendable {
                 [
                     about(
                         other,
-                        "the scenario passes only \(passed) of \(runs) runs as it is, so its variations prove nothing")
+                        "the scenario passes in only \(passed) of \(runs) runs as it is, so its variations prove nothing")
                 ],
                 other.timeline)
         case .nothingToVary:
             return result(
                 of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
         case .goodFails(let passed, let runs, let other):
-            let text = "the program of --good passes only \(passed) of \(runs) runs, but must pass all of them"
+            let text = "the program of --good passes in only \(passed) of \(runs) runs, but must pass in all of them"
             return result(
                 of: job, .inconclusive, [other.map { about($0, text) } ?? Finding(.inconclusive, text)],
                 other?.timeline ?? [])

@@ -53,7 +53,7 @@ struct ExploreText {
             return 2
         case .unstable(let passed, let runs, let result):
             console.write(
-                "\(shownID): passes only \(passed) of \(runs) runs without variations: \(Self.reason(result))\n"
+                "\(shownID): passes in only \(passed) of \(runs) runs without variations: \(Self.reason(result))\n"
                     + "Its variations would prove nothing, so it was not explored. `tcpprobe run \(path) --repeat 100` shows how often it fails.\n"
             )
             return 3
@@ -64,7 +64,7 @@ struct ExploreText {
             return 3
         case .goodFails(let passed, let runs, let result):
             error(
-                "\(shownID): the program of --good passes only \(passed) of \(runs) runs\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass all of them, because it shows what a correct program does"
+                "\(shownID): the program of --good passes in only \(passed) of \(runs) runs\(result.map { ": \(Self.reason($0))" } ?? ""). It must pass in all of them, because it shows what a correct program does"
             )
             return 2
         case .doesNotFail(let other):

@@ -131,7 +131,7 @@ struct FlowDecryption {
         }
         if records.finished.count < 2 {
             throw fail(
-                "the TLS handshake could not be decrypted: the secrets don't match or follow the packets in the file, or the capture does not contain the whole handshake"
+                "the TLS handshake could not be decrypted: the secrets don't match, the file contains them after the packets, or the capture does not contain the whole handshake"
             )
         }
         let heard = Set(parts.map(\.side))

@@ -470,7 +470,7 @@ extension InspectShow {
         for flow in encrypted {
             guard let number = flow.conversation?.number else { continue }
             if let failure = show(flow, tshark, decryption.keyLog) {
-                end.remarks[number] = "The contents of TLS are not shown: \(failure)."
+                end.remarks[number] = "The TLS data is not shown: \(failure)."
             }
         }
         if end.remarks.count == encrypted.count {

@@ -19,7 +19,7 @@ struct IsolationObstacle {
     init?(_ jobs: [RunJob], allowedTargets: [String]) {
         if let target = allowedTargets.first {
             text =
-                "this run is not isolated: --allow-target \(target) is outside a network namespace. "
+                "this run is not isolated: --allow-target \(target) can't be reached from a private network namespace. "
                 + "Wire steps are judged if capture is permitted, or in a run without --allow-target."
             return
         }

@@ -50,6 +50,6 @@ struct ArrivalTextTests {
         let lines = ArrivalText.lines(of: [UInt8](repeating: 65, count: 20_000), mark: "D <")
         #expect(lines.count == 2)
         #expect(lines[0].hasSuffix("… (16384 bytes)"))
-        #expect(lines[1] == "D < … and 3616 bytes more")
+        #expect(lines[1] == "D < … and 3616 more bytes")
     }
 }
