@@ -95,7 +95,8 @@ final class ExploreReports: Sendable {
                 [
                     about(
                         other,
-                        "the scenario passes in only \(passed) of \(runs) runs as it is, so its variations prove nothing")
+                        "the scenario passes in only \(passed) of \(runs) runs as it is, so its variations prove nothing"
+                    )
                 ],
                 other.timeline)
         case .nothingToVary:
