@@ -36,7 +36,7 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let index = Share.number(parts[0]), let total = Share.number(parts[1]) else {
             throw Problem(
-                description: "it must be two numbers such as 3/8: the share, counted from 1, and the number of shares")
+                description: "expected two numbers such as 3/8: the share, counted from 1, and the number of shares")
         }
         try self.init(index: index, total: total)
     }
