@@ -41,7 +41,7 @@ package struct ArrivalText: Sendable {
     /// For one piece it is `7 bytes`; for many pieces it is `12 segments of 5 to 1448 bytes, up to 30 ms apart`.
     ///
     /// - Parameter areSegments: whether the pieces are segments. Otherwise they are the results of single reads, which
-    ///   may join segments, and the text says so.
+    ///   may join segments, and the text reports this.
     package static func pieces(_ pieces: [Piece], areSegments: Bool) -> String {
         guard let first = pieces.first else { return "" }
         let counts = pieces.map(\.count)

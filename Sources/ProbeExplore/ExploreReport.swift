@@ -27,7 +27,7 @@ package enum ExploreOutcome: Sendable {
     case unstable(passed: Int, runs: Int, CaseResult)
     /// No endpoint of the harness sends or reads anything.
     case nothingToVary(ExploredScenario)
-    /// The program that is known to be right does not pass every time, so nothing can show what a smaller scenario
+    /// The program that is known to be correct does not pass every time, so nothing can show what a smaller scenario
     /// proves.
     case goodFails(passed: Int, runs: Int, CaseResult?)
     /// `shrink` was given a scenario that does not fail. The result is one that is neither a pass nor a failure, if

@@ -19,7 +19,7 @@ package struct Explorer {
     /// deadlines.
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
-    /// The scenario with a program that is known to be right; `nil` if there is none.
+    /// The scenario with a program that is known to be correct; `nil` if there is none.
     private let good: GoodTwin?
     private let progress: (ExploreProgress) -> Void
 
@@ -86,7 +86,7 @@ package struct Explorer {
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
-    /// Returns the outcome to report if the program that is known to be right does not pass every time; `nil` if it
+    /// Returns the outcome to report if the program that is known to be correct does not pass every time; `nil` if it
     /// does, or if there is none.
     private func failureOfGood(_ candidate: Candidate, _ base: ExploredScenario) async -> ExploreOutcome? {
         guard let good = goodRunner(for: base) else { return nil }
@@ -236,7 +236,7 @@ package struct Explorer {
         return finding
     }
 
-    /// Returns a runner of the prepared scenario with the program that is known to be right; `nil` if there is none.
+    /// Returns a runner of the prepared scenario with the program that is known to be correct; `nil` if there is none.
     private func goodRunner(for base: ExploredScenario) -> EngineRunner? {
         guard let good else { return nil }
         let runner = runner(for: base, shrinkRunner)

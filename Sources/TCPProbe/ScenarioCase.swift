@@ -30,7 +30,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
 
     /// Returns all cases of the conformance suite that comes with this package, in the order of their ids.
     ///
-    /// - Throws: ``ScenarioProblem`` if the package's sources are not where they were when it was built.
+    /// - Throws: ``ScenarioProblem`` if the package's sources have been moved since it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
         // …/Sources/TCPProbe/ScenarioCase.swift: a package is built in the folder of its sources and stays there.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")

@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// The options of `explore` and `shrink` that specify a program which is known to be right.
+/// The options of `explore` and `shrink` that specify a program that is known to be correct.
 struct GoodOptions: ParsableArguments {
     @Option(
         name: .customLong("good"), parsing: .unconditional,
@@ -68,7 +68,7 @@ struct GoodOptions: ParsableArguments {
         }
     }
 
-    /// Returns the case with the program that is known to be right.
+    /// Returns the case with the program that is known to be correct.
     ///
     /// - Parameters:
     ///   - adapter: see ``adapter(for:)``.

@@ -40,7 +40,7 @@ package struct FaultExplorer {
     /// Whether the program is a server.
     private var isServer = false
     private let patience: Duration
-    /// The scenario with a program that is known to be right; `nil` if there is none.
+    /// The scenario with a program that is known to be correct; `nil` if there is none.
     private let good: GoodTwin?
 
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: GoodTwin? = nil) {

@@ -35,14 +35,14 @@ package enum StreamStatements {
         return (statements + [counted(rest, by: actor)], rest)
     }
 
-    /// Returns the word before a literal in `send` and `expect`, with a space; bytes that are no unit have none.
+    /// Returns the word before a literal in `send` and `expect`, with a space; bytes that are not a unit have none.
     package static func word(_ unit: Framing.Unit?) -> String { unit.map { "\($0.rawValue) " } ?? "" }
 
     private static func counted(_ count: Int, by actor: String) -> String {
         "\(actor) expect \(count) bytes"
     }
 
-    /// Returns the contents of a string literal in ASCII, which mean these bytes even where strings may contain
+    /// Returns the contents of an ASCII string literal that represents these bytes, even in a string that may contain
     /// variables.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         Escaped.bytes(bytes).replacing("${", with: "\\${")

@@ -1,7 +1,7 @@
 package import ProbeEngine
 import ProbeScenario
 
-/// The replacements that make a case run with a program that is known to be right: the commands of its processes, the
+/// The replacements that make a case run with a program that is known to be correct: the commands of its processes, the
 /// values of its header, and the transport under test.
 package struct GoodTwin: Sendable {
     private let job: RunJob

@@ -13,7 +13,7 @@ package struct FailureRate: Sendable, Equatable {
     /// The number of runs that measure a rate.
     package static let measured = 10
 
-    /// Whether fewer than one in five runs failed, which is too rare to be shrunk.
+    /// Whether fewer than one in five runs failed, which is too rare for shrinking.
     package var isTooRare: Bool { failed * 5 < runs }
 
     /// The number of consecutive passes that happen by chance in less than 1 % of all cases. Something that has always

@@ -7,7 +7,7 @@ import ProbeSystem
 /// Whatever a program receives before the failing step may be the reason for the expected answer: without `SET a 2`,
 /// `=2` can't be expected, although a program that forgets the second SET fails all the same. Therefore, a smaller
 /// scenario counts only if something shows that a correct program passes it: the scenario passes without its variation,
-/// or the program that is known to be right passes it. If there is neither, only the steps after the failing one and
+/// or the program that is known to be correct passes it. If there is neither, only the steps after the failing one and
 /// those that no program notices are left out.
 struct Reduction {
     let shrinker: Shrinker

@@ -14,7 +14,7 @@ package struct Shrinker {
     private static let batch = 32
 
     let runner: any CandidateRunner
-    /// Runs candidates with a program that is known to be right; `nil` if there is none.
+    /// Runs candidates with a program that is known to be correct; `nil` if there is none.
     let good: (any CandidateRunner)?
     let sites: [SendSite]
     /// The failure that must be kept.
