@@ -42,12 +42,15 @@ package struct Finding: Error, Sendable {
 }
 
 extension Finding {
+    /// The summary without the values of a comparison, which `expected` and `actual` hold.
+    package var general: String { ReceivedText.withoutValues(summary, expected: expected, actual: actual) }
+
     /// The summary without quoted parts and without digits: equal for two findings that differ only in values.
     package var words: String {
         var words: [UInt8] = []
         var isQuoted = false
         var isEscaped = false
-        for byte in summary.utf8 {
+        for byte in general.utf8 {
             if isQuoted {
                 if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
                 isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
@@ -56,7 +59,8 @@ extension Finding {
             if byte == UInt8(ascii: "\"") { isQuoted = true }
             if !(48...57).contains(byte) { words.append(byte) }
         }
-        return String(decoding: words, as: UTF8.self)
+        // Singular and plural differ only in the removed count.
+        return String(decoding: words, as: UTF8.self).replacing(" bytes", with: " byte")
     }
 }
 

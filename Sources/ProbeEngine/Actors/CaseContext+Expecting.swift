@@ -49,7 +49,7 @@ extension CaseContext {
         guard
             case .satisfied(_, let moment?) = try await conclude(&expectation, of: name, from: now, until: end)
         else { return nil }
-        return "it came \(DurationText.script(moment - deadline)) after the deadline"
+        return "it arrived \(DurationText.script(moment - deadline)) after the deadline"
     }
 
     /// Returns the text that a line or a message must match.

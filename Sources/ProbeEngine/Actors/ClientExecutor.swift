@@ -26,7 +26,8 @@ struct ClientExecutor {
         _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if let old = actor.connection, old.phase == .open || old.phase == .connecting {
-            throw Finding(.error, "\(actor.name) is connected already", hints: ["`\(actor.name) close` comes first"])
+            throw Finding(
+                .error, "\(actor.name) is already connected", hints: ["add `\(actor.name) close` before this step"])
         }
         let destination: SocketAddress
         if let address {
@@ -114,9 +115,9 @@ struct ClientExecutor {
                 case .process(let process) = context.actors[name.value]
             {
                 if process.child == nil {
-                    hints.append("\(name.value) has not been started: `\(name.value) start`")
+                    hints.append("add `\(name.value) start` before this step: \(name.value) has not been started")
                 } else if ProcessObserver.unreachablePlaces(process).isEmpty {
-                    hints.append("nothing listens there yet: `\(name.value) expect listening` waits for it")
+                    hints.append("add `\(name.value) expect listening` before this step: nothing listens there yet")
                 }
             } else if refused {
                 hints.append("nothing listens on \(destination)")
@@ -124,22 +125,22 @@ struct ClientExecutor {
             throw Finding(
                 .failed,
                 outcome.isTimeout
-                    ? "\(destination) answered (\(error.reason)) where no answer was expected"
+                    ? "\(destination) answered (\(error.reason)), expected no answer"
                     : "\(actor.name) could not connect to \(destination): \(error.reason)", hints: hints)
         case (_, .connecting):
             connection.abort()
             throw Finding(
                 .failed,
                 "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.script(deadline - time))",
-                hints: ["a full backlog looks like this: the listener must accept, or have a larger backlog"])
+                hints: ["the listener's backlog may be full: accept its connections, or give it a larger backlog"])
         case (.refused, _), (.timesOut, _):
             connection.abort()
             throw Finding(
                 .failed,
-                "\(destination) accepted the connection where it was expected "
-                    + (outcome.isTimeout ? "not to answer" : "to refuse it"))
+                "\(destination) accepted the connection, expected "
+                    + (outcome.isTimeout ? "no answer" : "it to refuse the connection"))
         case (.succeeds, .closed), (.withoutTLS, .closed), (.tlsFails, .closed):
-            throw Finding(.error, "\(actor.name)'s connection was closed while it connected")
+            throw Finding(.error, "\(actor.name)'s connection was closed while it was connecting")
         }
     }
 

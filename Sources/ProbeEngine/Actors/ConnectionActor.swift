@@ -130,7 +130,7 @@ final class WheneverRule {
 /// How connections are read from the start: `stop reading` and `read … every` before `connect` or `accept`.
 struct ReadingToCome {
     private(set) var mode = Connection.Reading.atOnce
-    /// The step that says `stop reading`, which requires that the window closes.
+    /// The `stop reading` step, which requires that the window closes.
     private var stop: SourceSpan?
 
     /// Creates the default, which reads at once.

@@ -31,15 +31,15 @@ struct ConnectionExecutor {
         guard let connection = actor.connection, connection.phase != .connecting else {
             throw Finding(
                 .error, "\(actor.name) is not connected",
-                hints: actor.isClient ? ["`\(actor.name) connect` comes first"] : [])
+                hints: actor.isClient ? ["add `\(actor.name) connect` before this step"] : [])
         }
         if connection.phase == .closed {
-            throw Finding(.error, "\(actor.name)'s connection was closed by the script: this step has none to act on")
+            throw Finding(.error, "\(actor.name)'s connection was already closed by the script")
         }
         if connection.isUnix, let what = action.neededOfTCP {
             throw Finding(
-                .error, "\(actor.name) is connected over a Unix socket, and that has no \(what)",
-                hints: what == "reset" ? ["`\(actor.name) close` ends it; an RST needs TCP"] : [])
+                .error, "\(actor.name) is connected over a Unix socket, which has no \(what)",
+                hints: what == "reset" ? ["use `\(actor.name) close` to end the connection: an RST requires TCP"] : [])
         }
         if actor.opening != nil {
             try await WebSocketExecutor(context: context).finishOpening(
@@ -90,7 +90,7 @@ struct ConnectionExecutor {
         }
     }
 
-    /// Returns what a step says about reading future connections; `nil` if it says nothing about reading.
+    /// Returns how a step sets the reading of future connections; `nil` if it is not about reading.
     func readingToCome(_ action: ConnectionAction, _ step: Step) throws(Finding) -> ReadingToCome? {
         switch action {
         case .stopReading: ReadingToCome(.stopped, stop: step.span)
@@ -111,11 +111,13 @@ struct ConnectionExecutor {
         if connection.tls == nil {
             context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .sent(pieces)))
         }
-        if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
+        if connection.isHalfClosed {
+            throw Finding(.error, "\(actor.name) has half-closed its connection and can no longer send")
+        }
         if statement.carriesFIN, connection.tls != nil {
             throw Finding(
-                .error, "\(actor.name)'s connection has TLS: a close_notify comes before its FIN",
-                hints: ["`\(actor.name) half-close` behind the send sends both"])
+                .error, "\(actor.name)'s connection uses TLS, which sends a close_notify before the FIN",
+                hints: ["add `\(actor.name) half-close` after the send to send both"])
         }
         let operation = SendOperation(
             pieces: pieces, pace: statement.pace, isUrgent: statement.mode == .urgent, now: .now,
@@ -138,12 +140,12 @@ struct ConnectionExecutor {
             return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection, step)
         }
         if connection.tls == nil, statement.mode == .plaintext || statement.recordLength != nil {
-            throw Finding(.error, "\(actor.name)'s connection has no TLS that this send could be about")
+            throw Finding(.error, "\(actor.name)'s connection does not use TLS, which this send requires")
         }
         return try context.evaluator(actor.framing, isClient: actor.isClient).sentPieces(of: statement)
     }
 
-    /// Waits until the kernel has taken all bytes. Only time without progress counts towards the deadline.
+    /// Waits until the kernel has accepted all bytes. Only time without progress counts towards the deadline.
     func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
@@ -155,14 +157,15 @@ struct ConnectionExecutor {
 
     // MARK: close
 
-    /// Throws if the kernel has not taken all bytes of a send: a FIN can't follow them, and they would be dropped
+    /// Throws if the kernel has not accepted all bytes of a send: a FIN can't follow them, and they would be dropped
     /// silently.
     private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
         if connection.untaken == 0 { return }
         throw Finding(
             .error,
-            "\(connection.untaken) bytes of a send under way have not been taken by the kernel: `\(verb)` would drop them",
-            hints: ["`\(actor.name) expect sent` waits for it; `\(actor.name) reset` drops it on purpose"])
+            "\(actor.name)'s send is still in progress: `\(verb)` would drop "
+                + "\(ByteText.count(connection.untaken, "byte")) that the kernel has not accepted",
+            hints: ["add `\(actor.name) expect sent` to wait for it, or use `\(actor.name) reset` to drop it"])
     }
 
     private func close(
@@ -188,9 +191,10 @@ struct ConnectionExecutor {
         if unread > 0 {
             throw Finding(
                 .error,
-                "\(unread) bytes lie unread in the kernel (reading is stopped): closing would send RST, not FIN",
+                "\(actor.name) has left \(ByteText.count(unread, "byte")) unread in the kernel's buffer (reading is "
+                    + "stopped): closing would send RST instead of FIN",
                 hints: [
-                    "`\(actor.name) resume reading` and an `expect` take them; `\(actor.name) reset` sends the RST on purpose"
+                    "add `\(actor.name) resume reading` and an `expect` to consume them, or use `\(actor.name) reset` to send RST"
                 ])
         }
     }
@@ -208,8 +212,8 @@ extension ConnectionExecutor {
         let wanted = try resolve(expectation, actor)
         if wanted.isOfTLS, connection.tls == nil {
             throw Finding(
-                .error, "\(actor.name)'s connection has no TLS: \(wanted.description) can't come",
-                hints: ["`\(actor.name) start tls` comes first"])
+                .error, "\(actor.name)'s connection does not use TLS, so it can't receive \(wanted.description)",
+                hints: ["add `\(actor.name) start tls` before this step"])
         }
         let deadline = deadline(of: wanted, timing, from: time)
         var pending = PendingConnectionExpectation(wanted, actor, connection)
@@ -332,7 +336,9 @@ extension ConnectionExecutor {
         if vanishing.hasEnded {
             let text = context.text(of: step.span)
             context.conditions.add(at: step.span, isOptional: step.isOptional) {
-                .never(text, "\(actor.name)'s connection had ended", hints: ["write the step before the end"])
+                .never(
+                    text, "\(actor.name)'s connection had already ended",
+                    hints: ["move the step before the end of the connection"])
             }
         }
         if silently {
@@ -341,9 +347,11 @@ extension ConnectionExecutor {
                 guard MonotonicTime.now < context.reactor.extended(deadline, from: time) else {
                     throw Finding(
                         .error,
-                        "\(actor.name) can't vanish silently: its peer has not acknowledged \(vanishing.unacknowledged) bytes that \(actor.name) sent, and the kernel would go on sending them",
+                        "\(actor.name) can't vanish silently: its peer has not acknowledged "
+                            + "\(ByteText.count(vanishing.unacknowledged, "byte")) that \(actor.name) sent, and the "
+                            + "kernel would retransmit them",
                         hints: [
-                            "`\(actor.name) vanish` drops them: what the peer sends later is answered by an RST then"
+                            "use `\(actor.name) vanish` to drop them: whatever the peer sends later is then answered with RST"
                         ])
                 }
                 try await context.wait(until: .now + step)
@@ -360,7 +368,7 @@ extension ConnectionExecutor {
 /// Expectations about WebSocket frames.
 extension ConnectionExecutor {
     /// Returns the frame that `expect message ws.text("x")` accepts, with any key unless the script states one; `nil`
-    /// if the pattern is no frame.
+    /// if the pattern is not a frame.
     func frame(of pattern: Pattern) throws(Finding) -> ExpectedFrame? {
         guard case .value(let expression) = pattern else { return nil }
         guard case .webSocket(let value) = expression.kind else {
@@ -371,8 +379,9 @@ extension ConnectionExecutor {
         guard case .frame(let frame, bytes.count) = WebSocketFrame.scan(bytes.span, limit: WebSocketMatcher.limit)
         else {
             throw Finding(
-                .error, at: expression.span, "this frame can't be expected: its length is not that of its payload",
-                hints: ["`expect` and its bytes take it as it is"])
+                .error, at: expression.span,
+                "this frame can't be expected: its length differs from that of its payload",
+                hints: ["use `expect` with the bytes of the frame"])
         }
         let mask: ExpectedFrame.Mask =
             switch value.mask {
@@ -388,15 +397,15 @@ extension ConnectionExecutor {
     func refuseLines(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing == .websocket else { return }
         throw Finding(
-            .error, "\(actor.name)'s framing is websocket: there are no lines for `\(what)`",
-            hints: ["`expect message` takes a message, with a regex or without"])
+            .error, "\(actor.name)'s framing is websocket, which has no lines for `\(what)`",
+            hints: ["use `expect message`, with or without a regex"])
     }
 
     func requireWebSocket(_ actor: ConnectionActor, _ what: String) throws(Finding) {
         guard actor.framing != .websocket else { return }
         throw Finding(
             .error, "\(actor.name)'s framing is \(actor.framing.rawValue), which has no \(what)",
-            hints: ["write `\(actor.name) framing websocket` before this step"])
+            hints: ["add `\(actor.name) framing websocket` before this step"])
     }
 }
 
@@ -416,10 +425,11 @@ extension CaseContext {
             position += length
         }
         throw Finding(
-            .error, at: expression.span, "this value is a frame, and would be compared with the content of a message",
+            .error, at: expression.span,
+            "this value is a frame, but it would be compared with the content of a message",
             hints: [
                 "write the frame in this step: `expect message ws.text(…)`",
-                "`expect` and the value takes the frame's bytes as they are",
+                "use `expect` with the value to compare the frame's bytes",
             ])
     }
 }

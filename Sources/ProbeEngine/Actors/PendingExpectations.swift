@@ -23,7 +23,11 @@ struct PendingConnectionExpectation: PendingExpectation {
     }
 
     var description: String {
-        if case .sent = wanted { "the kernel to take \(send?.bytes.count ?? 0) bytes" } else { wanted.description }
+        if case .sent = wanted {
+            "the kernel to accept \(ByteText.count(send?.bytes.count ?? 0, "byte"))"
+        } else {
+            wanted.description
+        }
     }
 
     var measuresProgress: Bool {
@@ -192,7 +196,7 @@ struct PendingServerExpectation: PendingExpectation {
         switch wanted {
         case .connection: "a connection on \(server.place)"
         case .handshake(let fails, _):
-            "the \(fails ? "failure" : "end") of a TLS handshake on \(server.place)"
+            "the \(fails ? "failure" : "completion") of a TLS handshake on \(server.place)"
         case .noConnection(let duration): "no connection for \(DurationText.script(duration))"
         }
     }

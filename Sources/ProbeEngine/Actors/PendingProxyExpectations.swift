@@ -17,23 +17,23 @@ struct PendingProxyAccept: PendingExpectation {
         guard actor.accepted < connections.count else {
             return window.wait(
                 orMissed: Finding(
-                    .failed, "no connection came to \(actor.name) (\(actor.place)) within \(window.allowed)",
-                    hints: ["who is to connect is told the port as `${\(actor.name).port}`"]))
+                    .failed, "\(actor.name) (\(actor.place)) received no connection within \(window.allowed)",
+                    hints: ["connect to the proxy's port, `${\(actor.name).port}`"]))
         }
         let connection = connections[actor.accepted]
         if let error = connection.failure {
             return .mismatch(
                 Finding(
                     .failed,
-                    "\(actor.name) could not connect onwards to \(connection.server.peer?.description ?? "its server"): \(error.reason)",
-                    hints: ["its server has to listen before somebody connects to \(actor.name)"]),
+                    "\(actor.name) could not connect to \(connection.server.peer?.description ?? "its server"): \(error.reason)",
+                    hints: ["make the server listen before a client connects to \(actor.name)"]),
                 "the server could not be reached")
         }
         guard let opened = connection.server.openedAt else {
             return window.wait(
                 orMissed: Finding(
                     .failed,
-                    "\(connection.server.peer?.description ?? "the server") did not answer \(actor.name)'s SYN within \(window.allowed)"
+                    "\(connection.server.peer?.description ?? "its server") did not answer \(actor.name)'s SYN within \(window.allowed)"
                 ))
         }
         return .satisfied(connection, at: opened)
@@ -59,9 +59,9 @@ struct PendingWatch: PendingExpectation {
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ConnectionMatch> {
         let leg = actor.connection[side]
-        // Bytes that pass are not consumed, so an end is looked for after them.
+        // Bytes that are forwarded are not consumed, so the end is looked for after them.
         let view = ConnectionView(
-            name: "\(actor.name), from its \(side == .client ? "client" : "server")",
+            name: actor.name, leg: "\(actor.name)'s connection to its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,
             endIsNews: !actor.takenEnds.contains(side), framing: owner.framing, isOfClient: side == .client,
             ignoresRest: wanted.isAboutEnd, reading: .atOnce, hasOverflowed: actor.connection.overflowed.contains(side))

@@ -21,7 +21,8 @@ struct ProcessExecutor {
             guard child.pendingInputCount + bytes.count <= Self.largestInput else {
                 throw Finding(
                     .error,
-                    "\(process.name) has not read \(child.pendingInputCount) bytes of its stdin: no more than 256 MiB wait"
+                    "\(process.name) has not read \(ByteText.count(child.pendingInputCount, "byte")) of its stdin: "
+                        + "the harness buffers at most 256 MiB"
                 )
             }
             child.write(bytes)
@@ -33,15 +34,17 @@ struct ProcessExecutor {
         }
     }
 
-    /// The limit of bytes that may wait until a program reads its stdin.
+    /// The maximum number of bytes that are buffered until a program reads its stdin.
     private static let largestInput = 256 << 20
 
     private func running(_ process: ProcessActor) throws(Finding) -> ChildProcess {
         guard let child = process.child else {
             throw Finding(
-                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+                .error, "\(process.name) has not been started", hints: ["add `\(process.name) start` before this step"])
         }
-        if child.exit != nil { throw Finding(.error, "\(process.name) has ended: \(ExitText.describe(child.exit))") }
+        if child.exit != nil {
+            throw Finding(.error, "\(process.name) is not running: it \(ExitText.describe(child.exit))")
+        }
         return child
     }
 
@@ -49,12 +52,13 @@ struct ProcessExecutor {
 
     private func start(_ process: ProcessActor, _ step: Step) throws(Finding) {
         if let child = process.child, child.exit == nil {
-            throw Finding(.error, "\(process.name) runs already", hints: ["`\(process.name) stop` comes first"])
+            throw Finding(
+                .error, "\(process.name) is already running", hints: ["add `\(process.name) stop` before this step"])
         }
         var words: [String] = []
         for word in process.command.words {
             let bytes = try context.bytes(of: word.value, at: word.span)
-            if bytes.contains(0) { throw Finding(.error, at: word.span, "a word of a command can't hold a NUL") }
+            if bytes.contains(0) { throw Finding(.error, at: word.span, "a command can't contain a NUL") }
             words.append(String(decoding: bytes, as: UTF8.self))
         }
         guard let command = words.first else { throw Finding(.error, "\(process.name) has no command") }
@@ -66,8 +70,8 @@ struct ProcessExecutor {
                 .error, at: process.command.words.first?.span, "the command \(command) was not found",
                 hints: [
                     command.contains("/")
-                        ? "it runs in a folder of its own: \"${dir}/…\" is relative to the script"
-                        : "`require command \(command)` skips the case where it is not installed"
+                        ? "write \"${dir}/…\" for a path relative to the script: the program runs in a private folder"
+                        : "add `require command \(command)` to skip the case if it is not installed"
                 ])
         }
         let keyLog = context.offersKeyLog ? try context.secrets.fileForProgram() : nil
@@ -135,7 +139,9 @@ struct ProcessExecutor {
             context.raise(
                 Finding(
                     .error, "\(process.name)'s guardian process was killed, and \(process.name) with it",
-                    hints: ["its exit says nothing about \(process.name); a program that signals its parent does that"])
+                    hints: [
+                        "check whether \(process.name) sends signals to its parent; otherwise its exit is not its fault"
+                    ])
             )
         }
         context.record(.event(actor: process.name, ExitText.describe(exit)))
@@ -152,9 +158,9 @@ struct ProcessExecutor {
             return nil
         }
         var finding = Finding(
-            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
+            .failed, "\(process.name) \(ExitText.describe(exit)), but no later step expects it to exit",
             details: child.outputLog.lastLinesText,
-            hints: ["where that is right, `\(process.name) expect exit` says so"])
+            hints: ["add `\(process.name) expect exit` if that is intended"])
         finding.unexpectedEnd =
             switch exit {
             case .status(let code): .status(code)
@@ -193,7 +199,7 @@ extension ProcessExecutor {
     ) async throws(Finding) {
         guard let child = process.child else {
             throw Finding(
-                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+                .error, "\(process.name) has not been started", hints: ["add `\(process.name) start` before this step"])
         }
         let wanted = try resolve(expectation, process)
         let deadline = deadline(of: wanted, timing, from: time)

@@ -4,8 +4,8 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// What the kernel's tables say about a program's process group. If they can't be read, the result is an error, as that
-/// says nothing about the program.
+/// What the kernel's tables show about a program's process group. If they can't be read, the result is an error, as
+/// the program is not to blame.
 enum ProcessObserver {
     /// Returns whether the program listens on its first port if it was assigned one, otherwise on any port.
     static func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
@@ -44,11 +44,11 @@ enum ProcessObserver {
     }
 
     private static func hiddenReason(_ pid: Int32) -> String {
-        "the descriptors of its process \(pid) may not be read; it runs with other rights than the harness"
+        "the harness may not read the descriptors of its process \(pid), which runs with different privileges"
     }
 
     private static func notSeen(_ what: String, _ reason: String) -> Finding {
-        Finding(.error, "\(what) can't be seen: \(reason)")
+        Finding(.error, "it is unknown \(what): \(reason)")
     }
 }
 

@@ -3,7 +3,7 @@ import ProbeProxy
 import ProbeScenario
 import ProbeSystem
 
-/// A `proxy`: where it listens, and what steps say about future connections.
+/// A `proxy`: where it listens, and the effects of steps on future connections.
 final class ProxyActor {
     let name: String
     let target: Target

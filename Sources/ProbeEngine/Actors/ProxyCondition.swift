@@ -39,10 +39,10 @@ struct ProxyCondition {
     func shortfall(_ effects: [ForwardEffect]) -> Condition.Shortfall? {
         let reasons = effects.map(reason)
         if reasons.contains(nil) { return nil }
-        let first = reasons.first ?? "no connection went through \(name)"
+        let first = reasons.first ?? "no connection passed through \(name)"
         return .never(
             text, first ?? "",
-            hints: ["if it may be left without effect, end the step with `if needed`"])
+            hints: ["add `if needed` to the step if it may have no effect"])
     }
 
     private var sides: [ConversationSide] {
@@ -58,14 +58,14 @@ struct ProxyCondition {
         switch action {
         case .forward(let style, let count?, _):
             if effect.hasKept { return style.shortfalls(effect, to).first }
-            let passed = "\(ByteText.count(effect.passed, "byte")) went on \(to)"
-            return effect.passed < count ? passed : "\(passed), and nothing followed that was held"
+            let passed = "\(name) forwarded \(ByteText.count(effect.passed, "byte")) \(to)"
+            return effect.passed < count ? passed : "\(passed), and nothing followed that it could hold"
         case .forward(let style, nil, _): return style.shortfalls(effect, to).first
-        case .hold: return effect.hasKept ? nil : "no byte and no end was held that was to go on \(to)"
-        case .release: return effect.hasActed ? nil : "nothing was held that was to go on \(to)"
-        case .discard: return effect.dropped > 0 ? nil : "no byte was to go on \(to)"
-        case .replace: return effect.replaced > 0 ? nil : "the bytes were not found in what went on \(to)"
-        case .acts: return effect.hasActed ? nil : "\(name)'s connection \(to) had ended: the step did nothing"
+        case .hold: return effect.hasKept ? nil : "\(name) received nothing to hold on its way \(to)"
+        case .release: return effect.hasActed ? nil : "\(name) was holding nothing on its way \(to)"
+        case .discard: return effect.dropped > 0 ? nil : "\(name) received no data to discard on its way \(to)"
+        case .replace: return effect.replaced > 0 ? nil : "the bytes were not found in the data forwarded \(to)"
+        case .acts: return effect.hasActed ? nil : "\(name)'s connection \(to) had already ended"
         }
     }
 }

@@ -17,7 +17,7 @@ struct ProxyExecutor {
             try await act(connection, action, timing, step, from: time)
         } else if case .expect = action {
             throw Finding(
-                .error, "\(proxy.name) has no connection yet", hints: ["`\(proxy.name) accept` takes the next one"])
+                .error, "\(proxy.name) has no connection yet", hints: ["add `\(proxy.name) accept` before this step"])
         } else {
             let number = context.conditions.number()
             let change = try change(action, of: proxy.name, by: number)
@@ -39,7 +39,7 @@ struct ProxyExecutor {
         _ actor: ProxiedActor, _ action: ProxyAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .accept: throw Finding(.error, "\(actor.name) is one connection of a proxy: it accepts none")
+        case .accept: throw Finding(.error, "\(actor.name) is a connection of a proxy and can't accept one")
         case .expect(let expectation, let side):
             try await expect(expectation, from: side, of: actor, timing, from: time)
         case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish:
@@ -123,10 +123,10 @@ struct ProxyExecutor {
             }
         case .replace(let wanted, let replacement, let side):
             let (old, new) = (try context.bytes(of: wanted), try context.bytes(of: replacement))
-            if old.isEmpty { throw Finding(.error, at: wanted.span, "nothing can't be replaced: the value is empty") }
+            if old.isEmpty { throw Finding(.error, at: wanted.span, "an empty value can't be replaced") }
             if old == new {
                 throw Finding(
-                    .error, at: wanted.span, "the replacement is the same as what it replaces: nothing would change")
+                    .error, at: wanted.span, "the replacement is equal to the value that it replaces")
             }
             return Change(action: .replace(side)) { (connection) throws(Finding) in
                 connection.replace(old, with: new, to: side, by: number)
@@ -142,7 +142,7 @@ struct ProxyExecutor {
             return Change(action: .acts(side)) { (connection) throws(Finding) in
                 if connection[side].isUnix {
                     throw Finding(
-                        .error, "\(name) is connected to its \(side.word) over a Unix socket: no RST there")
+                        .error, "\(name) is connected to its \(side.word) over a Unix socket, which has no RST")
                 }
                 connection.reset(side, by: number)
             }
@@ -152,7 +152,7 @@ struct ProxyExecutor {
                     throw Finding(.error, "\(name)'s connection to its \(side.word) can't vanish: \(error.reason)")
                 }
             }
-        case .accept, .expect: throw Finding(.error, "\(name) can change nothing by this step")
+        case .accept, .expect: throw Finding(.error, "\(name) can't run this step")
         }
     }
 
@@ -170,8 +170,8 @@ struct ProxyExecutor {
             for (offset, expression) in zip(offsets, expressions) {
                 guard offset > last else {
                     throw Finding(
-                        .error, at: expression.span, "a cut at \(offset) is not behind the one before it",
-                        hints: ["offsets rise, and begin at 1"])
+                        .error, at: expression.span, "the cut at \(offset) is not after the previous one",
+                        hints: ["list the offsets in ascending order, starting at 1 or later"])
                 }
                 last = offset
             }

@@ -30,7 +30,7 @@ final class ResourceMeter {
     /// Measures the present usage of a resource.
     ///
     /// - Parameter name: the name of the program in messages.
-    /// - Throws: the reason if it can't be measured, which says nothing about the program.
+    /// - Throws: the reason if it can't be measured, for which the program is not to blame.
     func measure(_ resource: ResourceExpectation.Resource, of name: String) throws(Finding) -> ResourceMeasure {
         if let reason = ProcessTable.problem { throw Self.notSeen(resource, name, reason) }
         looked = nil
@@ -42,7 +42,7 @@ final class ResourceMeter {
             } catch {
                 throw Self.notSeen(
                     resource, name,
-                    "the descriptors of its process \(error.pid) may not be read; it runs with other rights than the harness"
+                    "the harness may not read the descriptors of its process \(error.pid), which runs with different privileges"
                 )
             }
         case .threads: amount = processes.threadCount()
@@ -55,7 +55,7 @@ final class ResourceMeter {
         }
         let now = MonotonicTime.now
         if processes.members().isEmpty {
-            throw Finding(.error, "\(name) does not run: there is nothing to measure")
+            throw Finding(.error, "\(name) is not running, so there is nothing to measure")
         }
         return ResourceMeasure(amount: amount, at: now, over: now - judged.at)
     }
@@ -76,7 +76,7 @@ final class ResourceMeter {
     private static func notSeen(
         _ resource: ResourceExpectation.Resource, _ name: String, _ reason: String
     ) -> Finding {
-        Finding(.inconclusive, "\(resource.noun) of \(name) can't be seen: \(reason)")
+        Finding(.inconclusive, "\(resource.noun) of \(name) can't be measured: \(reason)")
     }
 }
 

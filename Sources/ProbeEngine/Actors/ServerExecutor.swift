@@ -17,7 +17,7 @@ struct ServerExecutor {
             try await WebSocketExecutor(context: context).answer(
                 opening, owner, connection, step, deadline, from: time)
         case .listen:
-            if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
+            if server.listener != nil { throw Finding(.error, "\(server.name) is already listening") }
             try ServerSetup(context: context).listen(server)
             try await CrowdSinks(context: context).beginAgain(at: server)
         case .stopListening:
@@ -38,11 +38,11 @@ struct ServerExecutor {
     ///
     /// - Parameter consequence: what would happen to a waiting connection, for the message.
     private func stopListening(_ server: ServerActor, or consequence: String) throws(Finding) {
-        guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
+        guard let listener = server.listener else { throw Finding(.error, "\(server.name) is not listening") }
         if context.hasWaiting(server) {
             throw Finding(
                 .failed,
-                "a connection waits at \(server.name) (\(server.place)) that no step accepted: \(consequence)")
+                "\(server.name) (\(server.place)) has a waiting connection that no step accepted: \(consequence)")
         }
         listener.stopWatching(on: context.reactor)
         server.listener = nil
@@ -73,7 +73,7 @@ struct ServerExecutor {
         } else {
             throw Finding(
                 .error, "\(server.name) has no connection yet",
-                hints: ["`\(server.name) accept` takes one; `accept as A` names it A instead"])
+                hints: ["add `\(server.name) accept`, or `\(server.name) accept as A` to name the connection A"])
         }
     }
 
@@ -153,7 +153,7 @@ struct ServerExecutor {
         var finding = missed
         for case .server(let other) in context.actors.values where other !== server && context.hasWaiting(other) {
             finding.hints.append(
-                "another server got the connection: one waits at \(other.name) (\(other.place))")
+                "a connection is waiting at another server: \(other.name) (\(other.place))")
         }
         // Keep waiting briefly, to tell a late connection from one that never arrives.
         let now = MonotonicTime.now
@@ -161,7 +161,7 @@ struct ServerExecutor {
         let late = try await context.conclude(
             &pending, of: server.name, from: now, until: max(deadline, now) + CaseTime.lateness)
         if case .satisfied = late, let openedAt = try takeConnection(server)?.openedAt {
-            finding.hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
+            finding.hints.append("a connection arrived \(DurationText.script(openedAt - deadline)) after the deadline")
         }
         context.stopWatching(server)
         return finding

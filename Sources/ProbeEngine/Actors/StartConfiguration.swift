@@ -102,7 +102,7 @@ struct StartConfiguration {
             let bytes = try context.bytes(of: name)
             guard (1...255).contains(bytes.count) else {
                 throw Finding(
-                    .error, at: name.span, "the name of a protocol has 1 to 255 bytes (RFC 7301), not \(bytes.count)")
+                    .error, at: name.span, "a protocol name has 1 to 255 bytes (RFC 7301), found \(bytes.count)")
             }
             protocols.append(bytes)
         }
@@ -118,8 +118,8 @@ struct StartConfiguration {
         let bytes = try context.bytes(of: expression)
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw Finding(
-                .error, at: expression.span, "\(Escaped.phrase(bytes)) is no name of a server",
-                hints: ["a name has letters, digits, hyphens and dots: \"chat.test\"; or it is a numeric address"])
+                .error, at: expression.span, "\(Escaped.phrase(bytes)) is not a server name",
+                hints: ["use a name of letters, digits, hyphens and dots such as \"chat.test\", or a numeric address"])
         }
         return String(decoding: bytes, as: UTF8.self)
     }

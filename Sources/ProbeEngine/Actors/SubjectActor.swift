@@ -30,7 +30,7 @@ final class SubjectActor {
     var framing: Framing?
     /// The framing that takes effect once the subject has delivered a further number of messages.
     private var announcedFraming: AnnouncedFraming?
-    /// What the subject was told, and what it reported.
+    /// What the subject was asked to do, and what it reported.
     var reports = SubjectReports()
     /// Each `start` that the subject was given, for matching with the capture.
     var starts: [SubjectStart] = []
@@ -112,11 +112,12 @@ final class SubjectActor {
     func unexpectedStop(_ reason: StopReason, _ detail: String?) -> Finding {
         let word = SubjectText.word(reason)
         return Finding(
-            .failed, "\(name) stopped (\(word)), and no later step expects that", details: SubjectText.words(detail),
+            .failed, "\(name) reported stopped (\(word)), but no later step expects it",
+            details: SubjectText.words(detail),
             hints: [
                 reports.isStopping
-                    ? "a stop was requested: from then on the reason is `stopped`, whatever else happens"
-                    : "where that is right, `\(name) expect stopped \(word)` says so"
+                    ? "after a stop is requested, the reason must be `stopped`, whatever else happens"
+                    : "add `\(name) expect stopped \(word)` if that is intended"
             ])
     }
 
@@ -125,6 +126,6 @@ final class SubjectActor {
         let text = Escaped.text(code.utf8)
         return Finding(
             .failed, at: span, "\(name) answered this op with the error \(text)",
-            hints: ["where that is right, `\(name) expect error \(text)` says so"])
+            hints: ["add `\(name) expect error \(text)` if that is intended"])
     }
 }

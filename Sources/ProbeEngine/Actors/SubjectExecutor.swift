@@ -23,7 +23,7 @@ final class SubjectExecutor {
     /// The first machine error that the subject has reported.
     var machineFailure: SubjectFailure?
     private var nextReply = 0
-    /// Subjects that were told to start TLS, by the operation's number. After the reply, nothing may be delivered.
+    /// Subjects that were asked to start TLS, by the operation's number. After the reply, nothing may be delivered.
     private var securing: [Int: SubjectActor] = [:]
     /// Whether steps of this case request reads.
     private var readsOnDemand = false
@@ -250,7 +250,7 @@ final class SubjectExecutor {
     /// Passes one operation to the subject, and waits until the subject has accepted it.
     func operate(_ operation: SubjectOperation, _ subject: SubjectActor, _ step: Step?) async throws(Finding) {
         guard let driver else {
-            throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
+            throw Finding(.error, "there is no transport under test: select one with `--transport NAME`")
         }
         nextReply += 1
         let number = nextReply
@@ -258,7 +258,7 @@ final class SubjectExecutor {
             guard let run else { return }
             run.reactor.post { run.assumeIsolated { $0.subjects.take(reply, number) } }
         }
-        context.actors.waits[subject.name] = "the subject to take the op"
+        context.actors.waits[subject.name] = "the subject to accept the op"
         defer { context.actors.waits[subject.name] = nil }
         let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
         let reply = try await context.wait(until: begun + patience, from: begun) {
@@ -282,7 +282,8 @@ final class SubjectExecutor {
             if let failure = driver.silence() { throw Finding(failure) }
             throw Finding(
                 .failed,
-                "\(subject.name) did not take the op within \(DurationText.script(patience)): the transport blocks")
+                "\(subject.name) did not accept the op within \(DurationText.script(patience)): the transport is blocked"
+            )
         }
     }
 
@@ -502,7 +503,7 @@ extension SubjectExecutor {
                     .failed,
                     "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
                         + "stopped \(SubjectText.word(stopped.reason))",
-                    hints: ["a transport reports its stop exactly once, and nothing after it"]))
+                    hints: ["a transport must report its stop exactly once, and nothing after it"]))
             return
         }
         let violation = subject.reports.protocolViolation(report.event) { strayReports[$0]?.isEmpty ?? true }
@@ -559,7 +560,7 @@ extension SubjectExecutor {
         if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
             throw Finding(
                 .failed,
-                "the subject reported \(SubjectText.describe(first.event)) for a connection (\(number)) that it never announced"
+                "the subject reported \(SubjectText.describe(first.event)) for connection \(number), which it never announced"
             )
         }
         if driver != nil {
@@ -575,21 +576,22 @@ extension SubjectExecutor {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
-        // A leftover before a stop other than `eof` is allowed: data was partially received when the subject was told
+        // A leftover before a stop other than `eof` is allowed: data was partially received when the subject was asked
         // to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
             subject.reports.pending.removeLast()
         }
         if let first = subject.pending.first {
             throw Finding(
-                .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
+                .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), but no step expected it",
                 actual: SubjectText.payload(first.event),
-                details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
+                details: subject.pending.count > 1
+                    ? ["\(ByteText.count(subject.pending.count - 1, "more report")) followed"] : [])
         }
         if !subject.reports.accepted.isEmpty {
             throw Finding(
-                .failed, "\(subject.name) accepted a connection that no step took",
-                hints: ["`\(subject.name) expect accept as A` takes it"])
+                .failed, "\(subject.name) accepted a connection that no step expected",
+                hints: ["add `\(subject.name) expect accept as A`"])
         }
     }
 
@@ -641,7 +643,7 @@ extension SubjectExecutor {
         }
     }
 
-    /// Waits for the stop of a subject that was told to stop.
+    /// Waits for the stop of a subject that was asked to stop.
     private func awaitStop(of subject: SubjectActor) async throws(Finding) {
         context.actors.waits[subject.name] = "stopped"
         defer { context.actors.waits[subject.name] = nil }
@@ -653,7 +655,7 @@ extension SubjectExecutor {
         if known == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being told to stop")
+                "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being asked to stop")
         }
     }
 

@@ -29,8 +29,8 @@ struct WebSocketExecutor {
         let bytes = try context.bytes(of: path)
         guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Finding(
-                .error, at: path.span, "\(Escaped.phrase(bytes)) is no path",
-                hints: ["it begins with / and has no blanks: other characters are written as %20"])
+                .error, at: path.span, "\(Escaped.phrase(bytes)) is not a request path",
+                hints: ["begin the path with `/`, and percent-encode other characters, such as a space as `%20`"])
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -40,17 +40,17 @@ struct WebSocketExecutor {
         _ opening: ServerAction.WebSocketAccept, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
-        let head = try await head(of: actor, connection, "a request", deadline, from: time) { false }
+        let head = try await head(of: actor, connection, "the request", deadline, from: time) { false }
         guard let head else { return }
         let request: (path: [UInt8], key: [UInt8])
         do throws(WebSocketHandshake.Problem) { request = try WebSocketHandshake.readRequest(head) } catch {
             throw Finding(
-                .failed, "\(actor.name) got a request that opens no WebSocket: \(error.text)",
+                .failed, "\(actor.name) received a request that does not open a WebSocket: \(error.text)",
                 details: Self.lines(head))
         }
         if let name = opening.path { context.bind(name.value, .bytes(request.path)) }
         try await send(WebSocketHandshake.answer(to: request.key), actor, connection, step)
-        begin(actor, "WebSocket, asked for \(Escaped.text(request.path))")
+        begin(actor, "opened a WebSocket at \(Escaped.text(request.path))")
         guard let peer = context.connections.ownPeer(of: connection), peer.owner.connection === peer.connection,
             peer.owner.opening != nil
         else { return }
@@ -73,7 +73,7 @@ struct WebSocketExecutor {
         // Whatever the result, no later step waits for the answer again.
         defer { actor.opening = nil }
         // Steps that run concurrently may both wait for the answer.
-        let head = try await head(of: actor, connection, "an answer", deadline, from: time) { actor.opening == nil }
+        let head = try await head(of: actor, connection, "the answer", deadline, from: time) { actor.opening == nil }
         if let head, let opening = actor.opening { try judge(head, of: opening, actor) }
     }
 
@@ -93,10 +93,10 @@ struct WebSocketExecutor {
             try WebSocketHandshake.readAnswer(head, to: opening.key)
         } catch {
             throw Finding(
-                .failed, at: opening.span, "\(actor.name)'s opening handshake of WebSocket failed: \(error.text)",
+                .failed, at: opening.span, "\(actor.name)'s WebSocket opening handshake failed: \(error.text)",
                 details: Self.lines(head))
         }
-        begin(actor, "WebSocket at \(Escaped.text(opening.path))")
+        begin(actor, "opened a WebSocket at \(Escaped.text(opening.path))")
     }
 
     private func begin(_ actor: ConnectionActor, _ event: String) {
@@ -133,7 +133,7 @@ struct WebSocketExecutor {
         of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
         from time: MonotonicTime, isDone: @escaping () -> Bool
     ) async throws(Finding) -> [UInt8]? {
-        context.actors.waits[actor.name] = "\(what) of the opening handshake of WebSocket"
+        context.actors.waits[actor.name] = "\(what) of the WebSocket opening handshake"
         defer { context.actors.waits[actor.name] = nil }
         let end = WebSocketHandshake.end
         let _: Void? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Void? in
@@ -149,17 +149,17 @@ struct WebSocketExecutor {
         let why =
             switch connection.readEnd {
             case _ where count > WebSocketHandshake.longestHead:
-                "\(what) has no end within \(WebSocketHandshake.longestHead) bytes"
-            case .eof?: "the peer closed (FIN) before \(what) was whole"
-            case .reset?: "the peer reset the connection (RST) before \(what) was whole"
+                "\(what) did not end within \(WebSocketHandshake.longestHead) bytes"
+            case .eof?: "the peer closed the connection (FIN) before \(what) was complete"
+            case .reset?: "the peer reset the connection (RST) before \(what) was complete"
             case .failed(let error, _)?: error.reason
-            case nil: "\(what) was not whole within \(DurationText.script(deadline - time))"
+            case nil: "\(what) was not complete within \(DurationText.script(deadline - time))"
             }
         throw Finding(
-            .failed, at: actor.opening?.span, "\(actor.name)'s opening handshake of WebSocket failed: \(why)",
+            .failed, at: actor.opening?.span, "\(actor.name)'s WebSocket opening handshake failed: \(why)",
             actual: Array(connection.receiveBuffer.unread.prefix(InputMatcher.shownLimit)),
             hints: connection.reading == .atOnce
-                ? [] : ["\(actor.name) does not read at once: `stop reading` and `read … every` come behind it"])
+                ? [] : ["move `\(actor.name) stop reading` or `\(actor.name) read … every` after the handshake"])
     }
 
     /// Takes the head from the receive buffer; `nil` if it is incomplete or exceeds its limit.

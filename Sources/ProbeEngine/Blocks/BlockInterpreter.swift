@@ -74,7 +74,7 @@ final class BlockInterpreter {
             try await loop(names, source, block, from: time)
         case .invoke(let name):
             guard let block = context.scenario.definitions[name.value] else {
-                throw Finding(.error, "there is no definition \(name.value)")
+                throw Finding(.error, "\(name.value) is not defined")
             }
             try await inContext(StepContext.$isInDefinition, true) { () async throws(Finding) in
                 _ = try await run(block.steps, from: time)
@@ -94,7 +94,7 @@ final class BlockInterpreter {
             break
         case .whenever(let name, let regex, let block):
             guard let connection = context.actors.connection(name.value) else {
-                throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
+                throw Finding(.error, at: name.span, "\(name.value) is not a connection yet")
             }
             try ConnectionExecutor(context: context).refuseLines(connection, "whenever")
             let rule = WheneverRule(
@@ -116,9 +116,9 @@ final class BlockInterpreter {
                 return isUsed
                     ? nil
                     : Condition.Shortfall(
-                        "this whenever was never used: \(connection.name) received no line that matches "
+                        "this `whenever` was never used: \(connection.name) received no line that matches "
                             + "/\(rule.regex.source)/",
-                        hints: ["if perhaps no such line is received, end `\(line) … }` with `if needed`"])
+                        hints: ["add `if needed` after `\(line) … }` if such a line may not arrive"])
             }
             context.serveWhenevers(of: connection)
         case .wire(let statement, let timing):
@@ -154,11 +154,11 @@ final class BlockInterpreter {
             try await CrowdExecutor(context: context).act(crowd, action, timing, from: time)
         case (nil, _):
             throw Finding(
-                .error, at: name.span, "\(name.value) is no connection yet: no `accept as \(name.value)` has run")
+                .error, at: name.span, "\(name.value) is not a connection yet: no `accept as \(name.value)` has run")
         case (_?, .server), (_?, .client), (_?, .connection), (_?, .subject), (_?, .process),
             (_?, .proxy), (_?, .crowd):
             throw Finding(
-                .error, at: name.span, "\(name.value) is another kind of actor here than where the step was read")
+                .error, at: name.span, "\(name.value) is a different kind of actor than when the script was checked")
         }
     }
 
@@ -241,7 +241,7 @@ extension BlockInterpreter {
         switch source {
         case .range(let low, let high):
             let (first, last) = (try context.integer(of: low), try context.integer(of: high))
-            if first > last { throw Finding(.error, "the loop is over nothing: \(first)..\(last) is empty") }
+            if first > last { throw Finding(.error, "the loop has no rounds: \(first)..\(last) is empty") }
             try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
                 var time = time
                 for number in first...last {
@@ -253,7 +253,7 @@ extension BlockInterpreter {
             }
         case .table(let name):
             guard let table = context.scenario.tables[name.value], !table.rows.isEmpty else {
-                throw Finding(.error, "the loop is over nothing: the table \(name.value) has no rows")
+                throw Finding(.error, "the loop has no rounds: the table \(name.value) is empty")
             }
             try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
                 var time = time
@@ -277,7 +277,7 @@ extension BlockInterpreter {
         }
     }
 
-    /// Runs the block again after each failure, until it passes or the time is up.
+    /// Runs the block again after each failure, until it passes or the deadline expires.
     func retry(
         _ block: Block, every interval: Duration, within limit: Duration, from time: MonotonicTime
     ) async throws(Finding) {
@@ -359,7 +359,7 @@ extension BlockInterpreter {
             for (name, value) in groups { context.bind(name, value) }
         case (.matches, .value(let expression)):
             guard case .regex(let regex) = try context.value(of: expression) as Value else {
-                throw Finding(.error, at: expression.span, "`matches` needs a regex")
+                throw Finding(.error, at: expression.span, "`matches` requires a regex")
             }
             if regex.firstMatch(in: value.bytes ?? []) == nil {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
@@ -380,7 +380,7 @@ extension BlockInterpreter {
                     .failed, "the value \(isThere ? "contains" : "does not contain") \(Escaped.phrase(needle))",
                     actual: value.bytes)
             }
-        default: throw Finding(.error, "this check compares what can't be compared")
+        default: throw Finding(.error, "this check can't compare these values")
         }
     }
 
@@ -389,9 +389,9 @@ extension BlockInterpreter {
     private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
         switch (left.order, right.order) {
         case (.some, nil):
-            throw Finding(.failed, "the field is the number \(left.text), not bytes", expected: right.bytes)
+            throw Finding(.failed, "the field is the number \(left.text), expected bytes", expected: right.bytes)
         case (nil, .some):
-            throw Finding(.failed, "the field is bytes, not the number \(right.text)", actual: left.bytes)
+            throw Finding(.failed, "the field is bytes, expected the number \(right.text)", actual: left.bytes)
         default: break
         }
     }
@@ -405,11 +405,11 @@ extension BlockInterpreter {
             return
         }
         guard let a = left.bytes, let b = right.bytes, comparison == .equal || comparison == .notEqual else {
-            throw Finding(.error, "bytes are compared by == and != only")
+            throw Finding(.error, "bytes can be compared only with `==` and `!=`")
         }
         if (a == b) != (comparison == .equal) {
             throw Finding(
-                .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
+                .failed, comparison == .equal ? "the values differ" : "the values are equal", expected: b, actual: a)
         }
     }
 }
@@ -447,7 +447,7 @@ extension BlockInterpreter {
             throw error
         }
         end(starts, of: blocks, chosen: chosen)
-        context.record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
+        context.record(.note("either: took branch \(chosen + 1) of \(blocks.count)"))
         if !StepContext.isInDefinition {
             context.progress.descend(from: step.id, to: blocks[chosen].steps.prefix(1))
         }
@@ -491,19 +491,19 @@ extension BlockInterpreter {
         return Finding(
             .failed,
             fitsNone
-                ? "no branch of the either fits what came"
-                : "no branch of the either began within \(DurationText.script(deadline - time))",
+                ? "no branch of the `either` matches what was received"
+                : "no branch of the `either` started within \(DurationText.script(deadline - time))",
             details: blocks.indices.map { index in
                 "branch \(index + 1): " + starts[index].progress + (blocks[index].steps.first.map(wanted) ?? "")
             })
     }
 
-    /// Returns the text about a branch's first step: `; chat.scn:12 wants T expect line name  (name = "anna")`.
+    /// Returns the text about a branch's first step: `; chat.scn:12: T expect line name  (name = "anna")`.
     private func wanted(_ step: Step) -> String {
         let location = context.sources.location(of: step.span)
         let file = location.path.split(separator: "/").last ?? ""
         let values = context.values(of: step)
-        return "; \(Escaped.text(file.utf8)):\(location.line) wants \(context.text(of: step.span))"
+        return "; \(Escaped.text(file.utf8)):\(location.line): \(context.text(of: step.span))"
             + (values.isEmpty ? "" : "  (\(values.sentence))")
     }
 

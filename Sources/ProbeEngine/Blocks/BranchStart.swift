@@ -39,8 +39,8 @@ struct BranchStart {
     /// The progress of the branch, in a few words.
     var progress: String {
         if let reason { return reason }
-        if case .absent = expected { return "its actor is not there" }
-        return received.isEmpty ? "nothing came" : "only \(Escaped.phrase(received)) came"
+        if case .absent = expected { return "its actor does not exist yet" }
+        return received.isEmpty ? "received nothing" : "received only \(Escaped.phrase(received))"
     }
 
     var measuresProgress: Bool {
@@ -67,7 +67,7 @@ struct BranchStart {
             if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) {
                 return .fits
             }
-            reason = "it came \(DurationText.script(moment - deadline)) after the branch's deadline"
+            reason = "it was \(DurationText.script(moment - deadline)) late for the branch's deadline"
         case .impossible(let why):
             if why.finding.verdict == .error { throw why.finding }
             if why.finding.verdict == .inconclusive { doubt = why.finding }
@@ -80,7 +80,7 @@ struct BranchStart {
 
     private mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<Void> {
         switch expected {
-        case .absent: return window.wait(orMissed: Finding(.failed, "its actor is not there"))
+        case .absent: return window.wait(orMissed: Finding(.failed, "its actor does not exist yet"))
         case .server(let pending):
             var pending = pending
             return try pending.evaluate(window)

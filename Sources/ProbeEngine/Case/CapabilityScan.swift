@@ -21,7 +21,7 @@ struct CapabilityScan {
     private var openReads: [String: Int] = [:]
     /// The framing that a step has changed to, by subject.
     private var framingOf: [String: Framing] = [:]
-    /// Subjects that were told to stop, so that their end is not the peer's.
+    /// Subjects that were asked to stop, so that their end is not the peer's.
     private var told: Set<String> = []
     private let scenario: Scenario
 

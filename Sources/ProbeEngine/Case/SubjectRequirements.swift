@@ -35,17 +35,18 @@ struct SubjectRequirements {
         {
             throw Finding(
                 .unsupported, at: span,
-                "\(name) can't: framing \(missing.rawValue); it has \(framings.words.joined(separator: " "))")
+                "\(name) does not support framing \(missing.rawValue); it supports \(framings.words.joined(separator: " "))"
+            )
         }
         if let span = scan.firstMeasure, driver.processes == nil { throw Self.unmeasurable(name, at: span) }
         if let span = scan.unheard(by: driver.capabilities) {
             throw Finding(
-                .unsupported, at: span, "\(name) reads only when it is asked to, and no step of this case asks it")
+                .unsupported, at: span, "\(name) reads only on request, but no step of this case requests a read")
         }
         if let span = scan.unnoticed(by: driver.capabilities) {
             throw Finding(
                 .unsupported, at: span,
-                "\(name) notices an end only by a read, and none is asked for where this case expects an end")
+                "\(name) notices an end only by reading, but no read is requested where this case expects an end")
         }
     }
 
@@ -53,15 +54,15 @@ struct SubjectRequirements {
     static func unmeasurable(_ name: String, at span: SourceSpan?) -> Finding {
         Finding(
             .unsupported, at: span,
-            "\(name) is no program of its own: what it uses can't be told from what the harness uses",
-            hints: ["behind an adapter it can be measured"])
+            "\(name) does not run in its own process: its resource usage can't be separated from the harness's",
+            hints: ["use an adapter to measure it"])
     }
 
     private func missing(_ capability: TransportCapability) -> String {
         switch capability {
-        case .watches: "\(name) notices an end only by a read"
-        case .frames: "\(name) does not frame: its adapter appends terminators and lengths"
-        default: "\(name) can't: \(capability.rawValue)"
+        case .watches: "\(name) notices an end only by reading"
+        case .frames: "\(name) does not support frames: its adapter appends terminators and lengths"
+        default: "\(name) does not support \(capability.rawValue)"
         }
     }
 }

@@ -132,24 +132,24 @@ extension RuntimeActor {
         case .server(let server):
             if let connection = server.plain { return connection.state }
             return server.listener == nil
-                ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
+                ? "not listening" : "listening on \(server.address?.description ?? "?"), no connection accepted"
         case .connection(let connection): return connection.state
         case .subject(let subject):
             if let stopped = subject.stopped { return "stopped (\(SubjectText.word(stopped.reason)))" }
             if !subject.pending.isEmpty {
                 let shown = subject.pending.prefix(Self.mostShown).map { SubjectText.describe($0.event) }
                 let more = subject.pending.count - shown.count
-                return "has reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+                return "reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
             }
             return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
         case .proxy(let proxy):
             if let plain = proxy.plain { return plain.state }
-            return "listens on \(proxy.place), \(proxy.proxy?.count ?? 0) connections came"
+            return "listening on \(proxy.place), received \(ByteText.count(proxy.proxy?.count ?? 0, "connection"))"
         case .proxied(let actor): return actor.state
         case .crowd(let crowd): return crowd.state
         case .process(let process):
             guard let child = process.child else { return "not started" }
-            return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"
+            return child.exit.map { ExitText.describe($0) } ?? "running (pid \(child.pid))"
         }
     }
 }
@@ -162,13 +162,14 @@ extension ProxiedActor {
                 switch leg.readEnd {
                 case _ where leg.phase == .closed: "closed"
                 case nil: leg.phase == .connecting ? "connecting" : "connected"
-                case .eof?: "has closed (FIN)"
-                case .reset?: "has reset (RST)"
+                case .eof?: "closed (FIN)"
+                case .reset?: "reset (RST)"
                 case .failed(let error, _)?: "failed: \(error.reason)"
                 }
             let waiting = connection.waiting(to: side)
             let gate = connection.gate(to: side) == .held ? ", held" : ""
-            return "its \(name) \(state)" + (waiting > 0 ? ", \(waiting) bytes wait for it\(gate)" : "")
+            return "its \(name) \(state)"
+                + (waiting > 0 ? ", \(ByteText.count(waiting, "byte")) queued for it\(gate)" : "")
         }.joined(separator: "; ")
     }
 }
@@ -179,7 +180,7 @@ extension ConnectionActor {
         switch connection.phase {
         case .connecting: return "connecting"
         case .connectFailed(let error): return "not connected: \(error.reason)"
-        case .closed where connection.hasVanished: return "vanished by the script: neither a FIN nor an RST was sent"
+        case .closed where connection.hasVanished: return "dropped by the script without a FIN or an RST"
         case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
         case .open: break
         }
@@ -187,8 +188,8 @@ extension ConnectionActor {
         let unread = buffer.isEmpty ? "" : ", unread: \(Escaped.phrase(buffer.unread))"
         return switch connection.readEnd {
         case nil: "connected\(unread)"
-        case .eof?: "the peer has closed (FIN)\(unread)"
-        case .reset?: "the peer has reset it (RST)\(unread)"
+        case .eof?: "closed by the peer (FIN)\(unread)"
+        case .reset?: "reset by the peer (RST)\(unread)"
         case .failed(let error, _)?: "failed: \(error.reason)\(unread)"
         }
     }

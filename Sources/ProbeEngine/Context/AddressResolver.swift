@@ -36,7 +36,7 @@ struct AddressResolver {
         switch context.actors[actor.value] {
         case .server(let server):
             guard let address = server.address else {
-                throw Finding(.error, at: actor.span, "\(actor.value) has no address: it has never listened")
+                throw Finding(.error, at: actor.span, "\(actor.value) has no address because it has not listened yet")
             }
             return address.reachable
         case .process(let process):
@@ -44,22 +44,22 @@ struct AddressResolver {
         case .subject(let subject):
             guard let address = subject.address else {
                 throw Finding(
-                    .error, at: actor.span, "\(actor.value) does not listen yet",
-                    hints: ["`\(actor.value) start` comes before \(name) connects"])
+                    .error, at: actor.span, "\(actor.value) is not listening yet",
+                    hints: ["add `\(actor.value) start` before \(name) connects"])
             }
             return address
         case .proxy(let proxy):
             guard let address = proxy.proxy?.address else {
-                throw Finding(.error, at: actor.span, "\(actor.value) does not listen")
+                throw Finding(.error, at: actor.span, "\(actor.value) is not listening")
             }
             return address
         case .crowd(let crowd):
             guard let address = crowd.address else {
-                throw Finding(.error, at: actor.span, "\(actor.value) connects to others: it has no address")
+                throw Finding(.error, at: actor.span, "\(actor.value) has no address because it only connects")
             }
             return address
         case .connection, .proxied, nil:
-            throw Finding(.error, at: actor.span, "\(actor.value) is nothing to connect to")
+            throw Finding(.error, at: actor.span, "\(actor.value) is not something to connect to")
         }
     }
 
@@ -69,8 +69,8 @@ struct AddressResolver {
         let path = text.hasPrefix("/") ? text : "\(context.job.folder)/\(text)"
         guard !text.isEmpty, let address = SocketAddress(unixPath: path) else {
             throw Finding(
-                .error, at: span, "\(Escaped.quoted(path)) is no path of a Unix socket",
-                hints: ["it has 1 to \(SocketAddress.longestPath) bytes, and no NUL among them"])
+                .error, at: span, "\(Escaped.quoted(path)) is not a valid path of a Unix socket",
+                hints: ["use a path of 1 to \(SocketAddress.longestPath) bytes without a NUL"])
         }
         return address
     }

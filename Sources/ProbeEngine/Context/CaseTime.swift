@@ -8,7 +8,7 @@ struct CaseTime: Sendable {
     let start: MonotonicTime
     /// The factor of `--time-scale`.
     var scale = 1.0
-    /// How long a waiting step without a `within` waits.
+    /// The time that a waiting step without a `within` waits.
     let timeout: Duration
 
     /// Returns the duration by which something must happen on this machine.
@@ -58,7 +58,7 @@ extension Standstills {
     ) throws(Finding) {
         if moment > deadline {
             let late =
-                "\(what) came \(DurationText.script(moment - deadline)) after the deadline of "
+                "\(what) was \(DurationText.script(moment - deadline)) late for the deadline of "
                 + DurationText.script(deadline - start)
             if moment + own <= extended(deadline, from: start) { throw stoodStill(late, from: start, to: moment) }
             throw Finding(.failed, late)
@@ -67,18 +67,18 @@ extension Standstills {
         if moment < start + after {
             let when =
                 moment <= start
-                ? "before the step began" : "\(DurationText.script(moment - start)) after the step before"
+                ? "before the step began" : "\(DurationText.script(moment - start)) after the previous step"
+            let early = "\(what) was too early: \(when), expected \(DurationText.script(after)) or more"
             let earliest = earliest(of: start)
             if earliest < start, moment >= earliest + after {
-                throw stoodStill(
-                    "\(what) came \(when), earlier than \(DurationText.script(after))", from: earliest, to: moment)
+                throw stoodStill(early, from: earliest, to: moment)
             }
-            throw Finding(.failed, "\(what) came \(when), earlier than \(DurationText.script(after))")
+            throw Finding(.failed, early)
         }
         if !isExact, hides(start + after, from: moment) {
             throw stoodStill(
-                "\(what) was seen \(DurationText.script(moment - start)) after the step before", from: start, to: moment
-            )
+                "\(what) was noticed \(DurationText.script(moment - start)) after the previous step", from: start,
+                to: moment)
         }
     }
 
@@ -91,7 +91,8 @@ extension Standstills {
         if moment <= end { return true }
         if moment > extended(end, from: start) { return false }
         throw stoodStill(
-            "\(what) \(DurationText.script(moment - end)) after the silence of \(DurationText.script(end - start))",
+            "\(what) \(DurationText.script(moment - end)) after the expected silence of "
+                + DurationText.script(end - start),
             from: start, to: moment)
     }
 
@@ -104,7 +105,7 @@ extension Standstills {
         Finding(
             .inconclusive,
             "\(what), but the harness itself stood still for \(DurationText.script(total(from: start, to: moment))) "
-                + "meanwhile: when it came can't be told",
-            hints: ["the process was stopped, or the machine was busy or suspended: run the case again"])
+                + "in the meantime: the time of the event is unknown",
+            hints: ["run the case again: the process was stopped, or the machine was busy or suspended"])
     }
 }

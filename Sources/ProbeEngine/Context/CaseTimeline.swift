@@ -26,7 +26,7 @@ struct CaseTimeline {
         // The note of an earlier cut is in the middle, and doesn't count as an entry.
         omitted += middle.count - events.count - (omitted > 0 ? 1 : 0)
         let note = TimelineEntry(
-            time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries are left out here"))
+            time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries omitted"))
         entries.replaceSubrange(middle, with: [note] + events)
     }
 }

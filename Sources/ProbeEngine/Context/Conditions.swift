@@ -2,7 +2,7 @@ import ProbeEvents
 import ProbeScenario
 
 /// Something that a step or the header sets up and that the case is about: a fault, a state, a name, an answer. If it
-/// has not taken effect by the end, the case doesn't demonstrate what its script says.
+/// has not taken effect by the end, the case doesn't demonstrate what its script is about.
 struct Condition {
     /// The report of a condition that has not taken effect.
     struct Shortfall {
@@ -17,7 +17,7 @@ struct Condition {
         ///   - text: the statement as written in the script.
         ///   - reason: what happened instead.
         static func never(_ text: String, _ reason: String, hints: [String] = []) -> Shortfall {
-            Shortfall("`\(text)` was never met: \(reason)", hints: hints)
+            Shortfall("`\(text)` had no effect: \(reason)", hints: hints)
         }
     }
 

@@ -57,7 +57,7 @@ struct ProxySetup {
             guard let context, context.faults.fault == nil else { return }
             context.raise(
                 Finding(
-                    .error, at: span, "\(name) can't take a connection: \(error.reason)",
+                    .error, at: span, "\(name) can't accept a connection: \(error.reason)",
                     details: error.resourcesLeft, hints: error.advice))
         }
         return proxy

@@ -59,9 +59,9 @@ struct ServerSetup {
                 throw Finding(
                     .error, "\(server.name) can't listen on \(address): \(error.reason)", details: error.resourcesLeft,
                     hints: error.code == EADDRINUSE
-                        ? ["another program has the port (`ss -ltnp` names it); a server without `on` takes a free one"]
+                        ? ["find the program that uses the port with `ss -ltnp`, or omit `on` to use a free port"]
                         : error.code == EACCES
-                            ? ["ports below 1024 need root"] : error.advice)
+                            ? ["ports below 1024 require root"] : error.advice)
             }
         }
     }
@@ -87,7 +87,7 @@ extension ServerSetup {
                 details: error.resourcesLeft,
                 hints: error.code == EADDRINUSE
                     ? [
-                        "a file of that name is there, or a program that runs listens on it; remove it, or take another path"
+                        "remove the file at that path, or use another path: it exists, or a program is listening on it"
                     ] : error.advice)
         }
     }

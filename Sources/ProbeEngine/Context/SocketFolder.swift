@@ -15,7 +15,7 @@ struct SocketFolder {
         guard let address = SocketAddress(unixPath: path) else {
             throw Finding(
                 .error, at: span,
-                "the path of \(actor)'s Unix socket has \(path.utf8.count) bytes, and the system takes \(SocketAddress.longestPath): \(Escaped.text(path.utf8))",
+                "the path of \(actor)'s Unix socket has \(path.utf8.count) bytes, but the limit is \(SocketAddress.longestPath): \(Escaped.text(path.utf8))",
                 hints: ["set TMPDIR to a folder with a shorter path"])
         }
         return address
@@ -42,8 +42,8 @@ enum TemporaryFolder {
             return try ResourceTracker.makeFolder(in: base)
         } catch {
             throw Finding(
-                .error, at: span, "no temporary folder could be made in \(base): \(error.reason)",
-                hints: ["TMPDIR names the folder for such folders"])
+                .error, at: span, "can't create a temporary folder in \(base): \(error.reason)",
+                hints: ["set TMPDIR to a folder in which temporary folders can be created"])
         }
     }
 }

@@ -25,8 +25,8 @@ struct VariableStore {
         if let old = values.updateValue(value, forKey: name) { size -= old.size }
         guard size > limit else { return nil }
         return Finding(
-            .error, "the variables of the case hold more than \(limit >> 20) MiB together, with `\(name)`",
-            hints: ["a value that is written where it is sent is in memory only then"])
+            .error, "`\(name)` brings the variables of the case to more than \(limit >> 20) MiB in total",
+            hints: ["write a large value in the step that sends it, so that it is in memory only during that step"])
     }
 
     /// Binds a variable of the case and, if the step is in a loop that has a variable of that name, the loop's, too.

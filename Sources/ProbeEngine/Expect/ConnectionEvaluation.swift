@@ -57,7 +57,7 @@ struct ConnectionEvaluation {
             if view.endsInAnswerableLine { return window.wait(orMissed: finding(mismatch, input)) }
             let reason: Impossibility.Reason =
                 mismatch.isPartial && view.end == nil
-                ? .partialMismatch(mismatch.summary) : .mismatch(mismatch.summary)
+                ? .partialMismatch(mismatch.reason) : .mismatch(mismatch.reason)
             return .impossible(finding(mismatch, input), reason)
         case .pending:
             // Everything received by the deadline is examined completely.
@@ -68,13 +68,13 @@ struct ConnectionEvaluation {
 
     static func overflow(of name: String) -> Finding {
         Finding(
-            .error, "\(name) has 64 MiB of unread bytes: the harness keeps no more",
-            hints: ["`\(name) stop reading` leaves them to the kernel; an `expect` takes them"])
+            .error, "\(name) has 64 MiB of unread bytes, the most that the harness keeps",
+            hints: ["use `\(name) stop reading` to leave bytes in the kernel, or consume them with `expect`"])
     }
 
     private func finding(_ mismatch: InputMatcher.Mismatch, _ input: ConnectionExpectation<Resolved>) -> Finding {
         var finding = Finding(
-            mismatch.isLimit ? .error : .failed, "\(view.name): \(mismatch.summary)", expected: mismatch.expected,
+            mismatch.isLimit ? .error : .failed, summary(of: mismatch, input), expected: mismatch.expected,
             actual: mismatch.actual,
             hints: mismatch.hints)
         if case .reset? = view.end, finding.hints.isEmpty, !mismatch.isLimit, !input.isAboutEnd {
@@ -83,12 +83,26 @@ struct ConnectionEvaluation {
         return finding
     }
 
+    private func summary(of mismatch: InputMatcher.Mismatch, _ input: ConnectionExpectation<Resolved>) -> String {
+        switch mismatch.subject {
+        case .actor: "\(view.receiver) \(mismatch.summary)"
+        case .connection(let unread):
+            "\(view.connection) \(mismatch.summary) while \(view.name) expected \(input.description)"
+                + Self.incomplete(unread)
+        }
+    }
+
+    /// Returns the end of a sentence about input that can no longer be completed.
+    private static func incomplete(_ unread: Int) -> String {
+        unread == 0 ? "" : ", after \(ByteText.count(unread, "byte")) of incomplete input"
+    }
+
     /// Returns the finding for input that did not arrive in time, with the bytes that did arrive.
     func missed(_ input: ConnectionExpectation<Resolved>) -> Finding {
         let unread = Array(
             view.receiveBuffer.unread.prefix(max(InputMatcher.shownLimit, InputMatcher.shownLength(of: input))))
         var finding = Finding(
-            .failed, "\(view.name): \(input.description) did not come within \(window.allowed)",
+            .failed, "\(missing(input)) within \(window.allowed)",
             hints: NearMiss.atDeadline(input, actual: unread, framing: view.framing))
         switch input {
         case .bytes(let bytes): (finding.expected, finding.actual) = (bytes, unread)
@@ -98,18 +112,31 @@ struct ConnectionEvaluation {
         default: if !unread.isEmpty { finding.actual = unread }
         }
         if case .eof = input, view.tls?.hasNotified ?? false {
-            finding.hints.append("close_notify came, and no FIN behind it: `expect notify` is met by it")
+            finding.hints.append(
+                "close_notify was received, but no FIN after it: use `expect notify` to expect only that")
         }
         switch view.reading {
         case .atOnce: break
         case .stopped:
-            finding.hints.append("\(view.name) does not read: `resume reading` comes before an `expect`")
+            finding.hints.append("\(view.name) is not reading: add `\(view.name) resume reading` before this step")
         case .slowly(let bytes, let interval):
             finding.hints.append(
-                "\(view.name) reads slowly, \(bytes) bytes every \(DurationText.script(interval)): that takes its time, too"
+                "\(view.name) reads only \(ByteText.count(bytes, "byte")) every \(DurationText.script(interval)): "
+                    + "allow for that in the deadline"
             )
         }
         return finding
+    }
+
+    /// Returns the clause that states what was not received.
+    private func missing(_ input: ConnectionExpectation<Resolved>) -> String {
+        switch input {
+        case .line(.any, _): "\(view.receiver) received no line"
+        case .message(.any, _): "\(view.receiver) received no message"
+        case .anyBytes: "\(view.receiver) received no bytes"
+        case .closed: "\(view.connection) did not end"
+        default: "\(view.receiver) did not receive \(input.description)"
+        }
     }
 
     // MARK: Urgent bytes
@@ -117,9 +144,9 @@ struct ConnectionEvaluation {
     private func urgent(_ bytes: [UInt8]) -> Result {
         let unread = view.urgent.unread
         if !bytes.starts(with: unread.prefix(bytes.count)) {
+            let what = "received unexpected urgent bytes"
             return .mismatch(
-                Finding(.failed, "\(view.name): other urgent bytes came", expected: bytes, actual: Array(unread)),
-                "other urgent bytes came")
+                Finding(.failed, "\(view.receiver) \(what)", expected: bytes, actual: Array(unread)), what)
         }
         if unread.count >= bytes.count {
             return .satisfied(
@@ -127,7 +154,7 @@ struct ConnectionEvaluation {
         }
         return window.wait(
             orMissed: Finding(
-                .failed, "\(view.name): no urgent byte came within \(window.allowed)", expected: bytes,
+                .failed, "\(view.receiver) received no urgent byte within \(window.allowed)", expected: bytes,
                 actual: Array(unread)))
     }
 
@@ -136,12 +163,12 @@ struct ConnectionEvaluation {
     private func nothing() -> Result {
         let ended = view.endIsNews ? view.end?.time : nil
         let message = view.tls?.firstNews
-        let came = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended, message?.at]
+        let first = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended, message?.at]
             .compactMap(\.self).min()
-        guard let came else { return quiet() }
+        guard let first else { return quiet() }
         let isBytes = !view.receiveBuffer.isEmpty || !view.urgent.isEmpty
-        let reason = isBytes ? "bytes came" : message?.what ?? "the connection ended"
-        switch window.silence("\(view.name): something came", at: came) {
+        let reason = isBytes ? "received data" : message?.what ?? "the connection ended"
+        switch window.silence("\(view.receiver) received something", at: first) {
         case .lasted: return quiet()
         case .cannotBeTold(let finding): return .mismatch(finding, reason)
         case .isBroken: break
@@ -150,33 +177,42 @@ struct ConnectionEvaluation {
             let buffer = view.receiveBuffer.isEmpty ? view.urgent : view.receiveBuffer
             let unread = Array(buffer.unread.prefix(InputMatcher.shownLimit))
             let when =
-                came < window.start
-                ? "before the step" : "\(DurationText.script(came - window.start)) after the step began"
+                first < window.start
+                ? "before the step began" : "\(DurationText.script(first - window.start)) after the step began"
             let finding = Finding(
-                .failed, "\(view.name): bytes came where nothing was expected, \(when)", expected: [], actual: unread)
+                .failed, "\(view.receiver) received data \(when), expected \(silence)", expected: [], actual: unread)
             return view.endsInAnswerableLine ? window.wait(orMissed: finding) : .mismatch(finding, reason)
         }
         let what =
             switch view.end {
             case _ where message.map { $0.at <= ended ?? .distantFuture } ?? false: message?.what ?? ""
-            case .reset?: "the connection was reset (RST)"
-            case .failed(let error, _)?: "the connection failed (\(error.reason))"
-            case .eof?, nil: "the peer closed (FIN)"
+            case let end?: "\(view.connection) \(InputMatcher.describe(end))"
+            case nil: "the peer closed \(view.connection) (FIN)"
             }
-        return .mismatch(Finding(.failed, "\(view.name): \(what) where nothing was expected"), reason)
+        return .mismatch(Finding(.failed, "\(what) while \(view.name) expected \(silence)"), reason)
     }
+
+    /// The silence that the step expects, in words.
+    private var silence: String { "silence for \(window.allowed)" }
 
     /// Evaluates silence after no input has been read. A connection that is not read immediately doesn't see what has
     /// arrived, so the kernel is asked.
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {
-            let what = "\(inKernel.unread) bytes lie in the kernel"
-            return .mismatch(Finding(.failed, "\(view.name): \(what) where nothing was expected"), what)
+            let what = "\(ByteText.count(inKernel.unread, "byte")) are unread in the kernel's buffer"
+            return .mismatch(
+                Finding(
+                    .failed,
+                    "\(view.receiver) left \(ByteText.count(inKernel.unread, "byte")) unread in the kernel's buffer, "
+                        + "expected \(silence)"), what)
         }
         if inKernel.endIsPending {
-            let what = "the peer closed or reset the connection"
-            return .mismatch(Finding(.failed, "\(view.name): \(what) where nothing was expected"), what)
+            return .mismatch(
+                Finding(
+                    .failed,
+                    "\(view.connection) was closed or reset by the peer while \(view.name) expected \(silence)"),
+                "the peer closed or reset the connection")
         }
         return window.silence(ConnectionMatch())
     }
@@ -186,10 +222,13 @@ struct ConnectionEvaluation {
 extension ConnectionEvaluation {
     private var notSending: Result {
         let what = "nothing is being sent"
-        return .mismatch(Finding(.error, "\(what): `\(view.name) start sending …` comes first"), what)
+        return .mismatch(
+            Finding(
+                .error, "\(view.name) is not sending anything in the background",
+                hints: ["add `\(view.name) start sending …` before this step"]), what)
     }
 
-    /// Waits until the kernel has taken all bytes. Without a `within`, only time without progress counts towards the
+    /// Waits until the kernel has accepted all bytes. Without a `within`, only time without progress counts towards the
     /// deadline.
     func sent() -> Result {
         guard let send = view.send else { return notSending }
@@ -198,38 +237,43 @@ extension ConnectionEvaluation {
         case .failed(let error, _): return .mismatch(sendFailure(error, send), "the send failed: \(error.reason)")
         case .abandoned:
             return .mismatch(
-                Finding(.error, "the connection was closed before all was sent"), "the connection was closed")
+                Finding(.error, "\(view.connection) was closed before all bytes were sent"), "the connection was closed"
+            )
         case .queued, .underWay: break
         }
         if window.deadline < .distantFuture, window.isOver {
             return .impossible(
                 Finding(
                     .failed,
-                    "\(view.name)'s send was not done in time: \(send.taken) of \(send.count) bytes had been taken by the "
-                        + "kernel"), .missed)
+                    "\(view.name)'s send did not complete in time: the kernel had accepted \(taken(send))"), .missed)
         }
         let patience = window.patience
-        // The send stood still while the harness did.
+        // The send made no progress while the harness stood still.
         let last = send.lastProgressOfAny ?? window.now
         if window.isOver(last + patience, from: last) {
             return .impossible(
                 Finding(
                     .failed,
-                    "\(view.name)'s send made no progress for \(DurationText.script(patience)): \(send.taken) of "
-                        + "\(send.count) bytes taken by the kernel",
-                    hints: ["the peer does not read: its window is shut and the kernel's buffers are full"]), .missed)
+                    "\(view.name)'s send made no progress for \(DurationText.script(patience)): the kernel had "
+                        + "accepted \(taken(send))",
+                    hints: ["the peer is not reading: its window is closed and the kernel's buffers are full"]), .missed
+            )
         }
         let next = window.limit(of: last + patience, from: last)
         return .pending(until: window.deadline < .distantFuture ? min(next, window.limit) : next)
     }
 
+    private func taken(_ send: ConnectionView.Send) -> String {
+        "\(send.taken) of \(ByteText.count(send.count, "byte"))"
+    }
+
     private func sendFailure(_ error: SystemError, _ send: ConnectionView.Send) -> Finding {
         var hints: [String] = []
         if error.code == EPIPE || error.code == ECONNRESET {
-            hints.append("the peer has closed the connection: it answers data with RST")
+            hints.append("the peer has closed the connection and answers data with RST")
         }
         return Finding(
-            .failed, "\(view.name)'s send failed after \(send.taken) of \(send.count) bytes: \(error.reason)",
+            .failed, "\(view.name)'s send failed after \(taken(send)): \(error.reason)",
             hints: hints)
     }
 
@@ -243,13 +287,16 @@ extension ConnectionEvaluation {
             guard let reason, actual != reason, !(reason == "reset" && error.code == EPIPE) else {
                 return .satisfied(ConnectionMatch(), at: moment)
             }
-            let what = "the send failed with \(actual), not with \(reason)"
-            return .mismatch(Finding(.failed, what), what)
+            let what = "send failed with \(actual), expected \(reason)"
+            return .mismatch(Finding(.failed, "\(view.name)'s \(what)"), "the \(what)")
         case .done:
             return .mismatch(
-                Finding(.failed, "the send succeeded: the kernel took all \(send.count) bytes"), "the send was done")
+                Finding(
+                    .failed,
+                    "\(view.name)'s send succeeded, expected it to fail: the kernel accepted all "
+                        + ByteText.count(send.count, "byte")), "the send succeeded")
         case .queued, .underWay, .abandoned:
-            return window.wait(orMissed: Finding(.failed, "the send did not fail within \(window.allowed)"))
+            return window.wait(orMissed: Finding(.failed, "\(view.name)'s send did not fail within \(window.allowed)"))
         }
     }
 
@@ -260,9 +307,12 @@ extension ConnectionEvaluation {
         case .done:
             return .mismatch(
                 Finding(
-                    .failed, "the send did not stall: the kernel took all \(send.count) bytes",
-                    hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` on the receiving side bounds it"]),
-                "the send was done")
+                    .failed,
+                    "\(view.name)'s send did not stall: the kernel accepted all \(ByteText.count(send.count, "byte"))",
+                    hints: [
+                        "loopback absorbs more than 4 MB: add `with receive-buffer 4KiB` on the receiving side to limit it"
+                    ]),
+                "the send succeeded")
         case .failed(let error, _):
             return .mismatch(
                 Finding(.failed, "\(view.name)'s send failed: \(error.reason)"), "the send failed: \(error.reason)")
@@ -275,8 +325,8 @@ extension ConnectionEvaluation {
             return .impossible(
                 Finding(
                     .failed,
-                    "the send did not stall for \(DurationText.script(duration)): \(send.taken) of \(send.count) bytes taken, "
-                        + "and still moving"), .missed)
+                    "\(view.name)'s send did not stall for \(DurationText.script(duration)): it was still making "
+                        + "progress, with \(taken(send)) accepted by the kernel"), .missed)
         }
         return .pending(until: min(window.limit(of: last + duration, from: last), window.limit))
     }
@@ -359,7 +409,7 @@ extension ConnectionEvaluation {
     /// Whether the connection ended in the middle of a record, unless `ignore rest` makes that irrelevant.
     private func isInRecord(_ tls: ConnectionView.TLS) -> Bool { tls.unfinished > 0 && !view.ignoresRest }
 
-    /// Returns what arrived in place of the expected input and rules it out; `nil` if the input can still arrive.
+    /// Returns what arrived instead of the expected input and rules it out; `nil` if the input can still arrive.
     private func came(
         _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ConnectionExpectation<Resolved>
     ) -> (Finding, String)? {
@@ -367,13 +417,17 @@ extension ConnectionEvaluation {
         if let next = sequence.next {
             what = next.description
         } else if tls.unfinished > 0, view.end != nil {
-            what = "\(ByteText.count(tls.unfinished, "byte")) came that are no whole TLS record"
+            what = "received \(ByteText.count(tls.unfinished, "byte")) of an incomplete TLS record"
         } else if case .eof? = view.end, tls.isUp, !tls.endIsTaken {
-            what = "a FIN came without a close_notify"
+            what = "received a FIN without a close_notify"
         } else {
             return nil
         }
-        var finding = Finding(.failed, "\(view.name): \(what) where \(input.description) was expected")
+        var finding = Finding(
+            .failed,
+            sequence.next == nil
+                ? "\(view.receiver) \(what), expected \(input.description)"
+                : "\(what) while \(view.name) expected \(input.description)")
         switch input {
         case .bytes(let bytes): finding.expected = bytes
         case .line(let text, _), .message(let text, _): finding.expected = text.value
@@ -381,7 +435,7 @@ extension ConnectionEvaluation {
         }
         if sequence.unread > 0, !input.isAboutEnd {
             finding.actual = Array(view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit)))
-            finding.summary += ", after \(ByteText.count(sequence.unread, "byte")) of one that is not whole"
+            finding.summary += Self.incomplete(sequence.unread)
         }
         return (finding, what)
     }
@@ -391,10 +445,10 @@ extension ConnectionEvaluation {
     /// Bytes before an end are an error, except after `ignore rest`.
     private func bytesBefore(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result? {
         if sequence.unread == 0 || view.ignoresRest { return nil }
-        let what = "bytes came where \(input.description) was expected"
+        let what = "received data, expected \(input.description)"
         let unread = view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit))
         return .impossible(
-            Finding(.failed, "\(view.name): \(what)", expected: [], actual: Array(unread)), .partialMismatch(what))
+            Finding(.failed, "\(view.receiver) \(what)", expected: [], actual: Array(unread)), .partialMismatch(what))
     }
 
     private func end(_ input: ConnectionExpectation<Resolved>, _ tls: ConnectionView.TLS, _ sequence: Sequence)
@@ -407,10 +461,10 @@ extension ConnectionEvaluation {
         case (.alert(let code), .alert(let alert, _)) where Int(alert.code) == code:
             return satisfied(sequence, at: sequence.next?.time)
         case (.eof, .notify): return finBehindNotify(input, sequence)
-        case (.truncated, .notify): return mismatch(input, "close_notify came")
+        case (.truncated, .notify): return received("close_notify", input)
         case (.eof, nil): return fin(input, tls, sequence)
         case (.truncated, nil):
-            if tls.hasNotified { return mismatch(input, "close_notify came") }
+            if tls.hasNotified { return received("close_notify", input) }
             if case .eof(let time)? = view.end, !isInRecord(tls) {
                 return satisfied(sequence, at: time, takesEnd: true)
             }
@@ -431,21 +485,25 @@ extension ConnectionEvaluation {
     private func awaited(_ input: ConnectionExpectation<Resolved>) -> Result {
         switch view.end {
         case nil: window.wait(orMissed: missed(input))
-        case .eof: mismatch(input, "the peer closed (FIN)")
-        case .reset: mismatch(input, "the connection was reset (RST)")
-        case .failed(let error, _): mismatch(input, "the connection failed (\(error.reason))")
+        case let end?: ended(InputMatcher.describe(end), input)
         }
     }
 
-    private func mismatch(_ input: ConnectionExpectation<Resolved>, _ what: String) -> Result {
+    private func ended(_ what: String, _ input: ConnectionExpectation<Resolved>) -> Result {
         .mismatch(
-            Finding(.failed, "\(view.name): \(what) where \(input.description) was expected"), what)
+            Finding(.failed, "\(view.connection) \(what) while \(view.name) expected \(input.description)"),
+            "the connection \(what)")
+    }
+
+    private func received(_ what: String, _ input: ConnectionExpectation<Resolved>) -> Result {
+        .mismatch(
+            Finding(.failed, "\(view.receiver) received \(what), expected \(input.description)"), "received \(what)")
     }
 
     private func finBehindNotify(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result {
         switch view.end {
         case .eof(let time): satisfied(sequence, at: time, takesEnd: true)
-        case .reset: mismatch(input, "the connection was reset (RST) behind close_notify")
+        case .reset: ended("was reset (RST) after close_notify", input)
         case .failed, nil: awaited(input)
         }
     }
@@ -462,9 +520,9 @@ extension ConnectionEvaluation {
         return .mismatch(
             Finding(
                 .failed,
-                "\(view.name): a FIN came without a close_notify: the stream may have been cut off",
-                hints: ["`expect truncated` is met by it"]),
-            "a FIN came without a close_notify")
+                "\(view.receiver) received a FIN without a close_notify: the stream may have been truncated",
+                hints: ["use `expect truncated` to expect that"]),
+            "received a FIN without a close_notify")
     }
 }
 

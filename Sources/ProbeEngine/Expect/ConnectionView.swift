@@ -40,7 +40,7 @@ struct ConnectionView {
     /// A send in the background.
     struct Send {
         var state: SendOperation.State
-        /// The number of bytes that the kernel has taken, out of `count`.
+        /// The number of bytes that the kernel has accepted, out of `count`.
         var taken: Int
         var count: Int
         /// When the send last made progress, or the moment until which its pace makes it wait.
@@ -49,7 +49,10 @@ struct ConnectionView {
         var lastProgressOfAny: MonotonicTime?
     }
 
+    /// The actor's name.
     var name: String
+    /// The connection among several of the actor, such as `P's connection to its client`; `nil` for its only one.
+    var leg: String?
     var receiveBuffer = ReceiveBuffer()
     var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
@@ -59,7 +62,7 @@ struct ConnectionView {
     /// Whether the peer is a client.
     var isOfClient = false
     var ignoresRest = false
-    /// Whether a `whenever` takes the lines that it answers as soon as they are complete.
+    /// Whether a `whenever` consumes the lines that it answers as soon as they are complete.
     var answersLines = false
     var reading = Connection.Reading.atOnce
     var hasOverflowed = false
@@ -69,7 +72,12 @@ struct ConnectionView {
     /// `nil` if the kernel was not asked, or the connection is read immediately.
     var inKernel: InKernel?
 
-    /// Whether the unread bytes are the beginning of a line that a `whenever` may take once it is complete.
+    /// What has received the bytes, as the subject of a sentence.
+    var receiver: String { leg ?? name }
+    /// The connection, as the subject of a sentence.
+    var connection: String { leg ?? "\(name)'s connection" }
+
+    /// Whether the unread bytes are the beginning of a line that a `whenever` may consume once it is complete.
     var endsInAnswerableLine: Bool {
         guard answersLines, end == nil, !receiveBuffer.isEmpty, urgent.isEmpty else { return false }
         if case .incomplete = FrameScanner.next(framing, in: receiveBuffer, from: 0) { return true }

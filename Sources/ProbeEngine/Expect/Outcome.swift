@@ -29,7 +29,7 @@ extension Outcome {
         .impossible(Impossibility(finding: finding, reason: reason))
     }
 
-    /// What arrived differs from what is expected.
+    /// Something else than expected arrived.
     static func mismatch(_ finding: Finding, _ reason: String) -> Outcome { .impossible(finding, .mismatch(reason)) }
 }
 
@@ -64,7 +64,7 @@ struct Impossibility {
 protocol PendingExpectation {
     associatedtype Match
 
-    /// What is awaited, in words.
+    /// What the step waits for, as a noun phrase.
     var description: String { get }
     /// Whether the expectation also measures from the last progress of something, not only within the window.
     var measuresProgress: Bool { get }

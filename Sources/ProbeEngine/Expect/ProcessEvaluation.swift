@@ -30,7 +30,7 @@ struct ProcessEvaluation {
         }
     }
 
-    private var endedReason: String { "ended: \(ExitText.describe(view.exit))" }
+    private var endedReason: String { ExitText.describe(view.exit) }
 
     // MARK: listening, exit, resources
 
@@ -38,7 +38,7 @@ struct ProcessEvaluation {
         if view.exit != nil {
             return .mismatch(
                 Finding(
-                    .failed, "\(view.name) ended before it listened: \(ExitText.describe(view.exit))",
+                    .failed, "\(view.name) \(ExitText.describe(view.exit)) before it listened",
                     details: view.lastLines), endedReason)
         }
         if case .listening(true, let moment) = view.observation { return .satisfied(.nothing, at: moment) }
@@ -69,7 +69,7 @@ struct ProcessEvaluation {
         if isMet { return .satisfied(.nothing, at: view.exitedAt) }
         return .mismatch(
             Finding(
-                .failed, "\(view.name) ended with \(ExitText.describe(exit)), not with \(expected.description)",
+                .failed, "\(view.name) \(ExitText.describe(exit)), expected \(expected.description)",
                 details: view.lastLines), endedReason)
     }
 
@@ -98,11 +98,13 @@ struct ProcessEvaluation {
         }
         if let exit = view.exit, hasPrintedAll || window.isOver {
             let failure = Finding(
-                .failed, "\(view.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
+                .failed, "\(view.name) \(ExitText.describe(exit)) without printing /\(regex.source)/",
                 details: view.lastLines,
                 hints: hasPrintedAll
                     ? []
-                    : ["a process that it has started holds its output open: that was waited for \(window.allowed)"])
+                    : [
+                        "a process that it started still holds its output open; the step waited \(window.allowed) for more output"
+                    ])
             return notPrinted(regex, failure, .mismatch(endedReason))
         }
         if window.isOver {
@@ -146,7 +148,7 @@ struct ProcessEvaluation {
         return [
             "\(view.name) printed the line \(age) before this step began"
                 + (consumer.map { ", and \($0.step) consumed it" } ?? "")
-                + ": `expect no output` is about all output since the last `start`"
+                + ": `expect no output` applies to all output since the last `start`"
         ]
     }
 
@@ -161,7 +163,7 @@ struct ProcessEvaluation {
     }
 
     private func notSearched(_ regex: ByteRegex) -> Result {
-        unsearchable(regex, "output that the harness no longer keeps was not searched for it")
+        unsearchable(regex, "it was not searched for in output that the harness no longer keeps")
     }
 
     private func searchedInParts(_ regex: ByteRegex) -> Result {
@@ -169,12 +171,12 @@ struct ProcessEvaluation {
     }
 
     private func unsearchable(_ regex: ByteRegex, _ why: String) -> Result {
-        let what = "it can't be told whether \(view.name) printed /\(regex.source)/: \(why)"
+        let what = "it is unknown whether \(view.name) printed /\(regex.source)/: \(why)"
         return .mismatch(
             Finding(
                 .inconclusive, what,
                 hints: [
-                    "the harness keeps 16 MiB of a program's output, and 1 MiB of a line: let the program print less"
+                    "make the program print less: the harness keeps 16 MiB of its output, and 1 MiB of a line"
                 ]
             ), what)
     }

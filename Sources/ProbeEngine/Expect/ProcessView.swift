@@ -35,22 +35,23 @@ extension OutputLog {
     var lastLinesText: [String] {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }
-        return ["the last lines that it printed:"] + last.map { "  \(Escaped.text($0.bytes.prefix(300)))" }
+        return ["its last lines of output:"] + last.map { "  \(Escaped.text($0.bytes.prefix(300)))" }
     }
 }
 
 /// Describes how a program ended.
 enum ExitText {
+    /// Returns a predicate, such as `exited with status 1`.
     static func describe(_ exit: ChildProcess.Exit?) -> String {
         switch exit {
-        case nil: "running"
-        case .status(let code): "exit status \(code)"
-        case .signal(let number): "signal \(name(number))"
+        case nil: "is running"
+        case .status(let code): "exited with status \(code)"
+        case .signal(let number): "was killed by \(name(number))"
         }
     }
 
     private static func name(_ number: Int32) -> String {
-        guard let text = probe_signal_name(number) else { return "\(number)" }
-        return String(cString: text)
+        guard let text = probe_signal_name(number) else { return "signal \(number)" }
+        return "SIG" + String(cString: text)
     }
 }

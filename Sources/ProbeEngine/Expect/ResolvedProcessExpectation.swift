@@ -25,7 +25,7 @@ enum ResolvedProcessExpectation {
     case exit(Exit)
     case resource(ResolvedResourceExpectation)
 
-    /// What is awaited, in words.
+    /// What the step waits for, as a noun phrase.
     var description: String {
         switch self {
         case .listening(let port): "it to listen" + (port.map { " on port \($0)" } ?? "")

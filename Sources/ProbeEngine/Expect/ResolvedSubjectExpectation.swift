@@ -20,7 +20,7 @@ enum ResolvedSubjectExpectation {
     case attemptFailed(reason: String?)
     /// Bytes, delivered in any number of events.
     case bytes([UInt8])
-    /// - Parameter told: the number of bytes that the subject had been told to send when the step began.
+    /// - Parameter told: the number of bytes that the subject had been asked to send when the step began.
     case sent(told: Int)
     case accept
     case error(String)
@@ -28,7 +28,7 @@ enum ResolvedSubjectExpectation {
     case nothing(for: Duration)
     case resource(ResolvedResourceExpectation)
 
-    /// What is awaited, in words.
+    /// What the step waits for, as a noun phrase.
     var description: String {
         switch self {
         case .started: "started"
@@ -46,12 +46,12 @@ enum ResolvedSubjectExpectation {
         case .lost(let reason, _): "lost" + (reason.map { " \($0)" } ?? "")
         case .attemptFailed(let reason): "attempt-failed" + (reason.map { " \($0)" } ?? "")
         case .bytes(let bytes): Escaped.phrase(bytes)
-        case .sent(let told): "sent: \(told) bytes"
+        case .sent(let told): "the report of \(ByteText.count(told, "byte")) sent"
         case .accept: "accept"
         case .error(let code): "the error \(code)"
         case .stopped(let reason, let code):
             "stopped" + (reason.map { " \($0)" } ?? "") + (code.map { " \($0)" } ?? "")
-        case .nothing(let duration): "nothing for \(DurationText.script(duration))"
+        case .nothing(let duration): "silence for \(DurationText.script(duration))"
         case .resource(let wanted): wanted.description
         }
     }
@@ -59,7 +59,7 @@ enum ResolvedSubjectExpectation {
     /// The name of the event when its time is judged.
     var eventName: String {
         switch self {
-        case .sent: "the last sent"
+        case .sent: "the last report of sent"
         case .resource(let wanted): wanted.eventName
         default: description
         }

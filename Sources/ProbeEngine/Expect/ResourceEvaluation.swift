@@ -14,7 +14,7 @@ struct ResolvedResourceExpectation {
     var resource: ResourceExpectation.Resource
     var wanted: Wanted
 
-    /// What is awaited, in words.
+    /// What the step waits for, as a noun phrase.
     var description: String {
         switch wanted {
         case .amount(let comparison, let limit): "its \(resource.rawValue) \(comparison.rawValue) \(limit)"
@@ -25,7 +25,7 @@ struct ResolvedResourceExpectation {
     }
 
     /// The name of the event when its time is judged.
-    var eventName: String { "a number that fits \(description)" }
+    var eventName: String { "a value that satisfies \(description)" }
 
     /// Whether a single look decides.
     var isMomentary: Bool { if case .amount = wanted { false } else { true } }
@@ -74,14 +74,14 @@ struct ResourceEvaluation {
             switch expectation.resource {
             case .descriptors: "has \(amount) descriptor\(amount == 1 ? "" : "s") open"
             case .threads: "has \(amount) thread\(amount == 1 ? "" : "s")"
-            case .memory: "uses \(amount) bytes of memory"
+            case .memory: "uses \(ByteText.count(amount, "byte")) of memory"
             case .cpu:
                 "has used \(milliseconds(.nanoseconds(Int64(amount)))) of processor time within \(milliseconds(measure.over))"
             }
         switch expectation.wanted {
-        case .amount(let comparison, let limit): return "\(what), not \(comparison.rawValue) \(limit)"
+        case .amount(let comparison, let limit): return "\(what), expected \(comparison.rawValue) \(limit)"
         case .time(let comparison, let limit):
-            return "\(what), not \(comparison.rawValue) \(DurationText.script(limit))"
+            return "\(what), expected \(comparison.rawValue) \(DurationText.script(limit))"
         case .any: return what
         }
     }

@@ -37,7 +37,7 @@ struct ServerEvaluation {
 
     func evaluate(_ wanted: ResolvedServerExpectation) -> Outcome<Void> {
         guard view.isListening else {
-            let what = "\(view.name) does not listen"
+            let what = "\(view.name) is not listening"
             return .mismatch(Finding(.error, what), what)
         }
         switch wanted {
@@ -45,20 +45,22 @@ struct ServerEvaluation {
             // The moment is known once the connection has been accepted.
             if view.hasWaiting { return .satisfied((), at: nil) }
             return window.wait(
-                orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
+                orMissed: Finding(.failed, "\(view.name) received no connection within \(window.allowed)"))
         case .handshake(let fails, let alert):
             return handshake(fails: fails, alert: alert)
         case .noConnection:
             guard view.hasWaiting else { return window.silence(()) }
-            let what = "a connection came to \(view.name)"
+            let what = "\(view.name) received a connection"
             switch window.silence(what, at: window.now) {
             case .lasted: return window.silence(())
-            case .cannotBeTold(let finding): return .mismatch(finding, "a connection came")
+            case .cannotBeTold(let finding): return .mismatch(finding, "received a connection")
             case .isBroken:
                 return .mismatch(
                     Finding(
-                        .failed, "\(what) \(DurationText.script(window.now - window.start)) after the step began"),
-                    "a connection came")
+                        .failed,
+                        "\(what) \(DurationText.script(window.now - window.start)) after the step began, "
+                            + "expected none for \(window.allowed)"),
+                    "received a connection")
             }
         }
     }
@@ -66,14 +68,14 @@ struct ServerEvaluation {
     private func handshake(fails: Bool, alert: UInt8?) -> Outcome<Void> {
         guard view.hasWaiting else {
             return window.wait(
-                orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
+                orMissed: Finding(.failed, "\(view.name) received no connection within \(window.allowed)"))
         }
         switch (view.handshake, fails) {
         // The step begins the handshake.
         case (nil, _): return .satisfied((), at: nil)
         case (.underWay, _):
             return window.wait(
-                orMissed: Finding(.failed, "\(view.name)'s TLS handshake was not done within \(window.allowed)"))
+                orMissed: Finding(.failed, "\(view.name) did not complete its TLS handshake within \(window.allowed)"))
         case (.done, false): return .satisfied((), at: nil)
         case (.done, true): return mismatch("\(view.name)'s TLS handshake succeeded")
         case (.failed(let reason, _), false): return mismatch("\(view.name)'s TLS handshake failed: \(reason)")

@@ -88,7 +88,7 @@ struct SubjectEvaluation {
         guard let groups = text.match(payload) else {
             return .mismatch(
                 Finding(
-                    .failed, "\(self.name) reported another \(SubjectText.kind(next.event)) than \(wanted.description)",
+                    .failed, "\(self.name) delivered \(ReceivedText.value(payload, expected: wanted.description))",
                     expected: text.value, actual: payload, hints: hints(text, payload)),
                 "reported \(SubjectText.describe(next.event))")
         }
@@ -107,12 +107,12 @@ struct SubjectEvaluation {
 
     private func hints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
         if let value = text.value, let terminator = framing.terminator, payload == value + terminator {
-            return ["the terminator is part of what was delivered: a line is reported without it"]
+            return ["the delivered line includes its terminator: report a line without it"]
         }
         if let value = text.value, payload == value + [13] {
-            return ["a CR is left at the end: the transport splits at LF and keeps the CR of CRLF"]
+            return ["a CR remains at the end: the transport splits at LF and keeps the CR of CRLF"]
         }
-        if payload.isEmpty { return ["an empty line was delivered: a terminator was taken for two"] }
+        if payload.isEmpty { return ["an empty line was delivered: one terminator was treated as two"] }
         return NearMiss.line(expected: text, actual: payload, framing: framing)
     }
 
@@ -125,15 +125,17 @@ struct SubjectEvaluation {
             guard case .data(let data) = event else {
                 return .mismatch(
                     Finding(
-                        .failed, "\(name) reported \(SubjectText.describe(event)) where data was expected",
+                        .failed, "\(name) reported \(SubjectText.describe(event)), expected data",
                         expected: bytes, actual: progress.bytes), "reported \(SubjectText.describe(event))")
             }
             let compared = progress.bytes.count
             let common = min(compared + data.count, bytes.count)
             if compared < common, data[..<(common - compared)] != bytes[compared..<common] {
+                let actual = progress.bytes + data
                 return .mismatch(
                     Finding(
-                        .failed, "\(name) delivered other bytes", expected: bytes, actual: progress.bytes + data),
+                        .failed, "\(name) delivered \(ReceivedText.bytes(actual, expected: bytes))", expected: bytes,
+                        actual: actual),
                     "reported \(SubjectText.describe(event))")
             }
             if compared + data.count >= bytes.count {
@@ -147,7 +149,7 @@ struct SubjectEvaluation {
         if reports.stopped != nil { return instead(wanted) }
         return window.wait(
             orMissed: Finding(
-                .failed, "\(name) did not deliver the bytes within \(window.allowed)", expected: bytes,
+                .failed, "\(name) did not deliver the expected bytes within \(window.allowed)", expected: bytes,
                 actual: progress.bytes))
     }
 
@@ -182,34 +184,36 @@ struct SubjectEvaluation {
         let reported = reports.reportedSent + reports.dropped
         if told == 0 {
             return .mismatch(
-                Finding(.error, "\(name) was told to send nothing: there is no `sent` to expect"),
-                "it was told to send nothing")
+                Finding(.error, "\(name) has not been asked to send anything: there is no `sent` to expect"),
+                "it was not asked to send anything")
         }
         if reported > told {
             return .mismatch(
                 Finding(
                     .failed,
-                    "\(name) reported \(reports.accounted), more than the \(told) that it was told to"),
-                "reported \(reported) bytes sent")
+                    "\(name) reported \(reports.accounted), more than the \(told) that it was asked to send"),
+                "reported \(ByteText.count(reported, "byte")) sent")
         }
         if reported == told { return .satisfied(SubjectMatch(), at: reports.lastSentReport) }
         return window.wait(
             orMissed: Finding(
-                .failed, "\(name) reported \(reported) of \(told) bytes sent within \(window.allowed)",
-                hints: reported == 0 ? ["no `sent` event came at all"] : ["the terminators count too"]))
+                .failed,
+                "\(name) reported only \(reported) of \(ByteText.count(told, "byte")) sent within \(window.allowed)",
+                hints: reported == 0 ? ["\(name) reported no `sent` event"] : ["terminators count, too"]))
     }
 
     private func error(_ code: String) -> Result {
         guard let refusal = reports.refusal else {
             return .mismatch(
-                Finding(.failed, "\(name)'s last op was taken, where the error \(code) was expected"),
-                "the last op was taken")
+                Finding(.failed, "\(name) accepted the last op, expected the error \(code)"), "the last op was accepted"
+            )
         }
         if refusal.code == code { return .satisfied(SubjectMatch(), at: nil) }
         return .mismatch(
             Finding(
-                .failed, "\(name)'s last op answered the error \(refusal.code), not \(code)",
-                expected: Array(code.utf8), actual: Array(refusal.code.utf8)), "the last op answered \(refusal.code)")
+                .failed, "\(name) answered the last op with the error \(refusal.code), expected \(code)",
+                expected: Array(code.utf8), actual: Array(refusal.code.utf8)),
+            "the last op was answered with the error \(refusal.code)")
     }
 
     // MARK: stopped, nothing
@@ -230,13 +234,13 @@ struct SubjectEvaluation {
         var hints: [String] = []
         if reason == "eof" && stopped.reason == .reset { hints.append(NearMiss.resetInsteadOfFin) }
         if reason == "reset" && stopped.reason == .eof {
-            hints.append("a reset was taken for the orderly end of the stream")
+            hints.append("a reset was treated as the orderly end of the stream")
         }
         return .mismatch(
             Finding(
-                .failed, "\(name) stopped with \(came), not with \(expected)",
+                .failed, "\(name) reported stopped (\(came)), expected stopped \(expected)",
                 expected: Array(expected.utf8), actual: Array(came.utf8),
-                details: SubjectText.words(stopped.detail), hints: hints), "stopped \(came)")
+                details: SubjectText.words(stopped.detail), hints: hints), "reported stopped \(came)")
     }
 
     /// Returns the first thing that breaks a silence: a description in the words of a report, when it happened, and a
@@ -254,7 +258,7 @@ struct SubjectEvaluation {
         }
         // The stop that `T stop` asked for is already taken, whether it happens before this step or during it.
         if let stopped = reports.stopped, !reports.stopIsTaken {
-            return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "stopped")
+            return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "reported stopped")
         }
         return reports.accepted.first.map { ("accept", $0.time, "reported accept") }
     }
@@ -267,7 +271,7 @@ struct SubjectEvaluation {
         case .isBroken:
             return .mismatch(
                 Finding(
-                    .failed, "\(name) reported \(protocolViolation.what) where nothing was expected",
+                    .failed, "\(name) reported \(protocolViolation.what), expected silence for \(window.allowed)",
                     expected: reports.pending.isEmpty ? nil : [],
                     actual: reports.pending.first.flatMap { SubjectText.payload($0.event) }), protocolViolation.reason)
         }
@@ -285,7 +289,7 @@ struct SubjectEvaluation {
         let what = SubjectText.describe(event)
         return .mismatch(
             Finding(
-                .failed, "\(name) reported \(what) where \(wanted.description) was expected", expected: expected,
+                .failed, "\(name) reported \(what), expected \(wanted.description)", expected: expected,
                 actual: SubjectText.payload(event)), "reported \(what)")
     }
 
@@ -293,9 +297,9 @@ struct SubjectEvaluation {
         let reason = reports.stopped.map { SubjectText.word($0.reason) } ?? "other"
         return .mismatch(
             Finding(
-                .failed, "\(name) stopped (\(reason)) where \(wanted.description) was expected",
+                .failed, "\(name) reported stopped (\(reason)), expected \(wanted.description)",
                 details: SubjectText.words(reports.stopped?.detail), hints: isLost(wanted) ? [Self.lost] : []),
-            "stopped \(reason)")
+            "reported stopped \(reason)")
     }
 
     /// Whether a message was expected that a reset may have discarded.
@@ -308,13 +312,13 @@ struct SubjectEvaluation {
     }
 
     private static let lost =
-        "it was lost, if it was sent: a reset may drop what has come and is not delivered (RFC 9293, 3.10.7.4)"
+        "if it was sent, it was lost: a reset may discard received data that is not delivered yet (RFC 9293, 3.10.7.4)"
 
     private func missing(_ wanted: ResolvedSubjectExpectation) -> Finding {
         Finding(
             .failed, "\(name) did not report \(wanted.description) within \(window.allowed)",
             expected: wanted.delivery?.text.value,
-            hints: reports.wasStarted ? [] : ["`\(name) start` has not run"])
+            hints: reports.wasStarted ? [] : ["add `\(name) start` before this step"])
     }
 }
 
@@ -333,7 +337,7 @@ extension SubjectEvaluation {
             return unexpected(next.event, wanted, expected: nil)
         }
         guard reason == nil || reason == came.word else {
-            return otherReason(reason, came, detail, "lost its connection")
+            return otherReason(reason, came, detail, "lost")
         }
         return .satisfied(
             SubjectMatch(deliveries: ahead + 1, bindings: name.map { [($0, .integer(dropped))] } ?? []), at: next.time)
@@ -342,16 +346,17 @@ extension SubjectEvaluation {
     func attemptFailed(_ reason: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.failedAttempts.first else { return waitUnlessStopped(wanted) }
         guard reason == nil || reason == next.reason.word else {
-            return otherReason(reason, next.reason, nil, "failed to connect")
+            return otherReason(reason, next.reason, nil, "attempt-failed")
         }
         return .satisfied(SubjectMatch(failedAttempts: 1), at: next.time)
     }
 
-    private func otherReason(_ reason: String?, _ came: StopReason, _ detail: String?, _ what: String) -> Result {
+    private func otherReason(_ reason: String?, _ came: StopReason, _ detail: String?, _ event: String) -> Result {
         let (expected, came) = (reason ?? "", SubjectText.word(came))
         return .mismatch(
             Finding(
-                .failed, "\(name) \(what) with \(came), not with \(expected)", expected: Array(expected.utf8),
-                actual: Array(came.utf8), details: SubjectText.words(detail)), "\(what) with \(came)")
+                .failed, "\(name) reported \(event) \(came), expected \(event) \(expected)",
+                expected: Array(expected.utf8), actual: Array(came.utf8), details: SubjectText.words(detail)),
+            "reported \(event) \(came)")
     }
 }

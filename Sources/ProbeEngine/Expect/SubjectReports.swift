@@ -3,15 +3,15 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// What a subject was told and what it reported, as far as no step has consumed it.
+/// The operations that a subject was given and the events that it reported, as far as no step has consumed them.
 struct SubjectReports {
     typealias Stop = (reason: StopReason, detail: String?, time: MonotonicTime)
 
-    /// Whether `T start` was taken.
+    /// Whether the subject accepted `T start`.
     var wasStarted = false
-    /// When the subject was told to start.
+    /// When the subject was asked to start.
     var toldToStart: MonotonicTime?
-    /// When the subject was last told to send anything.
+    /// When the subject was last asked to send anything.
     var lastSend: MonotonicTime?
     /// When the subject last reported anything.
     var lastReport: MonotonicTime?
@@ -24,22 +24,22 @@ struct SubjectReports {
     var stopped: Stop?
     /// Whether the `stopped` has been expected, or needed no `expect`.
     var stopIsTaken = false
-    /// The deliveries that no step has taken.
+    /// The deliveries that no step has consumed.
     var pending: [(event: SubjectReport.Event, time: MonotonicTime)] = []
-    /// The connections that the subject accepted and no step has taken.
+    /// The connections that the subject accepted and that no step has consumed.
     var accepted: [(number: Int, time: MonotonicTime)] = []
     /// The error code of the last operation, until a step expects it.
     var refusal: (code: String, step: SourceSpan)?
     /// The number of bytes that the subject reported as handed to the kernel (framed).
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
-    /// The number of bytes that the subject was told to send (framed).
+    /// The number of bytes that the subject was asked to send (framed).
     var toldToSend = 0
     /// The number of bytes that the subject reported it will never send, because the connection was lost.
     var dropped = 0
     /// Whether the subject makes another connection if one is lost.
     var mayReconnect = false
-    /// The reports of `attempt-failed` that no step has taken.
+    /// The reports of `attempt-failed` that no step has consumed.
     var failedAttempts: [(reason: StopReason, time: MonotonicTime)] = []
     /// Whether the subject may report `half-closed`.
     var mayHalfClose = false
@@ -50,9 +50,9 @@ struct SubjectReports {
     /// The subject's progress towards TLS.
     enum Security: Equatable {
         case none
-        /// The subject is being told to begin TLS: what it delivers may have arrived before.
+        /// The subject is being asked to begin TLS: what it delivers may have arrived before.
         case told
-        /// The subject was told to begin TLS, and must complete its handshake before it delivers anything else.
+        /// The subject was asked to begin TLS, and must complete its handshake before it delivers anything else.
         case due
         /// The subject reported the parameters that the handshake agreed on.
         case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
@@ -64,12 +64,12 @@ struct SubjectReports {
     var isHalfClosed = false
     /// Whether the last report of `full` or `drained` was `full`.
     var isFull = false
-    /// The reports of `full` and `drained` that no step has taken.
+    /// The reports of `full` and `drained` that no step has consumed.
     var pressures: [(isFull: Bool, time: MonotonicTime)] = []
 
     /// Whether the framing is `websocket`, so that the subject may report pings, pongs and a close.
     var speaksWebSocket = false
-    /// The reports of `ping` and `pong` that no step has taken.
+    /// The reports of `ping` and `pong` that no step has consumed.
     var controls: [(event: SubjectReport.Event, time: MonotonicTime)] = []
 
     var hasStarted: Bool { startedAt != nil }
@@ -125,47 +125,49 @@ struct SubjectReports {
         return [toStart, unanswered, ended].compactMap { $0 }.max()
     }
 
-    /// What is wrong if the subject reported more bytes as sent than it was told to send; `nil` otherwise.
+    /// What is wrong if the subject reported more bytes as sent than it was asked to send; `nil` otherwise.
     var excess: String? {
         guard reportedSent + dropped > toldToSend else { return nil }
-        return "reported \(accounted), more than the \(toldToSend) that it was told to"
+        return "reported \(accounted), more than the \(toldToSend) that it was asked to send"
     }
 
-    /// A description of how the subject accounted for the bytes that it was told to send.
-    var accounted: String { "\(reportedSent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped") }
+    /// A description of how the subject accounted for the bytes that it was asked to send.
+    var accounted: String {
+        "\(ByteText.count(reportedSent, "byte")) sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
+    }
 
     /// A description of the valid order of reports, for the author of an adapter that violated it.
     var lifeInWords: String {
         mayReconnect
-            ? "each connection is started and lost once, with what it delivers in between; stopped is the end of all"
-            : "a transport's life is: start, started, what it delivers, stopped; each of the three once"
+            ? "a transport reports started and lost once for each connection, its deliveries in between, and stopped last"
+            : "the order is: start, started, deliveries, stopped; start, started and stopped occur once each"
     }
 
     /// Returns what is wrong with the order of the reports if `event` is next; `nil` if nothing is.
     ///
     /// - Parameter isFirstOfConnection: for an `accepted`, whether nothing was reported of that connection before.
     func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
-        if !wasStarted { return "before it was told to start" }
+        if !wasStarted { return "before it was asked to start" }
         switch event {
         case .started:
-            if security == .due { return "before its handshake was done" }
+            if security == .due { return "before its handshake was complete" }
             return reportedStarted ? "twice" : nil
         case .secured:
             switch security {
-            case .none: return "though nobody had told it to begin TLS"
+            case .none: return "without being asked to begin TLS"
             case .secured: return "twice"
             case .told, .due: return nil
             }
-        case .discarded where !mayDiscard: return "though nobody had set `discard-too-long`"
+        case .discarded where !mayDiscard: return "without `discard-too-long` in its declaration"
         case .ping, .pong:
-            if !speaksWebSocket { return "though its framing is not websocket" }
+            if !speaksWebSocket { return "although its framing is not websocket" }
             return hasStarted ? nil : "before it had reported started"
         case .stopped(.closed, _):
-            if !speaksWebSocket { return "though its framing is not websocket" }
+            if !speaksWebSocket { return "although its framing is not websocket" }
             return hasStarted ? nil : "before it had reported started"
         // A leftover may consist of bytes that arrived in the clear and are discarded.
         case .line, .message, .data, .discarded:
-            if hasStarted && security == .due { return "before its handshake was done" }
+            if hasStarted && security == .due { return "before its handshake was complete" }
             if isHalfClosed { return "after it had reported half-closed" }
             return hasStarted ? nil : "before it had reported started"
         case .leftover:
@@ -173,23 +175,25 @@ struct SubjectReports {
             return hasStarted ? nil : "before it had reported started"
         case .sent: return hasStarted ? nil : "before it had reported started"
         case .halfClosed:
-            if !mayHalfClose { return "though nobody had asked it to stay open" }
+            if !mayHalfClose { return "without `allow-half-close` in its declaration" }
             if isHalfClosed { return "twice" }
-            if hasStarted && security == .due { return "before its handshake was done" }
+            if hasStarted && security == .due { return "before its handshake was complete" }
             return hasStarted ? nil : "before it had reported started"
         case .full, .drained:
-            if !hasHighWater { return "though nobody had set `high-water`" }
-            if isFull == (event == .full) { return isFull ? "twice" : "without a full before it" }
+            if !hasHighWater { return "without `high-water` in its declaration" }
+            if isFull == (event == .full) { return isFull ? "twice" : "without full before it" }
             return hasStarted ? nil : "before it had reported started"
         case .lost(let reason, _, _):
-            if !mayReconnect { return "though nobody had set `reconnect`" }
-            if !SubjectExpectation.lossReasons.contains(reason.word) { return "though that is no reason to come back" }
-            if case .closed = reason, !speaksWebSocket { return "though its framing is not websocket" }
+            if !mayReconnect { return "without `reconnect` in its declaration" }
+            if !SubjectExpectation.lossReasons.contains(reason.word) {
+                return "although that is not a reason to reconnect"
+            }
+            if case .closed = reason, !speaksWebSocket { return "although its framing is not websocket" }
             return hasStarted ? nil : "before it had reported started"
         case .attemptFailed(let reason, _):
-            if !mayReconnect { return "though nobody had set `reconnect`" }
+            if !mayReconnect { return "without `reconnect` in its declaration" }
             if !SubjectExpectation.attemptReasons.contains(reason.word) {
-                return "though that is no reason to come back"
+                return "although that is not a reason to reconnect"
             }
             return hasStarted ? "after it had reported started" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil

@@ -14,9 +14,9 @@ enum FrameScanner {
     enum Scan {
         case unit(Unit)
         case incomplete
-        /// The prefix has a value that no peer may send.
+        /// The prefix has a value that no peer may send, in words.
         case invalid(String)
-        /// The prefix announces more bytes than the harness keeps.
+        /// The prefix announces more bytes than the harness keeps: what was received, as a predicate.
         case tooLong(String)
     }
 
@@ -47,12 +47,12 @@ enum FrameScanner {
     private static func unreadable(_ error: FrameError) -> Scan {
         switch error.kind {
         case .tooLong(_, let length?), .lengthOutOfRange(let length):
-            .tooLong("a length prefix of \(length) came, which is more than the harness keeps (64 MiB)")
-        case .tooLong(_, nil): .tooLong("\(error)")
+            .tooLong("received a length prefix of \(length), which is more than the harness keeps (64 MiB)")
+        case .tooLong(_, nil): .tooLong("received \(error)")
         case .netstring(.tooLong):
-            .tooLong("\(LengthPrefix.NetstringFailure.tooLong) came: the harness keeps 64 MiB")
+            .tooLong("received \(LengthPrefix.NetstringFailure.tooLong), but the harness keeps 64 MiB at most")
         case .netstring(let failure): .invalid("\(failure)")
-        case .varintTooLong: .invalid("a varint prefix that is more than 64 bits")
+        case .varintTooLong: .invalid("a varint prefix of more than 64 bits")
         }
     }
 }

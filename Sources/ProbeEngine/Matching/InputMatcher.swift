@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
@@ -15,6 +16,18 @@ struct InputMatcher {
     }
 
     struct Mismatch {
+        /// What a summary begins with.
+        enum Subject {
+            /// The actor: `S received …`.
+            case actor
+            /// The connection, which ended: `S's connection was reset (RST) …`.
+            ///
+            /// - Parameter unread: the number of bytes received before the end.
+            case connection(unread: Int)
+        }
+
+        var subject = Subject.actor
+        /// What happened, without the subject.
         var summary: String
         var expected: [UInt8]?
         var actual: [UInt8]?
@@ -24,14 +37,22 @@ struct InputMatcher {
         /// Whether the harness can't read what arrived. That is an error, and says nothing about the peer.
         var isLimit = false
 
-        /// - Parameter limit: a clause describing the input that is more than the harness can read.
+        /// The mismatch as the reason of an `either`'s branch.
+        var reason: String {
+            switch subject {
+            case .actor: summary
+            case .connection: "the connection \(summary)"
+            }
+        }
+
+        /// - Parameter limit: a predicate describing the input that is more than the harness can read.
         static func beyond(_ limit: String, actual: [UInt8]) -> Mismatch {
             Mismatch(
                 summary: limit, actual: actual,
                 hints: [limitHint], isLimit: true)
         }
 
-        static let limitHint = "see the limits of the harness in `docs/language/verdicts.md`, under Limits"
+        static let limitHint = "see the harness's limits in `docs/language/verdicts.md`, under Limits"
     }
 
     /// The most actual bytes that a report holds.
@@ -67,8 +88,8 @@ struct InputMatcher {
         case .pong(let payload): return webSocket.control(WebSocketFrame.Opcode.pong, payload, &progress)
         case .closeFrame(let code, let reason):
             return webSocket.control(WebSocketFrame.Opcode.close, code: code, reason, &progress)
-        case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
-        case .message(let text, let name): return unit(text, name, noun: "message", expected, &progress)
+        case .line(let text, let name): return unit(text, name, expected, &progress)
+        case .message(let text, let name): return unit(text, name, expected, &progress)
         case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)
         case .untilLine(let text, let name): return untilLine(text, name, &progress)
         case .count(let count, let name):
@@ -97,13 +118,12 @@ struct InputMatcher {
     // MARK: Bytes
 
     private func exact(_ bytes: [UInt8], _ progress: inout InputProgress) -> Result {
-        if let index = buffer.firstDifference(from: bytes, startingAt: progress.compared) {
+        if buffer.firstDifference(from: bytes, startingAt: progress.compared) != nil {
+            let actual = shown(atLeast: bytes.count)
             return .mismatch(
                 Mismatch(
-                    summary: "other bytes came than expected: the first difference is at byte \(index + 1)",
-                    expected: bytes, actual: shown(atLeast: bytes.count),
-                    hints: NearMiss.bytes(expected: bytes, actual: shown(atLeast: bytes.count)),
-                    isPartial: buffer.count < bytes.count))
+                    summary: "received \(ReceivedText.bytes(actual, expected: bytes))", expected: bytes, actual: actual,
+                    hints: NearMiss.bytes(expected: bytes, actual: actual), isPartial: buffer.count < bytes.count))
         }
         progress.compared = min(buffer.count, bytes.count)
         return buffer.count >= bytes.count ? taking(bytes.count) : .pending
@@ -120,29 +140,30 @@ struct InputMatcher {
         switch format.read(buffer.unread) {
         case .value(let value, let width): taking(width, bind(name, Value(value)))
         case .incomplete: .pending
-        case .tooLong: .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
+        case .tooLong:
+            .mismatch(Mismatch(summary: "received a varint of more than 64 bits", actual: shown(atLeast: 10)))
         }
     }
 
     // MARK: Lines and messages
 
     private func unit(
-        _ text: ExpectedText, _ name: Name?, noun: String, _ expected: ConnectionExpectation<Resolved>,
+        _ text: ExpectedText, _ name: Name?, _ expected: ConnectionExpectation<Resolved>,
         _ progress: inout InputProgress
     ) -> Result {
         switch nextUnit(&progress) {
         case .invalid(let what):
             return .mismatch(
-                Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
+                Mismatch(summary: "received \(what), expected \(expected.description)", actual: shown()))
         case .tooLong(let what): return .mismatch(.beyond(what, actual: shown()))
         case .incomplete:
-            return prematurely(text, noun: noun, expected, &progress)
+            return prematurely(text, expected, &progress)
         case .unit(let unit):
             let content = buffer.bytes(unit.content)
             guard let groups = text.match(content) else {
                 return .mismatch(
                     Mismatch(
-                        summary: "another \(noun) came than \(expected.description)",
+                        summary: "received \(ReceivedText.value(content, expected: expected.description))",
                         expected: text.value, actual: content,
                         hints: NearMiss.line(expected: text, actual: content, framing: framing)))
             }
@@ -152,7 +173,7 @@ struct InputMatcher {
 
     /// Evaluates a line that has not ended yet but may already differ from the expected one.
     private func prematurely(
-        _ text: ExpectedText, noun: String, _ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress
+        _ text: ExpectedText, _ expected: ConnectionExpectation<Resolved>, _ progress: inout InputProgress
     ) -> Result {
         guard let terminator = framing.terminator, let value = text.value, !buffer.isEmpty else {
             return .pending
@@ -162,7 +183,8 @@ struct InputMatcher {
             let actual = shown(atLeast: whole.count)
             return .mismatch(
                 Mismatch(
-                    summary: "another \(noun) came than \(expected.description)", expected: whole, actual: actual,
+                    summary: "received \(ReceivedText.value(actual, expected: expected.description))",
+                    expected: whole, actual: actual,
                     hints: NearMiss.unterminated(expected: value, actual: actual, framing: framing), isPartial: true))
         }
         progress.compared = min(buffer.count, whole.count)
@@ -200,7 +222,7 @@ struct InputMatcher {
             guard matching.add(content) else {
                 return .mismatch(
                     Mismatch(
-                        summary: "a line came that is none of those still expected", actual: content,
+                        summary: "received a line that is not one of those still expected", actual: content,
                         hints: ["still expected: " + stillExpected(matching.open)]))
             }
             (progress.lines, progress.searched, progress.needed) = (unit.end, unit.end, unit.end)
@@ -228,7 +250,7 @@ struct InputMatcher {
         if !buffer.isEmpty {
             return .mismatch(
                 Mismatch(
-                    summary: "bytes came where \(expected.description) was expected", expected: [], actual: shown(),
+                    summary: "received data, expected \(expected.description)", expected: [], actual: shown(),
                     isPartial: true))
         }
         switch (expected, end) {
@@ -239,17 +261,19 @@ struct InputMatcher {
         }
     }
 
+    /// Returns how a connection ended, as a predicate.
+    static func describe(_ end: Connection.ReadEnd) -> String {
+        switch end {
+        case .eof: "was closed by the peer (FIN)"
+        case .reset: "was reset (RST)"
+        case .failed(let error, _): "failed (\(error.reason))"
+        }
+    }
+
     private func ended(_ end: Connection.ReadEnd, before expected: ConnectionExpectation<Resolved>) -> Mismatch {
-        let what =
-            switch end {
-            case .eof: "the peer closed (FIN)"
-            case .reset: "the connection was reset (RST)"
-            case .failed(let error, _): "the connection failed (\(error.reason))"
-            }
-        var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
+        var mismatch = Mismatch(subject: .connection(unread: buffer.count), summary: Self.describe(end))
         if !buffer.isEmpty {
             mismatch.actual = shown(atLeast: Self.shownLength(of: expected))
-            mismatch.summary += ", after \(ByteText.count(buffer.count, "byte")) of one that is not whole"
         } else if case .bytes = expected {
             mismatch.actual = []
         }

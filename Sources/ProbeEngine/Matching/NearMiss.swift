@@ -1,17 +1,17 @@
 import ProbeBase
 import ProbeScenario
 
-/// Hints about what nearly matched, which save the reader a look at the bytes.
+/// Hints about near misses, so that readers needn't compare the bytes themselves.
 enum NearMiss {
     static let resetInsteadOfFin =
-        "RST, not FIN: a program that closes a socket while received bytes lie unread in it makes the kernel send RST; "
-        + "so does SO_LINGER 0, and so does a process that dies. What was sent before it and not read yet may be lost"
+        "RST instead of FIN: the kernel sends RST if a program closes a socket that still has unread bytes, if SO_LINGER "
+        + "is 0, or if the process dies. Data sent before the RST may be lost if it was not read yet"
 
     static func bytes(expected: [UInt8], actual: [UInt8]) -> [String] {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {
             return [lineEnds(expected: expected, actual: actual)]
         }
-        if lowercased(expected) == lowercased(actual) { return ["the bytes differ in upper and lower case only"] }
+        if lowercased(expected) == lowercased(actual) { return ["the bytes differ only in case"] }
         if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["the first byte is missing"] }
         return []
     }
@@ -25,9 +25,9 @@ enum NearMiss {
             return ["CRLF instead of \(framing.terminatorName): the line has a CR before its terminator"]
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
-        if lowercased(value) == lowercased(actual) { return ["the lines differ in upper and lower case only"] }
-        if trimmed(value) == trimmed(actual) { return ["the lines differ in white space at their ends only"] }
-        if actual.isEmpty { return ["an empty line came"] }
+        if lowercased(value) == lowercased(actual) { return ["the lines differ only in case"] }
+        if trimmed(value) == trimmed(actual) { return ["the lines differ only in leading or trailing white space"] }
+        if actual.isEmpty { return ["an empty line was received"] }
         return []
     }
 
@@ -47,8 +47,8 @@ enum NearMiss {
         let original = Array((left.starts(with: sign) ? right : left).prefix(4))
         guard let first = original.first, first >= 0x80 else { return nil }
         return Escaped.readableUnit(of: original, at: 0).length > 1
-            ? "decoded piece by piece: a character was cut between two chunks, and U+FFFD stands for its parts"
-            : "decoded as text: U+FFFD stands for bytes that are no UTF-8"
+            ? "decoded chunk by chunk: a character was split between two chunks, and U+FFFD replaced its parts"
+            : "decoded as text: U+FFFD replaced bytes that are not UTF-8"
     }
 
     /// Returns hints for a line without its terminator that can't become the expected one.
@@ -57,16 +57,16 @@ enum NearMiss {
         guard actual.starts(with: expected), let first = end.first else { return [] }
         switch (framing, first) {
         case (.crlf, 10): return ["LF instead of CRLF"]
-        case (.crlf, 13): return ["CR instead of CRLF: the line is right, but no LF follows its CR"]
-        case (.lf, 13): return ["CRLF instead of LF (or CR): the script's framing is lf"]
+        case (.crlf, 13): return ["CR instead of CRLF: the line matches, but no LF follows its CR"]
+        case (.lf, 13): return ["CRLF (or CR) instead of LF: the script's framing is lf"]
         default: return []
         }
     }
 
-    /// Returns hints for a connection that ended in mid-line.
+    /// Returns hints for a connection that ended in the middle of a line.
     static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
         if expected.match(actual) != nil && !actual.isEmpty {
-            return ["the line came without its terminator (\(framing.terminatorName))"]
+            return ["the line was received without its terminator (\(framing.terminatorName))"]
         }
         if framing == .crlf, actual.last == 10 { return ["LF instead of CRLF"] }
         if framing == .crlf, actual.last == 13, expected.match(Array(actual.dropLast())) != nil {
@@ -80,21 +80,24 @@ enum NearMiss {
         switch expected {
         case .line(let text, _), .untilLine(let text, _), .message(let text, _):
             if actual.isEmpty { return [] }
+            let received = "received \(ByteText.count(actual.count, "byte"))"
             if framing == .crlf, actual.contains(10) {
-                return ["LF instead of CRLF: \(actual.count) bytes wait without a CRLF"]
+                return ["LF instead of CRLF: \(received), but no CRLF"]
             }
             if framing == .lf, actual.contains(13) { return ["CR instead of LF: the script's framing is lf"] }
-            if text.match(actual) != nil { return ["the line came without its terminator (\(framing.terminatorName))"] }
-            return ["\(actual.count) bytes came, but no terminator (\(framing.terminatorName))"]
+            if text.match(actual) != nil {
+                return ["the line was received without its terminator (\(framing.terminatorName))"]
+            }
+            return ["\(received), but no terminator (\(framing.terminatorName))"]
         default: return []
         }
     }
 
-    /// Describes a line feed inside a line: a terminator was overlooked, or the line feed is bare.
+    /// Describes a line feed inside a line: a terminator was missed, or the line feed is bare.
     private static func lineFeedInside(_ line: [UInt8]) -> String {
         let isWhole = zip(line, line.dropFirst()).contains { $0 == 13 && $1 == 10 }
         return isWhole
-            ? "there is a CRLF inside the line: a terminator was not seen"
+            ? "there is a CRLF inside the line: a terminator was missed"
             : "LF instead of CRLF: there is a bare LF inside the line"
     }
 

@@ -12,7 +12,7 @@ struct OutputCursor {
     /// not ended.
     var unfinished: [Int: Int] = [:]
 
-    /// Returns where a search continues that has found nothing: complete lines need no second look.
+    /// Returns where a search without a result continues: complete lines are not searched again.
     ///
     /// - Parameter open: the lines that may still grow.
     static func behindCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {

@@ -23,7 +23,8 @@ enum SubjectText {
         case .full: "full"
         case .drained: "drained"
         case .lost(let reason, let dropped, let detail):
-            "lost \(word(reason))" + (dropped == 0 ? "" : ", \(dropped) bytes dropped") + words(in: detail)
+            "lost \(word(reason))" + (dropped == 0 ? "" : ", \(ByteText.count(dropped, "byte")) dropped")
+                + words(in: detail)
         case .attemptFailed(let reason, let detail): "attempt-failed \(word(reason))" + words(in: detail)
         case .stopped(let reason, let detail): "stopped \(word(reason))" + words(in: detail)
         case .output(let line): "stderr \(Escaped.phrase(line))"
@@ -77,9 +78,9 @@ enum SubjectText {
         }
     }
 
-    /// Returns what the subject said in addition to its reason, if anything.
+    /// Returns what the subject reported in addition to its reason, if anything.
     static func words(_ detail: String?) -> [String] {
         guard let detail, !detail.isEmpty else { return [] }
-        return ["it said: \(Escaped.text(detail.utf8))"]
+        return ["it reported: \(Escaped.text(detail.utf8))"]
     }
 }

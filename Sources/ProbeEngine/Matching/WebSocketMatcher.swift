@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
@@ -51,8 +52,8 @@ struct WebSocketMatcher {
         if let what = placed.frame.violation(isOfClient: isOfClient) {
             return .result(
                 mismatch(
-                    "\(WebSocketFrame.name(of: placed.frame.opcode)) \(what)", placed.frame,
-                    hints: ["`expect message ws.frame(…)` takes a frame as it is"]))
+                    "received an invalid frame: \(WebSocketFrame.name(of: placed.frame.opcode)) \(what)", placed.frame,
+                    hints: ["use `expect message ws.frame(…)` to expect a frame that the RFC forbids"]))
         }
         // A frame that has been examined is not examined again.
         _ = progress.spend(placed.range.count)
@@ -83,16 +84,16 @@ struct WebSocketMatcher {
             let frame = placed.frame
             if frame.opcode == WebSocketFrame.Opcode.close {
                 return mismatch(
-                    "\(frame.description) came where \(text.described(as: "message")) was expected", frame,
-                    hints: ["no message comes behind a close (RFC 6455, 5.5.1); `expect close` takes it"])
+                    "received \(frame.description), expected \(text.described(as: "message"))", frame,
+                    hints: ["no message follows a close (RFC 6455, 5.5.1): use `expect close` to expect it"])
             }
             if frame.opcode > 8 { return nil }
             let isFirst = progress.frames.fragments.isEmpty
             if isFirst == (frame.opcode == WebSocketFrame.Opcode.continuation) {
                 return mismatch(
                     isFirst
-                        ? "a continuation came, and no message that it continues (RFC 6455, 5.4)"
-                        : "a new message began before the one before it had ended (RFC 6455, 5.4)", frame)
+                        ? "received a continuation without a message to continue (RFC 6455, 5.4)"
+                        : "received a new message before the end of the previous one (RFC 6455, 5.4)", frame)
             }
             progress.frames.fragments.append(placed)
             return frame.isFinal ? compare(progress.frames.fragments, text, name, kind) : nil
@@ -108,23 +109,24 @@ struct WebSocketMatcher {
             return .mismatch(
                 InputMatcher.Mismatch(
                     summary:
-                        "a \(came.rawValue) message came where \(text.described(as: "\(kind.rawValue) message")) was expected",
+                        "received a \(came.rawValue) message, expected \(text.described(as: "\(kind.rawValue) message"))",
                     expected: text.value,
                     actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
-                    hints: ["`expect message \(came.rawValue) …` accepts a \(came.rawValue) message"]))
+                    hints: ["use `expect message \(came.rawValue) …` to expect a \(came.rawValue) message"]))
         }
         if came == .text, String(validating: content, as: UTF8.self) == nil {
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "a text message is no UTF-8 (RFC 6455, 8.1)", expected: text.value,
+                    summary: "received a text message that is not UTF-8 (RFC 6455, 8.1)", expected: text.value,
                     actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
-                    hints: ["`expect message ws.text(…)` takes a frame as it is"]))
+                    hints: ["use `expect message ws.text(…)` to expect a frame with any payload"]))
         }
         guard let groups = text.match(content) else {
+            let actual = Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0)))
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "another message came than \(text.described(as: "message"))", expected: text.value,
-                    actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
+                    summary: "received \(ReceivedText.value(actual, expected: text.described(as: "message")))",
+                    expected: text.value, actual: actual,
                     hints: NearMiss.line(expected: text, actual: content, framing: .websocket)))
         }
         return taken(fragments, groups + (name.map { [($0.value, .bytes(content))] } ?? []))
@@ -144,7 +146,7 @@ struct WebSocketMatcher {
             if frame.opcode < 8, !frame.isFinal { return nil }
             guard frame.opcode == opcode else {
                 return mismatch(
-                    "\(frame.description) came where \(WebSocketFrame.name(of: opcode)) was expected", frame)
+                    "received \(frame.description), expected \(WebSocketFrame.name(of: opcode))", frame)
             }
             return compare(placed, content, code)
         }
@@ -156,14 +158,15 @@ struct WebSocketMatcher {
             let came = placed.frame.closeCode.map(Int.init)
             guard came == code else {
                 return mismatch(
-                    "the close has \(came.map { "the code \($0)" } ?? "no code"), \(code) was expected", placed.frame)
+                    "received a close with \(came.map { "code \($0)" } ?? "no code"), expected code \(code)",
+                    placed.frame)
             }
             payload.removeFirst(2)
         }
         if content == nil || content == payload { return taken([placed], []) }
         return .mismatch(
             InputMatcher.Mismatch(
-                summary: "\(placed.frame.description) has another payload than was expected", expected: content,
+                summary: "received \(placed.frame.description) with an unexpected payload", expected: content,
                 actual: payload))
     }
 
@@ -190,11 +193,12 @@ struct WebSocketMatcher {
             var hints: [String] = []
             if frame == expected {
                 hints.append(
-                    placed.frame.key.map { "it is masked with the key \(Escaped.phrase($0))" } ?? "it is unmasked")
+                    placed.frame.key.map { "the frame is masked with the key \(Escaped.phrase($0))" }
+                        ?? "the frame is unmasked")
             }
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "\(placed.frame.description) came where \(expected.description) was expected",
+                    summary: "received \(placed.frame.description), expected \(expected.description)",
                     expected: expected.payload, actual: placed.frame.payload, hints: hints))
         }
     }
@@ -218,10 +222,10 @@ struct WebSocketMatcher {
         if length > UInt64(Int64.max) {
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "a frame came whose length has its highest bit set (RFC 6455, 5.2)", actual: actual))
+                    summary: "received a frame whose length has its highest bit set (RFC 6455, 5.2)", actual: actual))
         }
         return .mismatch(
             .beyond(
-                "a frame of \(length) bytes came, which is more than the harness keeps (64 MiB)", actual: actual))
+                "received a frame of \(length) bytes, which is more than the harness keeps (64 MiB)", actual: actual))
     }
 }
