@@ -139,7 +139,7 @@ extension RuntimeActor {
             if !subject.pending.isEmpty {
                 let shown = subject.pending.prefix(Self.mostShown).map { SubjectText.describe($0.event) }
                 let more = subject.pending.count - shown.count
-                return "reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+                return "has reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
             }
             return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
         case .proxy(let proxy):

@@ -200,12 +200,8 @@ struct ConnectionEvaluation {
     private func quiet() -> Result {
         guard window.isOver, let inKernel = view.inKernel else { return window.silence(ConnectionMatch()) }
         if inKernel.unread > 0 {
-            let what = "\(ByteText.count(inKernel.unread, "byte")) are unread in the kernel's buffer"
-            return .mismatch(
-                Finding(
-                    .failed,
-                    "\(view.receiver) left \(ByteText.count(inKernel.unread, "byte")) unread in the kernel's buffer, "
-                        + "expected \(silence)"), what)
+            let what = "left \(ByteText.count(inKernel.unread, "byte")) unread in the kernel's buffer"
+            return .mismatch(Finding(.failed, "\(view.receiver) \(what), expected \(silence)"), what)
         }
         if inKernel.endIsPending {
             return .mismatch(

@@ -13,7 +13,7 @@ struct CaseTimelineTests {
     @Test func longTimelineKeepsItsFirstAndLastEntries() {
         var timeline = CaseTimeline(keeping: 2)
         for number in 0..<8 { timeline.record(.note("\(number)"), at: Int64(number)) }
-        #expect(texts(timeline) == ["0", "1", "4 entries are left out here", "6", "7"])
+        #expect(texts(timeline) == ["0", "1", "4 entries omitted", "6", "7"])
         #expect(timeline.entries[2].time == 2)
     }
 
@@ -24,14 +24,14 @@ struct CaseTimelineTests {
         }
         let kept = texts(timeline)
         #expect(kept[3] == "?")
-        #expect(kept[2] == "\(101 - (kept.count - 1)) entries are left out here")
+        #expect(kept[2] == "\(101 - (kept.count - 1)) entries omitted")
     }
 
     @Test func entriesLeftOutAreCountedOnce() {
         var timeline = CaseTimeline(keeping: 2)
         for number in 0..<101 { timeline.record(.note("\(number)"), at: Int64(number)) }
         let kept = texts(timeline)
-        #expect(kept[2] == "\(101 - (kept.count - 1)) entries are left out here")
+        #expect(kept[2] == "\(101 - (kept.count - 1)) entries omitted")
         #expect(kept.last == "100")
     }
 }
@@ -71,7 +71,7 @@ struct FaultStateTests {
     }
 
     @Test func cancelledLineEnds() {
-        #expect(text(FaultState(), isCancelled: true) == "another line of the together failed")
+        #expect(text(FaultState(), isCancelled: true) == "another line of the `together` failed")
     }
 }
 

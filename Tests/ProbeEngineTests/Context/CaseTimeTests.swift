@@ -65,7 +65,7 @@ struct StandstillJudgementTests {
     @Test func eventBehindTheDeadlineFails() {
         let finding = judge(121, deadline: 120)
         #expect(finding?.verdict == .failed)
-        #expect(finding?.summary == "the reply came 1ms after the deadline of 30ms")
+        #expect(finding?.summary == "the reply was 1ms late for the deadline of 30ms")
     }
 
     @Test func lateEventIsInconclusiveWhereTheHarnessStoodStill() {
@@ -73,8 +73,8 @@ struct StandstillJudgementTests {
         #expect(finding?.verdict == .inconclusive)
         #expect(
             finding?.summary
-                == "the reply came 45ms after the deadline of 30ms, but the harness itself stood still for 60ms meanwhile: "
-                + "when it came can't be told")
+                == "the reply was 45ms late for the deadline of 30ms, but the harness itself stood still for 60ms in the meantime: "
+                + "the time of the event is unknown")
     }
 
     @Test func eventLongBehindTheStandstillFails() {
@@ -84,9 +84,10 @@ struct StandstillJudgementTests {
     @Test func eventSoonerThanAfterFails() {
         #expect(
             judge(95, deadline: 120, after: 10)?.summary
-                == "the reply came 5ms after the step before, earlier than 10ms")
+                == "the reply was too early: 5ms after the previous step, expected 10ms or more")
         #expect(
-            judge(89, deadline: 120, after: 10)?.summary == "the reply came before the step began, earlier than 10ms")
+            judge(89, deadline: 120, after: 10)?.summary
+                == "the reply was too early: before the step began, expected 10ms or more")
         #expect(judge(100, deadline: 120, after: 10) == nil)
     }
 
@@ -102,8 +103,8 @@ struct StandstillJudgementTests {
         #expect(finding?.verdict == .inconclusive)
         #expect(
             finding?.summary
-                == "the reply came 38ms after the step before, earlier than 90ms, but the harness itself stood still for 60ms "
-                + "meanwhile: when it came can't be told")
+                == "the reply was too early: 38ms after the previous step, expected 90ms or more, but the harness itself stood still for 60ms "
+                + "in the meantime: the time of the event is unknown")
         // The event is too early even if the previous step had ended when the standstill began.
         #expect(judge(200, from: 162, deadline: 1000, after: 101, Self.stoodStill)?.verdict == .failed)
         #expect(judge(250, from: 200, deadline: 1000, after: 90, Self.stoodStill)?.verdict == .failed)

@@ -44,7 +44,7 @@ struct VariableStoreTests {
         #expect(store.set("b", bytes(400_000)) == nil)
         let finding = store.set("c", bytes(200_000))
         #expect(finding?.verdict == .error)
-        #expect(finding?.summary == "the variables of the case hold more than 1 MiB together, with `c`")
+        #expect(finding?.summary == "`c` brings the variables of the case to more than 1 MiB in total")
     }
 
     @Test func replacedValueCountsOnce() {

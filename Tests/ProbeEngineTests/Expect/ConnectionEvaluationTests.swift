@@ -63,56 +63,58 @@ struct ConnectionEvaluationTests {
     private static let beginningsOfAnsweredLines: [ExpectationRow] = [
         row(.line(value("end"), as: nil), 10, "pending until 100ms", begun("a")),
         row(
-            .line(value("end"), as: nil), 100, "missed, failed: C: another line came than line \"end\"", begun("a")),
+            .line(value("end"), as: nil), 100, "missed, failed: C received \"a\", expected line \"end\"", begun("a")),
         row(
-            .line(value("end"), as: nil), 10, "failed: C: another line came than line \"end\"", begun("a\r\nb")),
+            .line(value("end"), as: nil), 10, "failed: C received \"a\", expected line \"end\"", begun("a\r\nb")),
         row(.eof, 10, "pending until 100ms", begun("pi")),
-        row(.eof, 100, "missed, failed: C: bytes came where eof (FIN) was expected", begun("pi")),
+        row(.eof, 100, "missed, failed: C received data, expected eof (FIN)", begun("pi")),
         row(.nothing(for: .milliseconds(100)), 10, "pending until 100ms", begun("pi")),
         row(
             .nothing(for: .milliseconds(100)), 100,
-            "missed, failed: C: bytes came where nothing was expected, 5ms after the step began",
+            "missed, failed: C received data 5ms after the step began, expected silence for 100ms",
             begun("pi")),
     ]
 
     private static let raw: [ExpectationRow] = [
         row(.bytes(bytes("abc")), 99, "pending until 100ms", got(("ab", 5))),
-        row(.bytes(bytes("abc")), 100, "missed, failed: C: \"abc\" did not come within 100ms", got(("ab", 5))),
-        row(.bytes(bytes("abc")), 101, "missed, failed: C: \"abc\" did not come within 100ms"),
+        row(.bytes(bytes("abc")), 100, "missed, failed: C did not receive \"abc\" within 100ms", got(("ab", 5))),
+        row(.bytes(bytes("abc")), 101, "missed, failed: C did not receive \"abc\" within 100ms"),
         row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
-        row(.bytes(bytes("abc")), 130, "missed, failed: C: \"abc\" did not come within 100ms").standingStill(),
+        row(.bytes(bytes("abc")), 130, "missed, failed: C did not receive \"abc\" within 100ms").standingStill(),
         row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
         // The step that consumes the bytes judges when they arrived.
         row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
         row(
             .bytes(bytes("abc")), 10,
-            "failed: C: other bytes came than expected: the first difference is at byte 2", got(("axc", 5))),
+            "failed: C received \"axc\", expected \"abc\"", got(("axc", 5))),
         row(
             .bytes(bytes("abc")), 10,
-            "failed: C: the peer closed (FIN) where \"abc\" was expected, after 2 bytes of one that is not whole",
+            "failed: C's connection was closed by the peer (FIN) while C expected \"abc\", after 2 bytes of incomplete input",
             ended(fin, "ab")),
-        row(.bytes(bytes("abc")), 10, "error: C has 64 MiB of unread bytes: the harness keeps no more") {
+        row(.bytes(bytes("abc")), 10, "error: C has 64 MiB of unread bytes, the most that the harness keeps") {
             $0.hasOverflowed = true
         },
         row(.count(3, as: .of("x")), 10, "pending until 100ms", got(("ab", 5))),
         row(.count(3, as: .of("x")), 10, "satisfied at 6ms, takes 3, x=abc", got(("ab", 5), ("cd", 6))),
         row(.count(0, as: nil), 10, "satisfied"),
-        row(.count(3, as: nil), 100, "missed, failed: C: 3 bytes did not come within 100ms"),
-        row(.count(3, as: nil), 10, "failed: C: the peer closed (FIN) where 3 bytes was expected", ended(fin)),
+        row(.count(3, as: nil), 100, "missed, failed: C did not receive 3 bytes within 100ms"),
+        row(
+            .count(3, as: nil), 10, "failed: C's connection was closed by the peer (FIN) while C expected 3 bytes",
+            ended(fin)),
         row(.until(delimiter: [0], as: .of("x")), 10, "pending until 100ms", got(("ab", 5))),
         row(.until(delimiter: [0], as: .of("x")), 10, "satisfied at 6ms, takes 3, x=ab", got(("ab", 5), ("\0d", 6))),
         row(
-            .until(delimiter: [0], as: nil), 100, "missed, failed: C: bytes until \"\\0\" did not come within 100ms"),
+            .until(delimiter: [0], as: nil), 100, "missed, failed: C did not receive bytes until \"\\0\" within 100ms"),
         row(.anyBytes(as: .of("x")), 10, "pending until 100ms"),
         row(.anyBytes(as: .of("x")), 10, "satisfied at 5ms, takes 4, x=abcd", got(("ab", 5), ("cd", 6))),
         row(
-            .anyBytes(as: nil), 10, "failed: C: the connection was reset (RST) where any bytes was expected",
+            .anyBytes(as: nil), 10, "failed: C's connection was reset (RST) while C expected any bytes",
             ended(rst)),
         row(.integer(.u16, as: .of("n")), 10, "pending until 100ms", got(("a", 5))),
         row(.integer(.u16, as: .of("n")), 10, "satisfied at 6ms, takes 2, n=24930", got(("a", 5), ("b", 6))),
         row(.integer(.u16le, as: .of("n")), 10, "satisfied at 5ms, takes 2, n=25185", got(("ab", 5))),
-        row(.integer(.u16, as: nil), 100, "missed, failed: C: a u16 did not come within 100ms"),
-        row(.integer(.varint, as: nil), 10, "failed: C: a varint of more than 64 bits") {
+        row(.integer(.u16, as: nil), 100, "missed, failed: C did not receive a u16 within 100ms"),
+        row(.integer(.varint, as: nil), 10, "failed: C received a varint of more than 64 bits") {
             $0.receiveBuffer.append([UInt8](repeating: 0xff, count: 10), at: .milliseconds(5))
         },
     ]
@@ -120,12 +122,13 @@ struct ConnectionEvaluationTests {
     private static let lines: [ExpectationRow] = [
         row(.line(value("a"), as: .of("x")), 10, "pending until 100ms", got(("a\r", 5))),
         row(.line(value("a"), as: .of("x")), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
-        row(.line(value("a"), as: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
-        row(.line(value("a"), as: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
+        row(.line(value("a"), as: nil), 100, "missed, failed: C did not receive line \"a\" within 100ms"),
+        row(.line(value("a"), as: nil), 10, "failed: C received \"b\", expected line \"a\"", got(("b\r\n", 5))),
         // The line has not ended, but can no longer become the expected one.
-        row(.line(value("a"), as: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
+        row(.line(value("a"), as: nil), 10, "failed: C received \"ab\", expected line \"a\"", got(("ab", 5))),
         row(
-            .line(.any, as: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
+            .line(.any, as: nil), 10, "failed: C's connection was closed by the peer (FIN) while C expected a line",
+            ended(fin)),
         row(.message(value("a"), as: nil), 10, "satisfied at 5ms, takes 2") {
             $0.framing = .u8
             $0.receiveBuffer.append([1, 97, 98], at: .milliseconds(5))
@@ -134,7 +137,7 @@ struct ConnectionEvaluationTests {
             $0.framing = .u8
             $0.receiveBuffer.append([1], at: .milliseconds(5))
         },
-        row(.message(value("a"), as: nil), 10, "failed: C: another message came than message \"a\"") {
+        row(.message(value("a"), as: nil), 10, "failed: C received \"ab\", expected message \"a\"") {
             $0.framing = .u8
             $0.receiveBuffer.append([2, 97, 98], at: .milliseconds(5))
         },
@@ -142,7 +145,7 @@ struct ConnectionEvaluationTests {
         row(
             .untilLine(value("b"), as: .of("x")), 10, "satisfied at 6ms, takes 6, x=a\\r\\nb\\r\\n",
             got(("a\r\n", 5), ("b\r\nc", 6))),
-        row(.untilLine(value("b"), as: nil), 100, "missed, failed: C: the line \"b\" did not come within 100ms"),
+        row(.untilLine(value("b"), as: nil), 100, "missed, failed: C did not receive the line \"b\" within 100ms"),
         row(
             .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10, "pending until 100ms",
             got(("b\r\n", 5))),
@@ -154,15 +157,15 @@ struct ConnectionEvaluationTests {
             got(("a\r\n", 5), ("o\r\n", 6))),
         row(
             .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10,
-            "failed: C: a line came that is none of those still expected", got(("c\r\n", 5))),
+            "failed: C received a line that is not one of those still expected", got(("c\r\n", 5))),
     ]
 
     private static let ends: [ExpectationRow] = [
         row(.eof, 10, "pending until 100ms"),
-        row(.eof, 100, "missed, failed: C: eof (FIN) did not come within 100ms"),
+        row(.eof, 100, "missed, failed: C did not receive eof (FIN) within 100ms"),
         row(.eof, 10, "satisfied at 7ms", ended(fin)),
-        row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", ended(rst)),
-        row(.eof, 10, "failed: C: bytes came where eof (FIN) was expected", got(("a", 5))),
+        row(.eof, 10, "failed: C's connection was reset (RST) while C expected eof (FIN)", ended(rst)),
+        row(.eof, 10, "failed: C received data, expected eof (FIN)", got(("a", 5))),
         // After `ignore rest`, unread bytes are dropped when the end arrives.
         row(.eof, 10, "pending until 100ms") {
             got(("a", 5))(&$0)
@@ -174,12 +177,12 @@ struct ConnectionEvaluationTests {
         },
         row(.reset, 10, "pending until 100ms"),
         row(.reset, 10, "satisfied at 7ms", ended(rst)),
-        row(.reset, 10, "failed: C: the peer closed (FIN) where reset (RST) was expected", ended(fin)),
+        row(.reset, 10, "failed: C's connection was closed by the peer (FIN) while C expected reset (RST)", ended(fin)),
         row(.closed, 10, "pending until 100ms"),
         row(.closed, 10, "satisfied at 7ms", ended(rst)),
         row(.closed, 10, "satisfied at 7ms", ended(fin)),
         row(
-            .closed, 100, "missed, failed: C: the end of the connection (FIN or RST) did not come within 100ms"),
+            .closed, 100, "missed, failed: C's connection did not end within 100ms"),
     ]
 
     private static let urgent: [ExpectationRow] = [
@@ -187,10 +190,10 @@ struct ConnectionEvaluationTests {
         row(.urgent(bytes("!")), 10, "satisfied at 5ms, takes 1 urgent") {
             $0.urgent.append(bytes("!"), at: .milliseconds(5))
         },
-        row(.urgent(bytes("!")), 10, "failed: C: other urgent bytes came") {
+        row(.urgent(bytes("!")), 10, "failed: C received unexpected urgent bytes") {
             $0.urgent.append(bytes("?"), at: .milliseconds(5))
         },
-        row(.urgent(bytes("!")), 100, "missed, failed: C: no urgent byte came within 100ms"),
+        row(.urgent(bytes("!")), 100, "missed, failed: C received no urgent byte within 100ms"),
         row(.urgent(bytes("!")), 100, "pending until 130ms").standingStill(),
     ]
 
@@ -202,32 +205,37 @@ struct ConnectionEvaluationTests {
         row(quiet, 100, "pending until 130ms").standingStill(),
         row(quiet, 130, "satisfied at 100ms").standingStill(),
         row(
-            quiet, 10, "failed: C: bytes came where nothing was expected, 5ms after the step began",
+            quiet, 10, "failed: C received data 5ms after the step began, expected silence for 100ms",
             got(("a", 5))),
         row(
-            quiet, 100, "failed: C: bytes came where nothing was expected, 100ms after the step began",
+            quiet, 100, "failed: C received data 100ms after the step began, expected silence for 100ms",
             got(("a", 100))),
         row(quiet, 101, "satisfied at 100ms", got(("a", 101))),
         row(
             quiet, 130,
-            "inconclusive: C: something came 10ms after the silence of 100ms, but the harness itself stood still for 30ms "
-                + "meanwhile: when it came can't be told", got(("a", 110))
+            "inconclusive: C received something 10ms after the expected silence of 100ms, but the harness itself stood still for 30ms "
+                + "in the meantime: the time of the event is unknown", got(("a", 110))
         ).standingStill(),
-        row(quiet, 10, "failed: C: bytes came where nothing was expected, 5ms after the step began") {
+        row(quiet, 10, "failed: C received data 5ms after the step began, expected silence for 100ms") {
             $0.urgent.append([33], at: .milliseconds(5))
         },
-        row(quiet, 10, "failed: C: the peer closed (FIN) where nothing was expected", ended(fin)),
-        row(quiet, 10, "failed: C: the connection was reset (RST) where nothing was expected", ended(rst)),
+        row(
+            quiet, 10, "failed: C's connection was closed by the peer (FIN) while C expected silence for 100ms",
+            ended(fin)),
+        row(quiet, 10, "failed: C's connection was reset (RST) while C expected silence for 100ms", ended(rst)),
         row(quiet, 10, "pending until 100ms") {
             ended(fin)(&$0)
             $0.endIsNews = false
         },
         // The kernel reports nothing about a connection that is not read: it is queried at the deadline.
         row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },
-        row(quiet, 100, "failed: C: 3 bytes lie in the kernel where nothing was expected") {
+        row(quiet, 100, "failed: C left 3 bytes unread in the kernel's buffer, expected silence for 100ms") {
             $0.inKernel = .init(unread: 3, endIsPending: false)
         },
-        row(quiet, 100, "failed: C: the peer closed or reset the connection where nothing was expected") {
+        row(
+            quiet, 100,
+            "failed: C's connection was closed or reset by the peer while C expected silence for 100ms"
+        ) {
             $0.inKernel = .init(unread: 0, endIsPending: true)
         },
     ]

@@ -69,7 +69,7 @@ struct ProcessEvaluationTests {
         },
         row(any, 100, "pending until 101ms") { $0.observation = .listening(false, at: .milliseconds(100)) }
             .standingStill(),
-        row(any, 10, "failed: P ended before it listened: exit status 1", ended(.status(1))),
+        row(any, 10, "failed: P exited with status 1 before it listened", ended(.status(1))),
     ]
 
     private static let wanted = ResolvedProcessExpectation.output(regex("b+"))
@@ -89,13 +89,13 @@ struct ProcessEvaluationTests {
         row(wanted, 10, "satisfied at 9ms, line 0 to 2", printed(("ab", 6), ("\n", 9))),
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
-        row(wanted, 10, "failed: P ended (exit status 0) without printing /b+/", ended(.status(0))),
+        row(wanted, 10, "failed: P exited with status 0 without printing /b+/", ended(.status(0))),
         // The program's children may still print.
         row(wanted, 99, "pending until 100ms") {
             ended(.status(0))(&$0)
             $0.isOutputOpen = true
         },
-        row(wanted, 131, "failed: P ended (exit status 0) without printing /b+/") {
+        row(wanted, 131, "failed: P exited with status 0 without printing /b+/") {
             ended(.status(0))(&$0)
             $0.isOutputOpen = true
         },
@@ -114,7 +114,7 @@ struct ProcessEvaluationTests {
     ]
 
     private static func inParts(_ source: String) -> String {
-        "inconclusive: it can't be told whether P printed /\(source)/: a line of more than 1 MiB was searched in parts"
+        "inconclusive: it is unknown whether P printed /\(source)/: a line of more than 1 MiB was searched in parts"
     }
 
     private static let quiet = ResolvedProcessExpectation.noOutput(regex("b+"), for: .milliseconds(100))
@@ -147,10 +147,10 @@ struct ProcessEvaluationTests {
         row(.exit(.any), 100, "missed, failed: P did not exit within 100ms"),
         row(.exit(.any), 100, "pending until 130ms").standingStill(),
         row(.exit(.status(3)), 10, "satisfied at 7ms", ended(.status(3))),
-        row(.exit(.status(3)), 10, "failed: P ended with exit status 1, not with status 3", ended(.status(1))),
+        row(.exit(.status(3)), 10, "failed: P exited with status 1, expected status 3", ended(.status(1))),
         row(
             .exit(.signal(ProcessSignal(name: "KILL", number: 9))), 10,
-            "failed: P ended with exit status 1, not with signal KILL", ended(.status(1))),
+            "failed: P exited with status 1, expected signal KILL", ended(.status(1))),
         row(.exit(.signal(ProcessSignal(name: "KILL", number: 9))), 10, "satisfied at 7ms", ended(.signal(9))),
     ]
 
@@ -180,7 +180,7 @@ struct ProcessEvaluationTests {
         row(bound(.memory, .less, 10), 10, "satisfied at 10ms", uses(9)),
         row(bound(.memory, .less, 10), 10, "pending until 11ms", uses(10)),
         row(
-            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, not < 10 within 100ms",
+            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, expected < 10 within 100ms",
             uses(10, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
         // The last measurement happens at the deadline.

@@ -39,27 +39,29 @@ struct SendEvaluationTests {
             row(sent, 10, "pending until 60ms", .underWay, lastProgress: 10),
             row(sent, 70, "pending until 100ms", .underWay, lastProgress: 69),
             row(
-                sent, 60, "missed, failed: C's send made no progress for 50ms: 3 of 9 bytes taken by the kernel",
+                sent, 60, "missed, failed: C's send made no progress for 50ms: the kernel had accepted 3 of 9 bytes",
                 .underWay, lastProgress: 10),
             // The send was delayed because the harness stood still.
             row(sent, 95, "pending until 100ms", .underWay, lastProgress: 40).standingStill(),
             row(
                 sent, 100,
-                "missed, failed: C's send was not done in time: 3 of 9 bytes had been taken by the kernel", .underWay,
+                "missed, failed: C's send did not complete in time: the kernel had accepted 3 of 9 bytes", .underWay,
                 lastProgress: 99),
-            row(sent, 10, "error: the connection was closed before all was sent", .abandoned),
-            row(sent, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+            row(sent, 10, "error: C's connection was closed before all bytes were sent", .abandoned),
+            row(sent, 10, "error: C is not sending anything in the background", nil),
             row(sendFailed(nil), 10, "satisfied at 7ms", wasReset),
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasReset),
             // Linux reports either error for the first send after an RST.
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasShut),
             row(
-                sendFailed("broken-pipe"), 10, "failed: the send failed with reset, not with broken-pipe", wasReset),
-            row(sendFailed(nil), 10, "failed: the send succeeded: the kernel took all 9 bytes", done),
+                sendFailed("broken-pipe"), 10, "failed: C's send failed with reset, expected broken-pipe", wasReset),
+            row(
+                sendFailed(nil), 10, "failed: C's send succeeded, expected it to fail: the kernel accepted all 9 bytes",
+                done),
             row(sendFailed(nil), 10, "pending until 100ms", .underWay),
             row(sendFailed(nil), 100, "pending until 130ms", .underWay).standingStill(),
-            row(sendFailed(nil), 100, "missed, failed: the send did not fail within 100ms", .underWay),
-            row(sendFailed(nil), 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+            row(sendFailed(nil), 100, "missed, failed: C's send did not fail within 100ms", .underWay),
+            row(sendFailed(nil), 10, "error: C is not sending anything in the background", nil),
             row(stalled, 10, "pending until 30ms", .underWay),
             row(stalled, 30, "satisfied at 30ms", .underWay),
             row(stalled, 30, "pending until 50ms", .underWay, lastProgress: 20),
@@ -67,10 +69,11 @@ struct SendEvaluationTests {
             row(stalled, 29, "pending until 30ms", .underWay, lastProgress: -500),
             row(
                 stalled, 100,
-                "missed, failed: the send did not stall for 30ms: 3 of 9 bytes taken, and still moving", .underWay,
+                "missed, failed: C's send did not stall for 30ms: it was still making progress, with 3 of 9 bytes accepted by the kernel",
+                .underWay,
                 lastProgress: 90),
-            row(stalled, 10, "failed: the send did not stall: the kernel took all 9 bytes", done),
-            row(stalled, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+            row(stalled, 10, "failed: C's send did not stall: the kernel accepted all 9 bytes", done),
+            row(stalled, 10, "error: C is not sending anything in the background", nil),
         ] + failures
 
     private static let failures = [

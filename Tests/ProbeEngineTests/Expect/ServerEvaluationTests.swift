@@ -28,15 +28,15 @@ struct ServerEvaluationTests {
     static let rows: [ExpectationRow] = [
         row(.connection, 99, "pending until 100ms"),
         row(.connection, 99, "satisfied", hasWaiting: true),
-        row(.connection, 100, "missed, failed: no connection came to S within 100ms"),
+        row(.connection, 100, "missed, failed: S received no connection within 100ms"),
         row(.connection, 100, "pending until 130ms").standingStill(),
-        row(.connection, 130, "missed, failed: no connection came to S within 100ms").standingStill(),
-        row(.connection, 10, "error: S does not listen", isListening: false),
+        row(.connection, 130, "missed, failed: S received no connection within 100ms").standingStill(),
+        row(.connection, 10, "error: S is not listening", isListening: false),
         row(success, 99, "pending until 100ms"),
-        row(success, 100, "missed, failed: no connection came to S within 100ms"),
+        row(success, 100, "missed, failed: S received no connection within 100ms"),
         row(success, 10, "satisfied", hasWaiting: true),
         row(success, 10, "pending until 100ms", handshake: .underWay),
-        row(success, 100, "missed, failed: S's TLS handshake was not done within 100ms", handshake: .underWay),
+        row(success, 100, "missed, failed: S did not complete its TLS handshake within 100ms", handshake: .underWay),
         row(success, 10, "satisfied", handshake: .done),
         row(success, 10, "failed: S's TLS handshake failed: late", handshake: failure),
         row(.handshake(fails: true, alert: nil), 10, "failed: S's TLS handshake succeeded", handshake: .done),
@@ -48,15 +48,19 @@ struct ServerEvaluationTests {
         row(none, 99, "pending until 100ms"),
         row(none, 100, "satisfied at 100ms"),
         row(none, 100, "pending until 130ms").standingStill(),
-        row(none, 99, "failed: a connection came to S 99ms after the step began", hasWaiting: true),
-        row(none, 100, "failed: a connection came to S 100ms after the step began", hasWaiting: true),
+        row(
+            none, 99, "failed: S received a connection 99ms after the step began, expected none for 100ms",
+            hasWaiting: true),
+        row(
+            none, 100, "failed: S received a connection 100ms after the step began, expected none for 100ms",
+            hasWaiting: true),
         row(none, 101, "satisfied at 100ms", hasWaiting: true),
         row(
             none, 110,
-            "inconclusive: a connection came to S 10ms after the silence of 100ms, but the harness itself stood still for "
-                + "30ms meanwhile: when it came can't be told", hasWaiting: true
+            "inconclusive: S received a connection 10ms after the expected silence of 100ms, but the harness itself stood still for "
+                + "30ms in the meantime: the time of the event is unknown", hasWaiting: true
         ).standingStill(),
-        row(none, 10, "error: S does not listen", isListening: false),
+        row(none, 10, "error: S is not listening", isListening: false),
     ]
 
     @Test(arguments: rows)

@@ -80,7 +80,7 @@ struct SubjectEvaluationTests {
         // Lines that no step has consumed don't prevent `secured` from being satisfied.
         row(.secured, 10, "satisfied at 5ms", said((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
         row(
-            .secured, 10, "failed: T stopped (tls-failed) where secured was expected",
+            .secured, 10, "failed: T reported stopped (tls-failed), expected secured",
             said((.stopped(.tlsFailed, detail: nil), 5))),
     ]
 
@@ -92,15 +92,15 @@ struct SubjectEvaluationTests {
         row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((binary, 5))),
         row(
             .message(value("a"), name: nil, kind: .text), 10,
-            "failed: T reported message binary \"a\" where message text \"a\" was expected", said((binary, 5))),
+            "failed: T reported message binary \"a\", expected message text \"a\"", said((binary, 5))),
         // A message whose kind is not reported does not match an expected kind.
         row(
             .message(value("a"), name: nil, kind: .text), 10,
-            "failed: T reported message \"a\" where message text \"a\" was expected",
+            "failed: T reported message \"a\", expected message text \"a\"",
             said((.message(bytes("a"), kind: nil), 5))),
         row(
             .message(value("a"), name: nil, kind: .text), 10,
-            "failed: T reported line \"a\" where message text \"a\" was expected", said((.line(bytes("a")), 5))),
+            "failed: T reported line \"a\", expected message text \"a\"", said((.line(bytes("a")), 5))),
         // Control messages and data messages are consumed independently.
         row(
             .control(isPing: true, nil), 10, "satisfied at 6ms, takes 1 of control",
@@ -110,29 +110,31 @@ struct SubjectEvaluationTests {
             .control(isPing: true, bytes("7")), 10, "satisfied at 6ms, takes 1 of control", said((.ping(bytes("7")), 6))
         ),
         row(
-            .control(isPing: true, bytes("7")), 10, "failed: T reported ping \"8\" where ping \"7\" was expected",
+            .control(isPing: true, bytes("7")), 10, "failed: T reported ping \"8\", expected ping \"7\"",
             said((.ping(bytes("8")), 6))),
         row(
-            .control(isPing: false, nil), 10, "failed: T reported ping \"7\" where pong was expected",
+            .control(isPing: false, nil), 10, "failed: T reported ping \"7\", expected pong",
             said((.ping(bytes("7")), 6))),
         row(.control(isPing: false, nil), 10, "pending until 100ms", said((binary, 6))),
         row(.control(isPing: false, nil), 100, "missed, failed: T did not report pong within 100ms"),
         row(
-            .control(isPing: false, nil), 10, "failed: T stopped (closed 1001) where pong was expected",
+            .control(isPing: false, nil), 10, "failed: T reported stopped (closed 1001), expected pong",
             said((closed, 6))),
         row(.stopped(reason: "closed", code: nil), 10, "satisfied at 6ms", said((.ping([]), 5), (closed, 6))),
         row(.stopped(reason: "closed", code: 1001), 10, "satisfied at 6ms", said((closed, 6))),
         row(
-            .stopped(reason: "closed", code: 1000), 10, "failed: T stopped with closed 1001, not with closed 1000",
+            .stopped(reason: "closed", code: 1000), 10,
+            "failed: T reported stopped (closed 1001), expected stopped closed 1000",
             said((closed, 6))),
         row(
-            .stopped(reason: "closed", code: 1000), 10, "failed: T stopped with closed, not with closed 1000",
+            .stopped(reason: "closed", code: 1000), 10,
+            "failed: T reported stopped (closed), expected stopped closed 1000",
             said((.stopped(.closed(code: nil), detail: nil), 6))),
         row(
-            .stopped(reason: "closed", code: nil), 10, "failed: T stopped with eof, not with closed",
+            .stopped(reason: "closed", code: nil), 10, "failed: T reported stopped (eof), expected stopped closed",
             said((ended, 6))),
         row(
-            .stopped(reason: "eof", code: nil), 10, "failed: T stopped with closed 1001, not with eof",
+            .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (closed 1001), expected stopped eof",
             said((closed, 6))),
         row(.nothing(for: .milliseconds(100)), 100, "satisfied at 100ms", said((.ping([]), 5))),
     ]
@@ -145,7 +147,7 @@ struct SubjectEvaluationTests {
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
         // The report arrived in time, however late it is evaluated.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
-        row(.started, 8, "failed: T stopped (refused) where started was expected") {
+        row(.started, 8, "failed: T reported stopped (refused), expected started") {
             $0.stopped = (.refused, nil, .milliseconds(7))
         },
         row(.accept, 10, "pending until 100ms"),
@@ -160,12 +162,12 @@ struct SubjectEvaluationTests {
         row(.line(value("a"), name: "x"), 10, "satisfied at 5ms, takes 1, x=a", said((.line(bytes("a")), 5))),
         row(.line(value("a"), name: nil), 100, "missed, failed: T did not report line \"a\" within 100ms"),
         row(
-            .line(value("a"), name: nil), 10, "failed: T reported another line than line \"a\"",
+            .line(value("a"), name: nil), 10, "failed: T delivered \"b\", expected line \"a\"",
             said((.line(bytes("b")), 5))),
         row(
-            .line(value("a"), name: nil), 10, "failed: T reported message \"a\" where line \"a\" was expected",
+            .line(value("a"), name: nil), 10, "failed: T reported message \"a\", expected line \"a\"",
             said((.message(bytes("a"), kind: nil), 5))),
-        row(.line(.any, name: nil), 10, "failed: T stopped (eof) where a line was expected", said((ended, 5))),
+        row(.line(.any, name: nil), 10, "failed: T reported stopped (eof), expected a line", said((ended, 5))),
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
             said((.message(bytes("a"), kind: nil), 5))),
@@ -174,69 +176,69 @@ struct SubjectEvaluationTests {
         row(.message(value("a"), name: nil, kind: nil), 10, "pending until 100ms"),
         row(
             .message(value("a"), name: nil, kind: nil), 10,
-            "failed: T reported data \"a\" where message \"a\" was expected",
+            "failed: T reported data \"a\", expected message \"a\"",
             said((.data(bytes("a")), 5))),
         row(.leftover(value("half"), name: nil), 10, "satisfied at 5ms, takes 1", said((half, 5), (ended, 6))),
         row(.leftover(value("half"), name: nil), 10, "pending until 100ms"),
         row(
             .leftover(value("half"), name: nil), 10,
-            "failed: T stopped (eof) where leftover \"half\" was expected", said((ended, 6))),
+            "failed: T reported stopped (eof), expected leftover \"half\"", said((ended, 6))),
         row(.discarded, 10, "satisfied at 5ms, takes 1", said((.discarded, 5), (.line(bytes("a")), 6))),
         row(.discarded, 10, "pending until 100ms"),
         row(
-            .discarded, 10, "failed: T reported line \"a\" where discarded was expected",
+            .discarded, 10, "failed: T reported line \"a\", expected discarded",
             said((.line(bytes("a")), 5), (.discarded, 6))),
         row(
-            .line(value("a"), name: nil), 10, "failed: T reported discarded where line \"a\" was expected",
+            .line(value("a"), name: nil), 10, "failed: T reported discarded, expected line \"a\"",
             said((.discarded, 5))),
         row(.halfClosed, 10, "satisfied at 5ms, takes 1", said((.halfClosed, 5))),
         row(.halfClosed, 10, "pending until 100ms", said((.full, 5))),
         row(
-            .halfClosed, 10, "failed: T reported line \"a\" where half-closed was expected",
+            .halfClosed, 10, "failed: T reported line \"a\", expected half-closed",
             said((.line(bytes("a")), 5), (.halfClosed, 6))),
-        row(.halfClosed, 10, "failed: T stopped (eof) where half-closed was expected", said((ended, 5))),
+        row(.halfClosed, 10, "failed: T reported stopped (eof), expected half-closed", said((ended, 5))),
         row(
-            .line(value("a"), name: nil), 10, "failed: T reported half-closed where line \"a\" was expected",
+            .line(value("a"), name: nil), 10, "failed: T reported half-closed, expected line \"a\"",
             said((.halfClosed, 5))),
         // Messages that were delivered meanwhile don't matter.
         row(.full, 10, "satisfied at 6ms, takes 1 of pressure", said((.line(bytes("a")), 5), (.full, 6))),
         row(.full, 10, "pending until 100ms", said((.line(bytes("a")), 5))),
-        row(.full, 10, "failed: T stopped (reset) where full was expected", said((wasReset, 5))),
+        row(.full, 10, "failed: T reported stopped (reset), expected full", said((wasReset, 5))),
         row(.drained, 10, "pending until 100ms"),
         row(.drained, 10, "satisfied at 5ms, takes 1 of pressure", said((.drained, 5))),
-        row(.drained, 10, "failed: T reported full where drained was expected", said((.full, 5), (.drained, 6))),
+        row(.drained, 10, "failed: T reported full, expected drained", said((.full, 5), (.drained, 6))),
         row(.data(value("ab"), name: nil), 10, "satisfied at 5ms, takes 1", said((.data(bytes("ab")), 5))),
         row(.data(value("ab"), name: nil), 10, "pending until 100ms"),
         row(
-            .data(value("ab"), name: nil), 10, "failed: T reported another data than data \"ab\"",
+            .data(value("ab"), name: nil), 10, "failed: T delivered \"a\", expected data \"ab\"",
             said((.data(bytes("a")), 5))),
         row(.bytes(bytes("abc")), 10, "pending until 100ms", said((.data(bytes("ab")), 5))),
         row(
             .bytes(bytes("abc")), 10, "satisfied at 6ms, takes 2, leaves 1 bytes",
             said((.data(bytes("ab")), 5), (.data(bytes("cd")), 6))),
         row(
-            .bytes(bytes("abc")), 10, "failed: T delivered other bytes",
+            .bytes(bytes("abc")), 10, "failed: T delivered \"abx\", expected \"abc\"",
             said((.data(bytes("ab")), 5), (.data(bytes("x")), 6))),
         row(
-            .bytes(bytes("abc")), 10, "failed: T reported leftover \"half\" where data was expected",
+            .bytes(bytes("abc")), 10, "failed: T reported leftover \"half\", expected data",
             said((.data(bytes("ab")), 5), (half, 6))),
         row(
-            .bytes(bytes("abc")), 10, "failed: T stopped (eof) where \"abc\" was expected",
+            .bytes(bytes("abc")), 10, "failed: T reported stopped (eof), expected \"abc\"",
             said((.data(bytes("ab")), 5), (ended, 6))),
-        row(.bytes(bytes("abc")), 100, "missed, failed: T did not deliver the bytes within 100ms"),
+        row(.bytes(bytes("abc")), 100, "missed, failed: T did not deliver the expected bytes within 100ms"),
     ]
 
     private static let sentAndRefused: [ExpectationRow] = [
         row(.sent(told: 5), 10, "pending until 100ms", said((.sent(3), 5))),
         row(.sent(told: 5), 10, "satisfied at 6ms", said((.sent(3), 5), (.sent(2), 6))),
         row(
-            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was told to",
+            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
             said((.sent(6), 5))),
-        row(.sent(told: 5), 100, "missed, failed: T reported 3 of 5 bytes sent within 100ms", said((.sent(3), 5))),
-        row(.sent(told: 0), 10, "error: T was told to send nothing: there is no `sent` to expect"),
-        row(.error("stopped"), 10, "failed: T's last op was taken, where the error stopped was expected"),
+        row(.sent(told: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms", said((.sent(3), 5))),
+        row(.sent(told: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
+        row(.error("stopped"), 10, "failed: T accepted the last op, expected the error stopped"),
         row(.error("stopped"), 10, "satisfied") { $0.refusal = ("stopped", SourceSpan(start: 0, end: 0)) },
-        row(.error("stopped"), 10, "failed: T's last op answered the error invalid, not stopped") {
+        row(.error("stopped"), 10, "failed: T answered the last op with the error invalid, expected stopped") {
             $0.refusal = ("invalid", SourceSpan(start: 0, end: 0))
         },
     ]
@@ -245,21 +247,23 @@ struct SubjectEvaluationTests {
         row(.stopped(reason: "eof", code: nil), 10, "pending until 100ms"),
         row(.stopped(reason: nil, code: nil), 10, "satisfied at 5ms", said((ended, 5))),
         row(.stopped(reason: "eof", code: nil), 10, "satisfied at 5ms", said((ended, 5))),
-        row(.stopped(reason: "eof", code: nil), 10, "failed: T stopped with reset, not with eof", said((wasReset, 5))),
+        row(
+            .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (reset), expected stopped eof",
+            said((wasReset, 5))),
         row(.stopped(reason: "eof", code: nil), 100, "missed, failed: T did not report stopped eof within 100ms"),
         row(
-            .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\" where stopped was expected",
+            .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\", expected stopped",
             said((.line(bytes("a")), 5), (ended, 6))),
         // Before any stop except `eof` a transport may report a leftover, but doesn't have to.
         row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", said((half, 5))),
         row(
-            .stopped(reason: nil, code: nil), 10, "failed: T reported leftover \"half\" where stopped was expected",
+            .stopped(reason: nil, code: nil), 10, "failed: T reported leftover \"half\", expected stopped",
             said((half, 5), (ended, 6))),
         row(
             .stopped(reason: "eof", code: nil), 10,
-            "failed: T reported leftover \"half\" where stopped eof was expected",
+            "failed: T reported leftover \"half\", expected stopped eof",
             said((half, 5))),
     ]
 
@@ -270,22 +274,22 @@ struct SubjectEvaluationTests {
         row(quiet, 100, "satisfied at 100ms"),
         row(quiet, 100, "pending until 130ms").standingStill(),
         row(quiet, 130, "satisfied at 100ms").standingStill(),
-        row(quiet, 10, "failed: T reported line \"a\" where nothing was expected", said((.line(bytes("a")), 5))),
-        row(quiet, 200, "failed: T reported line \"a\" where nothing was expected", said((.line(bytes("a")), 100))),
+        row(quiet, 10, "failed: T reported line \"a\", expected silence for 100ms", said((.line(bytes("a")), 5))),
+        row(quiet, 200, "failed: T reported line \"a\", expected silence for 100ms", said((.line(bytes("a")), 100))),
         row(quiet, 200, "satisfied at 100ms", said((.line(bytes("a")), 101))),
         row(
             quiet, 130,
-            "inconclusive: T reported line \"a\" 20ms after the silence of 100ms, but the harness itself stood still for "
-                + "30ms meanwhile: when it came can't be told", said((.line(bytes("a")), 120))
+            "inconclusive: T reported line \"a\" 20ms after the expected silence of 100ms, but the harness itself stood still for "
+                + "30ms in the meantime: the time of the event is unknown", said((.line(bytes("a")), 120))
         ).standingStill(),
         // Both reports answer earlier requests, however late they arrive.
         row(quiet, 10, "pending until 100ms", said((.sent(3), 5))),
         row(quiet, 100, "satisfied at 100ms", said((.started, 4), (.sent(3), 5))),
         row(
-            quiet, 10, "failed: T reported line \"a\" where nothing was expected",
+            quiet, 10, "failed: T reported line \"a\", expected silence for 100ms",
             said((.sent(3), 4), (.line(bytes("a")), 5))),
-        row(quiet, 10, "failed: T reported accept where nothing was expected", said((.accepted(connection: 3), 5))),
-        row(quiet, 10, "failed: T reported stopped eof where nothing was expected", said((ended, 5))),
+        row(quiet, 10, "failed: T reported accept, expected silence for 100ms", said((.accepted(connection: 3), 5))),
+        row(quiet, 10, "failed: T reported stopped eof, expected silence for 100ms", said((ended, 5))),
         row(quiet, 10, "pending until 100ms") {
             said((ended, 5))(&$0)
             $0.stopIsTaken = true

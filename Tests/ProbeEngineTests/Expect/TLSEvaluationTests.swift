@@ -62,37 +62,37 @@ struct TLSEvaluationTests {
         row(.eof, 10, "satisfied at 7ms, passes 1, takes the end", fin: 7, news: [notify(5)]),
         row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [notify(5)]),
         row(.eof, 10, "pending until 100ms", news: [notify(5)]),
-        row(.eof, 100, "missed, failed: C: eof (FIN) did not come within 100ms", news: [notify(5)]),
+        row(.eof, 100, "missed, failed: C did not receive eof (FIN) within 100ms", news: [notify(5)]),
         row(
-            .eof, 10, "failed: C: a FIN came without a close_notify: the stream may have been cut off", fin: 7),
+            .eof, 10, "failed: C received a FIN without a close_notify: the stream may have been truncated", fin: 7),
         row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [alert(40, 5)]),
         row(
-            .eof, 10, "failed: C: the peer sent the alert internal-error (80) where eof (FIN) was expected", fin: 7,
+            .eof, 10, "failed: the peer sent the alert internal-error (80) while C expected eof (FIN)", fin: 7,
             news: [alert(80, 5)]),
-        row(.eof, 10, "failed: C: TLS failed (bad record mac) where eof (FIN) was expected", news: [failure(5)]),
+        row(.eof, 10, "failed: TLS failed (bad record mac) while C expected eof (FIN)", news: [failure(5)]),
         row(
-            .eof, 10, "failed: C: bytes came where eof (FIN) was expected", bytes: "a", fin: 7,
+            .eof, 10, "failed: C received data, expected eof (FIN)", bytes: "a", fin: 7,
             news: [notify(5, behind: 1)]),
         row(
             .eof, 10, "satisfied at 7ms, takes 1, passes 1, takes the end", bytes: "a", fin: 7,
             news: [notify(5, behind: 1)],
             ignoresRest: true),
-        row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", rst: 7),
+        row(.eof, 10, "failed: C's connection was reset (RST) while C expected eof (FIN)", rst: 7),
         row(
-            .eof, 10, "failed: C: the connection was reset (RST) behind close_notify where eof (FIN) was expected",
+            .eof, 10, "failed: C's connection was reset (RST) after close_notify while C expected eof (FIN)",
             rst: 7,
             news: [notify(5)]),
         row(.truncated, 10, "pending until 100ms"),
         row(.truncated, 10, "satisfied at 7ms, takes the end", fin: 7),
         row(
-            .truncated, 10, "failed: C: close_notify came where a FIN without close_notify was expected",
+            .truncated, 10, "failed: C received close_notify, expected a FIN without close_notify",
             news: [notify(5)]),
         row(
-            .truncated, 10, "failed: C: close_notify came where a FIN without close_notify was expected", fin: 7,
+            .truncated, 10, "failed: C received close_notify, expected a FIN without close_notify", fin: 7,
             news: [notify(5)]),
         row(
             .truncated, 10,
-            "failed: C: the connection was reset (RST) where a FIN without close_notify was expected", rst: 7),
+            "failed: C's connection was reset (RST) while C expected a FIN without close_notify", rst: 7),
         row(.reset, 10, "satisfied at 7ms, takes the end", rst: 7, taken: [notify(5)]),
         row(.closed, 10, "pending until 100ms"),
         row(.closed, 10, "satisfied at 7ms, takes the end", fin: 7),
@@ -102,11 +102,11 @@ struct TLSEvaluationTests {
         row(.closed, 10, "pending until 100ms", taken: [notify(5)]),
         row(
             .closed, 10,
-            "failed: C: TLS failed (bad record mac) where the end of the connection (FIN or RST) was expected",
+            "failed: TLS failed (bad record mac) while C expected the end of the connection (FIN or RST)",
             news: [failure(5)]),
         // Input must be expected in the order in which it arrived.
         row(
-            .reset, 10, "failed: C: the peer sent close_notify where reset (RST) was expected", rst: 7,
+            .reset, 10, "failed: the peer sent close_notify while C expected reset (RST)", rst: 7,
             news: [notify(5)]),
         row(.closed, 10, "satisfied at 5ms, passes 1, takes the end", fin: 7, news: [notify(5)]),
         row(.eof, 10, "satisfied at 7ms, passes 2, takes the end", fin: 7, news: [warning(90, 4), notify(5)]),
@@ -114,10 +114,10 @@ struct TLSEvaluationTests {
         row(.closed, 10, "pending until 100ms", news: [warning(90, 4)]),
         row(.truncated, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [alert(40, 5)]),
         row(
-            .eof, 10, "failed: C: a FIN came without a close_notify: the stream may have been cut off", fin: 7,
+            .eof, 10, "failed: C received a FIN without a close_notify: the stream may have been truncated", fin: 7,
             taken: [warning(100, 5)]),
         row(
-            .eof, 10, "failed: C: the peer sent the alert no-renegotiation (100) where eof (FIN) was expected", fin: 7,
+            .eof, 10, "failed: the peer sent the alert no-renegotiation (100) while C expected eof (FIN)", fin: 7,
             news: [warning(100, 5), notify(6)]),
         row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, isUp: false),
     ]
@@ -126,27 +126,27 @@ struct TLSEvaluationTests {
         row(.notify, 10, "pending until 100ms"),
         row(.notify, 10, "satisfied at 5ms, passes 1", news: [notify(5)]),
         row(.notify, 10, "satisfied at 5ms, passes 1", fin: 7, news: [notify(5)]),
-        row(.notify, 10, "failed: C: a FIN came without a close_notify where close_notify was expected", fin: 7),
+        row(.notify, 10, "failed: C received a FIN without a close_notify, expected close_notify", fin: 7),
         row(
-            .notify, 10, "failed: C: bytes came where close_notify was expected", bytes: "a",
+            .notify, 10, "failed: C received data, expected close_notify", bytes: "a",
             news: [notify(5, behind: 1)]),
-        row(.notify, 10, "failed: C: the connection was reset (RST) where close_notify was expected", rst: 7),
-        row(.notify, 100, "missed, failed: C: close_notify did not come within 100ms"),
+        row(.notify, 10, "failed: C's connection was reset (RST) while C expected close_notify", rst: 7),
+        row(.notify, 100, "missed, failed: C did not receive close_notify within 100ms"),
         row(.alert(40), 10, "pending until 100ms"),
         row(.alert(40), 10, "satisfied at 5ms, passes 1", news: [alert(40, 5)]),
         row(
             .alert(40), 10,
-            "failed: C: the peer sent the alert internal-error (80) where the alert handshake-failure was expected",
+            "failed: the peer sent the alert internal-error (80) while C expected the alert handshake-failure",
             news: [alert(80, 5)]),
         row(
-            .alert(40), 10, "failed: C: the peer sent close_notify where the alert handshake-failure was expected",
+            .alert(40), 10, "failed: the peer sent close_notify while C expected the alert handshake-failure",
             news: [notify(5)]),
         row(
             .alert(40), 10,
-            "failed: C: a FIN came without a close_notify where the alert handshake-failure was expected", fin: 7),
+            "failed: C received a FIN without a close_notify, expected the alert handshake-failure", fin: 7),
         row(.alert(40), 10, "satisfied at 5ms, passes 1", bytes: "a", news: [alert(40, 5)]),
         row(
-            .alert(40), 10, "failed: C: bytes came where the alert handshake-failure was expected", bytes: "a",
+            .alert(40), 10, "failed: C received data, expected the alert handshake-failure", bytes: "a",
             news: [alert(40, 5, behind: 1)]),
         row(
             .alert(40), 10, "satisfied at 5ms, takes 1, passes 1", bytes: "a", news: [alert(40, 5, behind: 1)],
@@ -154,45 +154,45 @@ struct TLSEvaluationTests {
         row(.alert(40), 10, "satisfied at 5ms, passes 2", news: [warning(90, 4), alert(40, 5)]),
         row(.alert(90), 10, "satisfied at 4ms, passes 1", news: [warning(90, 4), notify(5)]),
         row(
-            .alert(90), 10, "failed: C: the peer sent close_notify where the alert user-canceled was expected",
+            .alert(90), 10, "failed: the peer sent close_notify while C expected the alert user-canceled",
             news: [notify(4)]),
         row(.notify, 10, "satisfied at 5ms, passes 2", news: [warning(90, 4), notify(5)]),
         row(
-            .notify, 10, "failed: C: the peer sent the alert no-renegotiation (100) where close_notify was expected",
+            .notify, 10, "failed: the peer sent the alert no-renegotiation (100) while C expected close_notify",
             news: [warning(100, 4), notify(5)]),
     ]
 
     private static let others: [ExpectationRow] = [
         row(line, 10, "pending until 100ms", bytes: "a"),
         row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", fin: 7, news: [alert(40, 5, behind: 3)]),
-        row(line, 10, "failed: C: the peer sent close_notify where a line was expected", news: [notify(5)]),
+        row(line, 10, "failed: the peer sent close_notify while C expected a line", news: [notify(5)]),
         row(
             line, 10,
-            "failed: C: the peer sent close_notify where a line was expected, after 1 byte of one that is not whole",
+            "failed: the peer sent close_notify while C expected a line, after 1 byte of incomplete input",
             bytes: "a", news: [notify(5, behind: 1)]),
-        row(line, 10, "failed: C: a FIN came without a close_notify where a line was expected", fin: 7),
+        row(line, 10, "failed: C received a FIN without a close_notify, expected a line", fin: 7),
         row(
-            line, 10, "failed: C: the peer sent the alert handshake-failure (40) where a line was expected",
+            line, 10, "failed: the peer sent the alert handshake-failure (40) while C expected a line",
             news: [alert(40, 5)]),
         row(quiet, 100, "satisfied at 100ms"),
-        row(quiet, 10, "failed: C: the peer sent close_notify where nothing was expected", news: [notify(5)]),
+        row(quiet, 10, "failed: the peer sent close_notify while C expected silence for 100ms", news: [notify(5)]),
         row(quiet, 100, "satisfied at 100ms", taken: [notify(5)]),
         row(
-            quiet, 10, "failed: C: the peer sent the alert internal-error (80) where nothing was expected",
+            quiet, 10, "failed: the peer sent the alert internal-error (80) while C expected silence for 100ms",
             news: [alert(80, 5)]),
-        row(quiet, 10, "failed: C: TLS failed (bad record mac) where nothing was expected", news: [failure(5)]),
+        row(quiet, 10, "failed: TLS failed (bad record mac) while C expected silence for 100ms", news: [failure(5)]),
         row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [alert(40, 5, behind: 3)]),
         row(
-            line, 10, "failed: C: the peer sent the alert handshake-failure (40) where a line was expected",
+            line, 10, "failed: the peer sent the alert handshake-failure (40) while C expected a line",
             bytes: "a\r\n", news: [alert(40, 5)]),
         row(
             line, 10,
-            "failed: C: the peer sent the alert no-renegotiation (100) where a line was expected, after 1 byte of one that is not whole",
+            "failed: the peer sent the alert no-renegotiation (100) while C expected a line, after 1 byte of incomplete input",
             bytes: "a\r\n", news: [warning(100, 5, behind: 1)]),
         row(line, 10, "satisfied at 3ms, takes 3, passes 1", bytes: "a\r\n", news: [warning(90, 5, behind: 1)]),
         row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [warning(90, 5, behind: 3)]),
-        row(line, 10, "failed: C: TLS failed (bad record mac) where a line was expected", news: [failure(5)]),
-        row(line, 100, "failed: C: TLS failed (bad record mac) where a line was expected", news: [failure(5)]),
+        row(line, 10, "failed: TLS failed (bad record mac) while C expected a line", news: [failure(5)]),
+        row(line, 100, "failed: TLS failed (bad record mac) while C expected a line", news: [failure(5)]),
     ]
 
     @Test(arguments: rows)

@@ -9,7 +9,7 @@ struct BlockTests {
 
     @Test(arguments: [
         Scene(
-            "finally runs after a failure", .failed, says: ["another line came"],
+            "finally runs after a failure", .failed, says: ["S received \"y\", expected line \"x\""],
             pair(
                 """
                 finally { S send line "bye"; C expect line "bye" }
@@ -17,7 +17,7 @@ struct BlockTests {
                 S expect line "x" #!
                 """)),
         Scene(
-            "finally after a failed together", .failed, says: ["another line came"],
+            "finally after a failed together", .failed, says: ["S received \"y\", expected line \"x\""],
             pair(
                 """
                 finally { S send line "bye"; C expect line "bye" }
@@ -28,7 +28,7 @@ struct BlockTests {
                 }
                 """)),
         Scene(
-            "finally that fails", .failed, says: ["another line came"],
+            "finally that fails", .failed, says: ["S received \"y\", expected line \"x\""],
             pair(
                 """
                 finally {

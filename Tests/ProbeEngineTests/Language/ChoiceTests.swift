@@ -9,7 +9,7 @@ struct ChoiceTests {
 
     @Test(arguments: [
         Scene(
-            "first failure ends the others at once", .failed, says: ["another line came"],
+            "first failure ends the others at once", .failed, says: ["S received \"y\", expected line \"x\""],
             pair(
                 """
                 C send line "y"
@@ -40,14 +40,14 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "either, none fits", .failed, says: ["no branch of the either fits", "branch 2"],
+            "either, none fits", .failed, says: ["no branch of the `either` matches", "branch 2"],
             pair(
                 """
                 S send line "999"
                 either { C expect line /^250/ } or { C expect line /^550/ }
                 """)),
         Scene(
-            "either, nothing comes", .failed, says: ["no branch of the either began within 30ms"],
+            "either, nothing comes", .failed, says: ["no branch of the `either` started within 30ms"],
             pair(
                 """
                 either { C expect line /^250/ within 30ms } or { C expect line /^550/ within 20ms }
@@ -65,7 +65,7 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "either, a branch whose deadline is over", .failed, says: ["after the branch's deadline"],
+            "either, a branch whose deadline is over", .failed, says: ["late for the branch's deadline"],
             pair(
                 """
                 together {

@@ -98,7 +98,7 @@ struct ConnectionTests {
                 }
                 """)),
         Scene(
-            "an expect while little is read", .failed, says: ["reads slowly, 1 bytes every 1s"],
+            "an expect while little is read", .failed, says: ["reads only 1 byte every 1s"],
             pair(
                 """
                 S read 1B every 1s

@@ -82,7 +82,8 @@ struct EitherTests {
                 }
                 """)),
         Scene(
-            "what lies in the kernel breaks silence", .failed, says: ["branch 1: 1 bytes lie in the kernel"],
+            "what lies in the kernel breaks silence", .failed,
+            says: ["branch 1: left 1 byte unread in the kernel's buffer"],
             pair(
                 """
                 C stop reading
@@ -113,7 +114,7 @@ struct EitherTests {
                 S expect line "PONG"
                 """)),
         Scene(
-            "a server that does not listen", .error, says: ["S does not listen"],
+            "a server that does not listen", .error, says: ["S is not listening"],
             """
             server S
             server R

@@ -20,7 +20,7 @@ struct HarnessLimitTests {
     ) async throws {
         try await Scene(
             "a long \(framing.name)", .error,
-            says: ["\(framing.length) came, which is more than the harness keeps (64 MiB)", "under Limits"],
+            says: ["\(framing.length), which is more than the harness keeps (64 MiB)", "under Limits"],
             pair("S framing \(framing.name)\nC send \(framing.prefix)\n\(expectation) #!")
         ).verify()
     }
@@ -28,7 +28,7 @@ struct HarnessLimitTests {
     @Test(arguments: expectations)
     func aNetstringWithALengthOfTwentyDigitsIsAnError(_ expectation: String) async throws {
         try await Scene(
-            "a long length", .error, says: ["more than 19 digits came: the harness keeps 64 MiB"],
+            "a long length", .error, says: ["more than 19 digits, but the harness keeps 64 MiB at most"],
             pair("S framing netstring\nC send \"12345678901234567890:a\"\n\(expectation) #!")
         ).verify()
     }
@@ -36,7 +36,7 @@ struct HarnessLimitTests {
     @Test(arguments: expectations)
     func aFrameOfMoreThanTheHarnessKeepsIsAnError(_ expectation: String) async throws {
         try await Scene(
-            "a long frame", .error, says: ["67108865 bytes came, which is more than the harness keeps (64 MiB)"],
+            "a long frame", .error, says: ["67108865 bytes, which is more than the harness keeps (64 MiB)"],
             pair("S framing websocket\nC framing websocket\nC send ws.text(\"a\", length: 67108865)\n\(expectation) #!")
         ).verify()
     }

@@ -57,7 +57,7 @@ struct LoopFindingTests {
         let finding = try #require(result.findings.first)
         #expect(finding.details.count == 3)
         #expect(finding.details[1].hasPrefix("branch 1: reported line \"a\"; "))
-        #expect(finding.details[1].contains(":10 wants T expect line \"${n}\" within 40ms  (n = 4)"))
+        #expect(finding.details[1].contains(":10: T expect line \"${n}\" within 40ms  (n = 4)"))
         #expect(finding.details[2].hasPrefix("branch 2: "))
         let marked = result.timeline.filter { if case .stepFailed = $0.kind { true } else { false } }
         #expect(marked.count == 1)
@@ -67,7 +67,7 @@ struct LoopFindingTests {
         let result = try await Self.run(
             "either { T expect line \"x\" within 20ms } or { T expect stopped within 20ms }\n")
         let finding = try #require(result.findings.first)
-        #expect(finding.details.allSatisfy { $0.contains(": nothing came; ") })
+        #expect(finding.details.allSatisfy { $0.contains(": received nothing; ") })
     }
 
     @Test(arguments: [

@@ -51,7 +51,7 @@ struct ProcessTests {
             P expect output /x/ within 30ms #!
             """),
         Scene(
-            "output too early", .failed, says: ["earlier than 3s"],
+            "output too early", .failed, says: ["was too early", "expected 3s or more"],
             """
             process P = sh -c "echo x; sleep 5"
             P start
@@ -98,7 +98,7 @@ struct ProcessTests {
             P expect no output /error/
             """),
         Scene(
-            "another exit code", .failed, says: ["exit status 4, not with status 0"],
+            "another exit code", .failed, says: ["exited with status 4, expected status 0"],
             """
             process P = sh -c "exit 4"
             P start
@@ -113,7 +113,8 @@ struct ProcessTests {
             P expect exit signal KILL
             """),
         Scene(
-            "signal without an exit that is expected", .failed, says: ["ended unexpectedly: signal KILL"],
+            "signal without an exit that is expected", .failed,
+            says: ["was killed by SIGKILL, but no later step expects it to exit"],
             """
             process P = sleep 5
             P start
@@ -128,7 +129,8 @@ struct ProcessTests {
             P expect exit within 30ms #!
             """),
         Scene(
-            "exit between steps blames the next", .failed, says: ["ended unexpectedly: exit status 7", "bye"],
+            "exit between steps blames the next", .failed,
+            says: ["exited with status 7, but no later step expects it to exit", "bye"],
             """
             process P = sh -c "echo bye; exit 7"
             server S
@@ -136,7 +138,7 @@ struct ProcessTests {
             S accept within 2s #!
             """),
         Scene(
-            "exit after the last step", .failed, says: ["ended unexpectedly"],
+            "exit after the last step", .failed, says: ["but no later step expects it to exit"],
             """
             process P = sh -c "read x; exit 7"
             P start
@@ -144,7 +146,7 @@ struct ProcessTests {
             wait 5s
             """),
         Scene(
-            "exit that only another branch would expect", .failed, says: ["ended unexpectedly"],
+            "exit that only another branch would expect", .failed, says: ["but no later step expects it to exit"],
             """
             process P = sh -c "echo up; read x; exit 7"
             P start
@@ -166,7 +168,7 @@ struct ProcessTests {
             P expect exit 0
             """),
         Scene(
-            "the second run ends unexpectedly", .failed, says: ["ended unexpectedly"],
+            "the second run ends unexpectedly", .failed, says: ["but no later step expects it to exit"],
             """
             process P = sh -c "exit 0"
             P start
@@ -175,7 +177,7 @@ struct ProcessTests {
             wait 2s #!
             """),
         Scene(
-            "the second run ends unexpectedly, in a block", .failed, says: ["ended unexpectedly"],
+            "the second run ends unexpectedly, in a block", .failed, says: ["but no later step expects it to exit"],
             """
             process P = sh -c "exit 0"
             do {
@@ -218,7 +220,8 @@ struct ProcessTests {
             check bytes > 1000
             """),
         Scene(
-            "too many descriptors", .failed, says: ["descriptors open, not <= 1 within 50ms", "open now: ", " pipe"],
+            "too many descriptors", .failed,
+            says: ["descriptors open, expected <= 1 within 50ms", "open now: ", " pipe"],
             """
             process P = sh -c "echo up; sleep 5"
             P start
@@ -226,7 +229,7 @@ struct ProcessTests {
             P expect descriptors <= 1 within 50ms #!
             """),
         Scene(
-            "too much memory", .failed, says: ["bytes of memory, not <= 1"],
+            "too much memory", .failed, says: ["bytes of memory, expected <= 1"],
             """
             process P = sh -c "echo up; sleep 5"
             P start
@@ -248,7 +251,7 @@ struct ProcessTests {
             P expect listening within 50ms #!
             """),
         Scene(
-            "it ends before it listens", .failed, says: ["ended", "exit status 1", "taken"],
+            "it ends before it listens", .failed, says: ["exited with status 1 before it listened", "taken"],
             """
             process P = sh -c "echo taken ${P.port}; exit 1"
             P start

@@ -103,7 +103,7 @@ struct ReadingToComeTests {
             C expect "b" within 30ms #!
             """),
         Scene(
-            "a slow server from its first byte", .failed, says: ["reads slowly, 1 bytes every 10s"],
+            "a slow server from its first byte", .failed, says: ["reads only 1 byte every 10s"],
             """
             server S
             client C -> S
@@ -114,7 +114,7 @@ struct ReadingToComeTests {
             S expect "abc" within 30ms #!
             """),
         Scene(
-            "a slow client from its first byte", .failed, says: ["reads slowly, 1 bytes every 10s"],
+            "a slow client from its first byte", .failed, says: ["reads only 1 byte every 10s"],
             """
             server S
             client C -> S

@@ -48,7 +48,7 @@ struct ResourceTests {
             P stop
             """),
         Scene(
-            "too much processor time", .failed, says: ["of processor time within", "not <= 1ms"],
+            "too much processor time", .failed, says: ["of processor time within", "expected <= 1ms"],
             """
             process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x'
             P start
@@ -70,13 +70,13 @@ struct ResourceTests {
     /// Transports in the tool's own process.
     @Test(arguments: [
         Scene(
-            "it is no program of its own", .unsupported, says: ["is no program of its own"],
+            "it is no program of its own", .unsupported, says: ["does not run in its own process"],
             started("T expect descriptors <= 100 #!")),
         Scene(
             "another branch does not measure", .passed,
             started("either { T expect descriptors <= 100 } or { T expect nothing for 10ms }")),
         Scene(
-            "every branch measures", .unsupported, says: ["is no program of its own"],
+            "every branch measures", .unsupported, says: ["does not run in its own process"],
             started("either { T expect descriptors <= 100 #!\n } or { T expect threads <= 100 }")),
     ])
     func subjects(_ scene: Scene) async throws { try await scene.verify() }

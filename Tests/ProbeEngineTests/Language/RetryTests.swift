@@ -31,7 +31,7 @@ struct RetryTests {
             }
             """),
         Scene(
-            "retry ends within its limit", .failed, says: ["did not come within"],
+            "retry ends within its limit", .failed, says: ["did not receive line \"x\" within"],
             pair(
                 """
                 retry every 10ms within 60ms {
@@ -180,7 +180,7 @@ struct RetryTests {
             S expect eof
             """),
         Scene(
-            "a fault ends a retry", .failed, says: ["ended unexpectedly: exit status 7"],
+            "a fault ends a retry", .failed, says: ["exited with status 7, but no later step expects it to exit"],
             """
             server S
             client C -> S

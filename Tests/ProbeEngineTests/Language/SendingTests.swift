@@ -143,7 +143,7 @@ struct SendingTests {
                 C expect send failed reset #!
                 """)),
         Scene(
-            "close with bytes that never left", .error, says: ["have not been taken by the kernel"],
+            "close with bytes that never left", .error, says: ["that the kernel has not accepted"],
             pair(
                 """
                 S stop reading

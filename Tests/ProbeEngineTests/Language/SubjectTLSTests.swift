@@ -71,7 +71,7 @@ struct SubjectTLSTests {
         try await verify(.init(behindConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
         try await verify(
             .init(behindConnect: [failed]), .failed,
-            says: ["T stopped (tls-failed)", "it said: no trust"], Self.begins + "T expect secured")
+            says: ["T reported stopped (tls-failed)", "it reported: no trust"], Self.begins + "T expect secured")
         try await verify(.init(behindStartTLS: [failed]), .passed, Self.plain + "T expect stopped tls-failed")
         try await verify(
             .init(behindConnect: [Self.secured, .started, .stopped(.tlsTruncated, detail: nil)]), .passed,
@@ -90,15 +90,15 @@ struct SubjectTLSTests {
 
     /// Reports that violate the rules, and the expected failure.
     private static let violations: [(SecuringDriver.Script, String, String)] = [
-        (.init(behindConnect: [.started]), begins, "started before its handshake was done"),
+        (.init(behindConnect: [.started]), begins, "started before its handshake was complete"),
         (.init(behindConnect: [secured, secured, .started]), begins, "alpn imap twice"),
         (.init(behindConnect: [.line([120])]), begins, "before it had reported started"),
         (.init(behindConnect: [secured, .line([120]), .started]), begins, "before it had reported started"),
         (
             .init(behindConnect: [.started, secured]), "subject T -> 127.0.0.1:1\nT start\n",
-            "secured: TLS 1.3, alpn imap though nobody had told it to begin TLS"
+            "secured: TLS 1.3, alpn imap without being asked to begin TLS"
         ),
-        (.init(behindStartTLS: [.line([120]), secured]), plain, "line \"x\" before its handshake was done"),
+        (.init(behindStartTLS: [.line([120]), secured]), plain, "line \"x\" before its handshake was complete"),
         (.init(behindStartTLS: [secured, secured]), plain, "alpn imap twice"),
         (.init(refusal: "stopped", beforeAnswer: []), plain, "answered this op with the error stopped"),
     ]
@@ -123,13 +123,15 @@ struct SubjectTLSTests {
     }
 
     @Test func aTransportWithoutTLSIsUnsupported() async throws {
-        try await Scene("tls", .unsupported, says: ["bsd can't: tls"], Self.begins + "T expect secured")
+        try await Scene("tls", .unsupported, says: ["bsd does not support tls"], Self.begins + "T expect secured")
             .verify()
-        try await Scene("starttls", .unsupported, says: ["bsd can't: start-tls"], Self.plain + "T expect secured")
-            .verify()
+        try await Scene(
+            "starttls", .unsupported, says: ["bsd does not support start-tls"], Self.plain + "T expect secured"
+        )
+        .verify()
         for what in ["tls", "start-tls"] {
             try await Scene(
-                what, .unsupported, says: ["bsd can't: \(what)"],
+                what, .unsupported, says: ["bsd does not support \(what)"],
                 "require subject \(what) #!\nsubject T -> 127.0.0.1:1\nT start\nT expect stopped"
             ).verify()
         }

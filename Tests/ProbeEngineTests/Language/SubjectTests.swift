@@ -55,7 +55,7 @@ struct SubjectTests {
                 }
                 """)),
         Scene(
-            "line too early", .failed, says: ["earlier than 3s"],
+            "line too early", .failed, says: ["was too early", "expected 3s or more"],
             started(
                 """
                 S send line "a"
@@ -81,7 +81,7 @@ struct SubjectTests {
                 T expect stopped eof
                 """)),
         Scene(
-            "leftover that nobody expects", .failed, says: ["leftover \"tw\" where stopped"],
+            "leftover that nobody expects", .failed, says: ["leftover \"tw\", expected stopped"],
             started(
                 """
                 S send "tw"
@@ -96,7 +96,7 @@ struct SubjectTests {
                 wait 60s #!
                 """)),
         Scene(
-            "stop of another reason", .failed, says: ["stopped with eof, not with reset"],
+            "stop of another reason", .failed, says: ["reported stopped (eof), expected stopped reset"],
             started(
                 """
                 S close
@@ -175,10 +175,10 @@ struct SubjectTests {
         Scene("started twice", .passed, started("T start\nT expect error already-started")),
         Scene("an error that nobody expects", .failed, says: ["already-started"], started("T start #!\nwait 1ms")),
         Scene(
-            "an error that does not come", .failed, says: ["was taken"],
+            "an error that does not come", .failed, says: ["accepted the last op, expected the error stopped"],
             started("T send line \"x\"\nT expect error stopped #!\nS ignore rest")),
         Scene(
-            "another error", .failed, says: ["already-started, not stopped"],
+            "another error", .failed, says: ["already-started, expected stopped"],
             started("T start\nT expect error stopped #!")),
         Scene(
             "send before start", .passed,
@@ -192,14 +192,14 @@ struct SubjectTests {
             """),
         Scene("nothing", .passed, started("T expect nothing for 30ms")),
         Scene(
-            "nothing, but a line", .failed, says: ["line \"a\" where nothing"],
+            "nothing, but a line", .failed, says: ["line \"a\", expected silence"],
             started(
                 """
                 S send line "a"
                 T expect nothing for 2s #!
                 """)),
         Scene(
-            "nothing, but a stop", .failed, says: ["stopped eof where nothing"],
+            "nothing, but a stop", .failed, says: ["stopped eof, expected silence"],
             started(
                 """
                 S close
@@ -230,7 +230,7 @@ struct SubjectTests {
                 T expect "abcdef"
                 """, header: "framing none\nrequire capture")),
         Scene(
-            "framing none, other bytes", .failed, says: ["delivered other bytes"],
+            "framing none, other bytes", .failed, says: ["T delivered \"abd\", expected \"abc\""],
             started(
                 """
                 S send "abd"
@@ -270,7 +270,8 @@ struct SubjectTests {
             S accept
             """),
         Scene(
-            "other lower bounds do not shrink", .failed, says: ["earlier than 50s"], timeScale: 0.2,
+            "other lower bounds do not shrink", .failed, says: ["was too early", "expected 50s or more"],
+            timeScale: 0.2,
             """
             timeout 600s
             server S
@@ -316,7 +317,8 @@ struct SubjectTests {
             D close
             """),
         Scene(
-            "a connection that it accepted and nobody took", .failed, says: ["accepted a connection that no step took"],
+            "a connection that it accepted and nobody took", .failed,
+            says: ["accepted a connection that no step expected"],
             """
             subject T listens
             client C -> T

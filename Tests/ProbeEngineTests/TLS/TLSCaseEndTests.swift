@@ -28,7 +28,8 @@ struct TLSCaseEndTests {
             "a record that is not whole", .failed, says: ["S received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nwait 50ms"),
         scene(
-            "a record that is not whole before the FIN", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "a record that is not whole before the FIN", .failed,
+            says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nS expect truncated #!"),
         scene(
             "garbage and then a FIN is no truncation", .failed, says: ["TLS failed"],
@@ -41,14 +42,15 @@ struct TLSCaseEndTests {
             "C send alert fatal internal-error\nS expect alert internal-error\nC send record 23 \"ghost\"\nS expect nothing for 60s #!"
         ),
         scene(
-            "a record that is not whole before any end", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "a record that is not whole before any end", .failed,
+            says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect closed #!"),
         scene(
-            "a record that is not whole before an RST", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "a record that is not whole before an RST", .failed, says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nwait 50ms\nC reset\nwait 50ms\nS expect reset #!"),
         scene(
             "a record that is not whole where eof is expected", .failed,
-            says: ["4 bytes came that are no whole TLS record where eof"],
+            says: ["received 4 bytes of an incomplete TLS record, expected eof"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect eof #!"),
         scene(
             "a record that is not whole does not matter", .passed,

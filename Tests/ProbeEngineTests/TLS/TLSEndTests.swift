@@ -53,7 +53,7 @@ struct TLSEndTests {
             """#),
         Scene(
             "truncated is no eof", .failed,
-            says: ["a FIN came without a close_notify: the stream may have been cut off", "expect truncated"],
+            says: ["received a FIN without a close_notify: the stream may have been truncated", "expect truncated"],
             #"""
             server S tls
             client C -> S tls
@@ -63,7 +63,7 @@ struct TLSEndTests {
             S expect eof #!
             """#),
         Scene(
-            "eof is not truncated", .failed, says: ["close_notify came"],
+            "eof is not truncated", .failed, says: ["received close_notify"],
             #"""
             server S tls
             client C -> S tls
@@ -73,7 +73,7 @@ struct TLSEndTests {
             S expect truncated #!
             """#),
         Scene(
-            "close_notify alone is no eof", .failed, says: ["close_notify came, and no FIN"],
+            "close_notify alone is no eof", .failed, says: ["close_notify was received, but no FIN"],
             #"""
             server S tls
             client C -> S tls
@@ -132,7 +132,7 @@ struct TLSEndTests {
             S expect line "two" #!
             """#),
         Scene(
-            "close_notify where bytes were expected", .failed, says: ["the peer sent close_notify where"],
+            "close_notify where bytes were expected", .failed, says: ["the peer sent close_notify while"],
             #"""
             server S tls
             client C -> S tls
@@ -152,7 +152,7 @@ struct TLSEndTests {
             S expect nothing for 50ms #!
             """#),
         Scene(
-            "bytes before the end", .failed, says: ["bytes came where"],
+            "bytes before the end", .failed, says: ["received data, expected"],
             #"""
             server S tls
             client C -> S tls

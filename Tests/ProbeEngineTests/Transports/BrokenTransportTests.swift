@@ -39,16 +39,16 @@ struct BrokenTransportTests {
             Blame(
                 says: ["did not report stopped eof within 50ms"], steps: "S close\nT expect stopped eof within 50ms #!")
         case .blocksInStart, .blocksInSend:
-            Blame(says: ["the transport blocks"], steps: "T send line \"x\"\nS expect line \"x\"")
+            Blame(says: ["the transport is blocked"], steps: "T send line \"x\"\nS expect line \"x\"")
         case .refusesSend: Blame(says: ["the error no"], steps: "T send line \"x\" #!\nS expect line \"x\"")
         case .halfLines:
             Blame(says: ["another line", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
         case .keepsTerminator:
             Blame(says: ["the terminator is part"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
-        case .keepsCR: Blame(says: ["a CR is left at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+        case .keepsCR: Blame(says: ["a CR remains at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .emptyLines:
             Blame(
-                says: ["reported line \"\", and no step expected it"],
+                says: ["reported line \"\", but no step expected it"],
                 steps: "S send line \"ab\"\nT expect line \"ab\"\nwait 300ms")
         case .losesLines:
             Blame(
@@ -59,12 +59,12 @@ struct BrokenTransportTests {
                 steps: "S send lines(\"a\", \"b\")\nT expect line \"a\" #!\nT expect line \"b\"")
         case .swallowsLeftover:
             Blame(
-                says: ["stopped (eof) where leftover"],
+                says: ["stopped (eof), expected leftover"],
                 steps: "S send \"tw\"\nS close\nT expect leftover \"tw\" #!\nT expect stopped eof")
         case .eofForReset:
-            Blame(says: ["a reset was taken for the orderly end"], steps: "S reset\nT expect stopped reset #!")
+            Blame(says: ["a reset was treated as the orderly end"], steps: "S reset\nT expect stopped reset #!")
         case .resetForFIN:
-            Blame(says: ["stopped with reset, not with eof"], steps: "S close\nT expect stopped eof #!")
+            Blame(says: ["reported stopped (reset), expected stopped eof"], steps: "S close\nT expect stopped eof #!")
         case .sendsJoined:
             Blame(
                 says: ["another line", "actual: ab"],
@@ -74,18 +74,18 @@ struct BrokenTransportTests {
         case .sendsLF:
             Blame(says: ["LF instead of CRLF"], steps: "T send line \"a\"\nS expect line \"a\" #!")
         case .sendsNothing:
-            Blame(says: ["line \"a\" did not come"], steps: "T send line \"a\"\nS expect line \"a\" within 50ms #!")
+            Blame(says: ["did not receive line \"a\""], steps: "T send line \"a\"\nS expect line \"a\" within 50ms #!")
         case .sentTooMuch:
             Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"")
         case .sentNever:
             Blame(
-                says: ["reported 0 of 3 bytes sent", "no `sent` event"],
+                says: ["reported only 0 of 3 bytes sent", "no `sent` event"],
                 steps: "T send line \"a\"\nS expect line \"a\"\nT expect sent within 50ms #!")
         case .stopsOnItsOwn: Blame(says: ["stopped (other)", "no reason"], steps: "S expect \"x\" within 2s")
         case .speaksUnannounced: Blame(says: ["never announced"], steps: "wait 100ms")
         case .stopsWithoutFIN:
             Blame(
-                says: ["eof (FIN) did not come"],
+                says: ["did not receive eof (FIN)"],
                 steps: "T expect started\nT stop\nT expect stopped stopped\nS expect eof within 50ms #!"
             )
         }
@@ -109,7 +109,7 @@ struct BrokenTransportTests {
 
     @Test func aStopThatNeverComesIsToldAtTheEnd() async throws {
         try await Scene(
-            "never stops", .failed, says: ["did not report stopped within 1s of being told to stop"],
+            "never stops", .failed, says: ["did not report stopped within 1s of being asked to stop"],
             "timeout 1s\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
         ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
     }

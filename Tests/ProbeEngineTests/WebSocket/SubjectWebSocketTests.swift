@@ -43,13 +43,13 @@ struct SubjectWebSocketTests {
         (head, [.ping([]), .started], "before it had reported started"),
         (head, [.pong([]), .started], "before it had reported started"),
         (head, [.stopped(.closed(code: 1000), detail: nil)], "before it had reported started"),
-        ("subject T -> 127.0.0.1:1", [.started, .ping([])], "though its framing is not websocket"),
+        ("subject T -> 127.0.0.1:1", [.started, .ping([])], "although its framing is not websocket"),
         (
             "subject T -> 127.0.0.1:1", [.started, .stopped(.closed(code: 1000), detail: nil)],
-            "though its framing is not websocket"
+            "although its framing is not websocket"
         ),
-        (head, [.started, .stopped(.closed(code: 1001), detail: nil)], "T stopped (closed 1001)"),
-        (head, [.started, .message([120], kind: .text)], "T reported message text \"x\", and no step expected it"),
+        (head, [.started, .stopped(.closed(code: 1001), detail: nil)], "T reported stopped (closed 1001)"),
+        (head, [.started, .message([120], kind: .text)], "T reported message text \"x\", but no step expected it"),
     ]
 
     @Test(arguments: wrong)

@@ -18,7 +18,7 @@ struct WebSocketTests {
             "a message with a regex", .passed,
             "C send message \"n=12\"\nS expect message /n=(?<n>[0-9]+)/\ncheck n == \"12\""),
         scene(
-            "another message", .failed, says: ["another message came than message \"b\""],
+            "another message", .failed, says: ["C received \"a\", expected message \"b\""],
             "C send message \"a\"\nS expect message \"b\" #!"),
         scene("the empty message", .passed, "S send message \"\"\nC expect message \"\""),
         scene("a long message", .passed, "C send message \"x\" * 65536\nS expect message \"x\" * 65536"),
@@ -38,7 +38,7 @@ struct WebSocketTests {
             """),
         scene(
             "a ping behind a message is no ping before it", .failed,
-            says: ["a text frame came where a ping was expected"],
+            says: ["received a text frame, expected a ping"],
             "S send ws.text(\"a\") + ws.ping(\"7\")\nC expect ping \"7\" #!"),
         scene(
             "a control frame that no step took", .failed, says: ["bytes that no step consumed"],
@@ -48,12 +48,12 @@ struct WebSocketTests {
             "S send ws.close(1001, \"bye\")\nC expect close 1001 \"bye\"\nC send ws.close(1001, mask: yes)\nS expect close 1001"
         ),
         scene(
-            "another code", .failed, says: ["the close has the code 1000, 1001 was expected"],
+            "another code", .failed, says: ["received a close with code 1000, expected code 1001"],
             "S send ws.close(1000)\nC expect close 1001 #!"),
-        scene("no code", .failed, says: ["the close has no code"], "S send ws.close()\nC expect close 1001 #!"),
+        scene("no code", .failed, says: ["received a close with no code"], "S send ws.close()\nC expect close 1001 #!"),
         scene("a close without a code", .passed, "S send ws.close()\nC expect close"),
         scene(
-            "a message behind a close", .failed, says: ["no message comes behind a close"],
+            "a message behind a close", .failed, says: ["no message follows a close"],
             "S send ws.close(1000) + ws.text(\"a\")\nC expect message \"a\" #!"),
         scene(
             "an unmasked frame of a client", .failed, says: ["was not masked"],
@@ -77,7 +77,7 @@ struct WebSocketTests {
             "a frame with its key", .passed,
             "C send ws.text(\"a\", mask: hex(01 02 03 04))\nS expect message ws.text(\"a\", mask: hex(01 02 03 04))"),
         scene(
-            "a frame with another key", .failed, says: ["came where a text frame"],
+            "a frame with another key", .failed, says: ["received a text frame", "expected a text frame"],
             "C send ws.text(\"a\", mask: hex(01 02 03 04))\nS expect message ws.text(\"a\", mask: hex(01 02 03 05)) #!"),
         scene(
             "a forbidden frame as it is", .passed,
@@ -107,10 +107,10 @@ struct WebSocketTests {
             "a character cut by fragments", .passed,
             "S send ws.text(hex(c3), fin: no) + ws.frame(0, hex(a9))\nC expect message \"é\""),
         scene(
-            "a continuation of nothing", .failed, says: ["no message that it continues"],
+            "a continuation of nothing", .failed, says: ["a continuation without a message to continue"],
             "S send ws.frame(0, \"a\")\nC expect message \"a\" #!"),
         scene(
-            "a message inside of a message", .failed, says: ["before the one before it had ended"],
+            "a message inside of a message", .failed, says: ["before the end of the previous one"],
             "S send ws.text(\"a\", fin: no) + ws.text(\"b\")\nC expect message \"b\" #!"),
         scene(
             "a length above all", .error, says: ["more than the harness keeps"],
@@ -171,7 +171,7 @@ struct WebSocketTests {
             S send "HTTP/1.1 404 Not Found\r\n\r\n"
             """#),
         Scene(
-            "the server never answers", .failed, says: ["an answer was not whole within"],
+            "the server never answers", .failed, says: ["the answer was not complete within"],
             #"""
             timeout 300ms
             server S
@@ -193,7 +193,7 @@ struct WebSocketTests {
             C expect message "x"
             """#),
         Scene(
-            "a request that is none", .failed, says: ["opens no WebSocket: it has no Host"],
+            "a request that is none", .failed, says: ["does not open a WebSocket: it has no Host"],
             #"""
             server S
             client C -> S
@@ -202,7 +202,7 @@ struct WebSocketTests {
             S accept websocket #!
             """#),
         Scene(
-            "no path", .error, says: ["is no path"],
+            "no path", .error, says: ["is not a request path"],
             "server S\nclient C -> S\nC connect websocket \"chat\" #!\nS accept websocket"),
     ])
     func handshakesAreJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
