@@ -71,8 +71,8 @@ struct LoopFindingTests {
     }
 
     @Test(arguments: [
-        ("Jörg", "J\u{fffd}\u{fffd}rg", "piece by piece"), ("J\u{fffd}rg", "Jörg", "piece by piece"),
-        ("！", "\u{fffd}", "piece by piece"),
+        ("Jörg", "J\u{fffd}\u{fffd}rg", "chunk by chunk"), ("J\u{fffd}rg", "Jörg", "chunk by chunk"),
+        ("！", "\u{fffd}", "chunk by chunk"),
     ])
     func replacedCharacterGetsAHint(expected: String, actual: String, hint: String) {
         let found = NearMiss.replacement(expected: Array(expected.utf8), actual: Array(actual.utf8))
