@@ -159,7 +159,7 @@ private struct Kind: Hashable {
 }
 
 extension TimelineSelection {
-    /// Returns the first word: `line` for `line "anna"`, `either:` for `either: branch 2 is taken`.
+    /// Returns the first word: `line` for `line "anna"`, `either:` for `either: took branch 2 of 3`.
     fileprivate static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " }) }
 }
 

@@ -43,6 +43,26 @@ struct ShownFailureTests {
         #expect(!failure.matches(failedResult(at: Self.place, actual: "session 17 at 10:01:02")))
     }
 
+    /// Whether the compared bytes are quoted in the summary makes no other failure.
+    @Test(arguments: [false, true])
+    func lengthOfTheReceivedBytesDoesNotCount(isLine: Bool) throws {
+        func result(_ actual: String, expected: String = "OK") -> CaseResult {
+            let (received, wanted) = (Array(actual.utf8), Array(expected.utf8))
+            let text =
+                isLine
+                ? ReceivedText.value(received, expected: "line \"\(expected)\"")
+                : ReceivedText.bytes(received, expected: wanted)
+            return failedResult(at: Self.place, "S received \(text)", expected: expected, actual: actual)
+        }
+        let long = String(repeating: "x", count: 41)
+        let results = [result("a"), result("say \"a\""), result("\\"), result(long), result(long + "y")]
+        #expect(Set(results.map(Signature.init)).count == 1)
+        #expect(results[0].findings[0].summary != results[3].findings[0].summary)
+        let failure = try Self.failure(result("id 9"), result("id 8"))
+        #expect(failure.matches(result("id \(long)")))
+        #expect(!failure.matches(result("no 9")))
+    }
+
     @Test func resultsOfOtherFailuresTeachNothing() throws {
         let failure = try Self.failure(
             failedResult(at: Self.place, actual: "a"), failedResult(at: SourceSpan(start: 0, end: 1), actual: "b"))

@@ -88,6 +88,9 @@ struct ConnectionEvaluationTests {
             .bytes(bytes("abc")), 10,
             "failed: C received \"axc\", expected \"abc\"", got(("axc", 5))),
         row(
+            .bytes(bytes("abc")), 10, "failed: C received unexpected bytes; first difference at byte 2",
+            got(("a" + String(repeating: "x", count: 40), 5))),
+        row(
             .bytes(bytes("abc")), 10,
             "failed: C's connection was closed by the peer (FIN) while C expected \"abc\", after 2 bytes of incomplete input",
             ended(fin, "ab")),
@@ -124,6 +127,9 @@ struct ConnectionEvaluationTests {
         row(.line(value("a"), as: .of("x")), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
         row(.line(value("a"), as: nil), 100, "missed, failed: C did not receive line \"a\" within 100ms"),
         row(.line(value("a"), as: nil), 10, "failed: C received \"b\", expected line \"a\"", got(("b\r\n", 5))),
+        row(
+            .line(value("a"), as: nil), 10, "failed: C received unexpected bytes, expected line \"a\"",
+            got((String(repeating: "x", count: 41), 5))),
         // The line has not ended, but can no longer become the expected one.
         row(.line(value("a"), as: nil), 10, "failed: C received \"ab\", expected line \"a\"", got(("ab", 5))),
         row(
