@@ -17,7 +17,7 @@ struct CapabilityScan {
     private(set) var measures = false
     /// The first such step that the script can't avoid.
     private(set) var firstMeasure: SourceSpan?
-    /// The number of reads whose result no `expect` has taken, by subject, as far as the script shows.
+    /// The number of reads whose result no `expect` has consumed, by subject, as far as the script shows.
     private var openReads: [String: Int] = [:]
     /// The framing that a step has changed to, by subject.
     private var framingOf: [String: Framing] = [:]

@@ -163,7 +163,7 @@ struct ProcessEvaluation {
     }
 
     private func notSearched(_ regex: ByteRegex) -> Result {
-        unsearchable(regex, "it was not searched for in output that the harness no longer keeps")
+        unsearchable(regex, "output that the harness no longer keeps was not searched")
     }
 
     private func searchedInParts(_ regex: ByteRegex) -> Result {

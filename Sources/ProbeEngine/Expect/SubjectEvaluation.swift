@@ -256,7 +256,7 @@ struct SubjectEvaluation {
             let what = first.isFull ? "full" : "drained"
             return (what, first.time, "reported \(what)")
         }
-        // The stop that `T stop` asked for is already taken, whether it happens before this step or during it.
+        // The stop that `T stop` requested counts as consumed, whether it happens before this step or during it.
         if let stopped = reports.stopped, !reports.stopIsTaken {
             return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "reported stopped")
         }

@@ -34,7 +34,7 @@ struct InputMatcher {
         var hints: [String] = []
         /// Whether more bytes would make the report clearer, because the unit that differs is incomplete.
         var isPartial = false
-        /// Whether the harness can't read what arrived. That is an error, and says nothing about the peer.
+        /// Whether the harness can't read what arrived. That is an error for which the peer is not to blame.
         var isLimit = false
 
         /// The mismatch as the reason of an `either`'s branch.

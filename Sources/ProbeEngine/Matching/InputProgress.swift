@@ -41,7 +41,7 @@ struct InputProgress {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
             frames = WebSocketMatcher.Progress()
         } else {
-            // A `whenever` took lines after those that have been examined.
+            // A `whenever` consumed lines after those that have been examined.
             searched = lines
         }
     }

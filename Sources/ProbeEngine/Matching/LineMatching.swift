@@ -71,7 +71,7 @@ struct LineMatching {
     /// Finds a pattern for a line, reassigning other lines if that makes room: a breadth-first search that visits each
     /// pattern once.
     ///
-    /// - Parameter targets: the patterns that may be taken at the end of the path; `nil` for all.
+    /// - Parameter targets: the patterns that may end the path; `nil` for all.
     private mutating func place(_ line: Int, in targets: PatternSet?) -> Bool {
         var targets = targets ?? free
         targets.formIntersection(free)

@@ -52,7 +52,7 @@ struct WebSocketMatcher {
         if let what = placed.frame.violation(isOfClient: isOfClient) {
             return .result(
                 mismatch(
-                    "received an invalid frame: \(WebSocketFrame.name(of: placed.frame.opcode)) \(what)", placed.frame,
+                    "received \(WebSocketFrame.name(of: placed.frame.opcode)) that \(what)", placed.frame,
                     hints: ["use `expect message ws.frame(…)` to expect a frame that the RFC forbids"]))
         }
         // A frame that has been examined is not examined again.
@@ -196,9 +196,12 @@ struct WebSocketMatcher {
                     placed.frame.key.map { "the frame is masked with the key \(Escaped.phrase($0))" }
                         ?? "the frame is unmasked")
             }
+            let (received, other) = (placed.frame.description, expected.description)
             return .mismatch(
                 InputMatcher.Mismatch(
-                    summary: "received \(placed.frame.description), expected \(expected.description)",
+                    summary: received == other
+                        ? "received \(received) that differs from the expected one"
+                        : "received \(received), expected \(other)",
                     expected: expected.payload, actual: placed.frame.payload, hints: hints))
         }
     }

@@ -75,7 +75,8 @@ struct WebSocketEvaluationTests {
             [fragment(Opcode.text, "a"), ping, fragment(0, "b", isFinal: true)]),
         row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], isOfClient: true),
         row(
-            anyMessage, 10, "failed: C: a text frame was not masked: a client must mask every frame (RFC 6455, 5.1)",
+            anyMessage, 10,
+            "failed: C received a text frame that was not masked: a client must mask every frame (RFC 6455, 5.1)",
             [text],
             isOfClient: true),
         row(
@@ -103,7 +104,8 @@ struct WebSocketEvaluationTests {
         row(.frame(ExpectedFrame(text, .asMust)), 10, "satisfied at 3ms, takes 0-4", [text]),
         row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], isOfClient: true),
         row(
-            .frame(ExpectedFrame(text, .masked)), 10, "failed: C received a text frame, expected a text frame",
+            .frame(ExpectedFrame(text, .masked)), 10,
+            "failed: C received a text frame that differs from the expected one",
             [text]),
         row(.frame(ExpectedFrame(text, .key([1, 2, 3, 4]))), 10, "satisfied at 3ms, takes 0-8", [masked(text)]),
     ]
