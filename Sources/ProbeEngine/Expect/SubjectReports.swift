@@ -140,7 +140,7 @@ struct SubjectReports {
     var lifeInWords: String {
         mayReconnect
             ? "a transport reports started and lost once for each connection, its deliveries in between, and stopped last"
-            : "the order is: start, started, deliveries, stopped; start, started and stopped occur once each"
+            : "the order of events is start, started, deliveries, stopped, with start, started and stopped exactly once each"
     }
 
     /// Returns what is wrong with the order of the reports if `event` is next; `nil` if nothing is.

@@ -58,7 +58,7 @@ enum NearMiss {
         switch (framing, first) {
         case (.crlf, 10): return ["LF instead of CRLF"]
         case (.crlf, 13): return ["CR instead of CRLF: the line matches, but no LF follows its CR"]
-        case (.lf, 13): return ["CRLF (or CR) instead of LF: the script's framing is lf"]
+        case (.lf, 13): return ["CRLF or CR instead of LF: the script's framing is lf"]
         default: return []
         }
     }
