@@ -1,6 +1,6 @@
-"""Python's http.server, which has a thread for each connection, on a port of 127.0.0.1: `http_server.py PORT`.
+"""Python's http.server, which has a thread for each connection, on a port of 127.0.0.1. Usage: `http_server.py PORT`.
 
-Its queue of connections that wait for `accept` is five long by default; here it has room for a crowd. So has its table of open files.
+Its backlog holds five connections by default; here it is large enough for a crowd, and so is the limit on open files.
 """
 
 import http.server

@@ -1,9 +1,9 @@
 #!/bin/sh
-# nginx in the present folder, on a port of 127.0.0.1: each request is answered with "hello".
+# Runs nginx in the current folder, on a port of 127.0.0.1. It answers each request with "hello".
 #
 #     nginx.sh PORT [CONNECTIONS]
 #
-# CONNECTIONS: how many it can have at a time (512).
+# CONNECTIONS: the maximum number of simultaneous connections (default: 512).
 set -eu
 connections=${2:-512}
 cat > nginx.conf <<END

@@ -1,6 +1,6 @@
 #!/bin/sh
-# PostgreSQL with a new cluster in the present folder, on a port of 127.0.0.1. It refuses to run as root: the user
-# postgres runs it then.
+# Runs PostgreSQL with a new cluster in the current folder, on a port of 127.0.0.1. PostgreSQL refuses to run as root:
+# if root calls this script, the user postgres runs it.
 #
 #     postgres.sh PORT
 set -eu

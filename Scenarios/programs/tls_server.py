@@ -1,4 +1,4 @@
-"""tls_server.py PORT: makes a certificate of its own, and answers each connection's first bytes with `ok`."""
+"""A TLS server with a self-signed certificate that answers the first bytes of each connection with `ok`: `tls_server.py PORT`."""
 import socket, ssl, subprocess, sys
 
 subprocess.run(
