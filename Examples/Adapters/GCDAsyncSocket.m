@@ -1,8 +1,8 @@
-// CocoaAsyncSocket's GCDAsyncSocket, the way its samples use it: one queue for the delegate and all calls.
-// Lines (`readDataToData:` again and again), or with the argument `reads` one read for each op `read`.
+// CocoaAsyncSocket's GCDAsyncSocket, used as in its samples: one queue for the delegate and for all calls.
+// It reads lines (repeated `readDataToData:`), or, with the argument `reads`, performs one read for each op `read`.
 // Apple systems (written for them, never compiled there):
 //   clang -fobjc-arc -framework Foundation -framework Security -framework CFNetwork -I Source/GCD -o gcdasyncsocket Examples/Adapters/GCDAsyncSocket.m Source/GCD/GCDAsyncSocket.m
-// Elsewhere: with libobjc2, a GNUstep base that was built with clang for it, and libdispatch; DIR has stubs of
+// Elsewhere, with libobjc2, a GNUstep base that was built for it with clang, and libdispatch; DIR contains stubs of
 // TargetConditionals.h, Availability.h and Security/*.h (types and functions of TLS that are never called, NS_ERROR_ENUM, strlcpy),
 // and a copy of Source/GCD without the lines that set sin_len, sin6_len, sun_len and SO_NOSIGPIPE (ignore SIGPIPE instead),
 // where sa_len is [address length]:
@@ -26,7 +26,7 @@ static void say(NSDictionary *message) {
 static NSString *text(NSData *bytes) { return [[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding]; }
 static NSData *bytes(NSString *text) { return [text dataUsingEncoding:NSISOLatin1StringEncoding]; }
 
-// The errno by which the machine, and not the peer, was the reason; nil for another one.
+// Returns the name of the errno if the machine, not the peer, caused the error; nil otherwise.
 static NSString *machine(NSError *error) {
     if ([[error domain] isEqual:GCDAsyncSocketErrorDomain]) return nil;
     switch ([error code]) {
@@ -39,7 +39,7 @@ static NSString *machine(NSError *error) {
     }
 }
 
-// The fields by which a message tells of an error.
+// Returns the fields of a message, with the field `machine` added if the machine caused the error.
 static NSDictionary *fields(NSDictionary *known, NSError *error) {
     NSMutableDictionary *all = [known mutableCopy];
     if (machine(error)) [all setObject:machine(error) forKey:@"machine"];
@@ -77,7 +77,7 @@ static NSData *terminator(NSDictionary *op) {
     return nil;
 }
 
-// What is known of a connection; the library has no place for more than one object.
+// The state of a connection; the library's user data holds a single object.
 @interface Peer : NSObject
 @property (nonatomic, strong) GCDAsyncSocket *socket;
 @property (nonatomic, strong) NSNumber *number;
@@ -120,7 +120,7 @@ static NSData *terminator(NSDictionary *op) {
 
 - (void)read:(Peer *)peer until:(NSData *)delimiter timeout:(NSTimeInterval)seconds {
     NSUInteger most = [[peer.op objectForKey:@"max-line"] unsignedIntegerValue];
-    if (most) most += [delimiter length]; // The library counts the terminator; 0 is no limit.
+    if (most) most += [delimiter length]; // The library counts the terminator; 0 means no limit.
     [peer.socket readDataToData:delimiter withTimeout:seconds maxLength:most tag:0];
 }
 
@@ -207,7 +207,7 @@ static NSData *terminator(NSDictionary *op) {
     NSNumber *timeout = [op objectForKey:@"connect-timeout-ms"];
     NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
     if (url ? ![socket connectToUrl:url withTimeout:seconds error:&error] : ![socket connectToHost:host onPort:port withTimeout:seconds error:&error]) {
-        // Nothing was begun, and the delegate will not be called.
+        // No connection was started, so the delegate will not be called.
         peer.isOver = YES;
         say(fields(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]}, error));
     }
@@ -267,7 +267,7 @@ static NSData *terminator(NSDictionary *op) {
 int main(int count, char **words) {
     @autoreleasepool {
         BOOL onDemand = count > 1 && strcmp(words[1], "reads") == 0;
-        // No stop-reading: a read that was asked for can't be taken back. No leftover: a read that ends in the middle is dropped.
+        // No stop-reading, because a requested read can't be cancelled. No leftover, because the bytes of an incomplete read are dropped.
         NSArray *both = @[@"connect", @"listen", @"unix", @"send", @"send-early", @"data", @"sent", @"half-closed", @"stop", @"connect-timeout", @"max-line"];
         NSArray *can = [both arrayByAddingObjectsFromArray:onDemand ? @[@"reads", @"none", @"crlf"] : @[@"lines"]];
         say(@{@"ev": @"hello", @"proto": @1, @"minor": @4, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",

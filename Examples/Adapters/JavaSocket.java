@@ -1,4 +1,4 @@
-// java.net.Socket with a BufferedReader, as line protocols in Java are read. Runs from its source: java Examples/Adapters/JavaSocket.java
+// java.net.Socket with a BufferedReader, the usual way to read a line protocol in Java. Runs from its source: java Examples/Adapters/JavaSocket.java
 import java.io.*;
 import java.net.*;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +12,7 @@ import javax.net.ssl.*;
 public class JavaSocket {
     static final Map<Integer, JavaSocket> connections = new ConcurrentHashMap<>();
     final int conn;
-    // With TLS: the SSLSocket over it, which closes it too.
+    // With TLS, the SSLSocket on top of the plain socket, which it also closes.
     volatile Socket socket = new Socket();
     boolean isOver;
 
@@ -20,7 +20,7 @@ public class JavaSocket {
 
     static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
 
-    // The protocol's JSON is ASCII, and no name in it stands twice: a few patterns read all of it.
+    // The protocol's JSON is ASCII, and no name occurs twice in it, so a few patterns are enough to parse it.
     static int number(String op, String name) {
         Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
         return found.find() ? Integer.parseInt(found.group(1)) : 0;
@@ -46,7 +46,7 @@ public class JavaSocket {
         return json.append('"').toString();
     }
 
-    // What a connection tells ends with its stop, whichever thread tells that.
+    // A connection reports nothing after its stop, whichever thread reports that.
     synchronized void tell(String event, String more) {
         if (!isOver) say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
         isOver |= event.equals("stop");
@@ -54,7 +54,7 @@ public class JavaSocket {
 
     void stopped(String reason) { tell("stop", ",\"reason\":\"" + reason + "\""); }
 
-    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    // Returns the name of the errno if the machine, not the peer, caused the error. Java's exceptions contain only the system's message.
     static String machine(Throwable error) {
         for (; error != null; error = error.getCause()) {
             String text = String.valueOf(error.getMessage());
@@ -87,7 +87,7 @@ public class JavaSocket {
         return context;
     }
 
-    // With "HTTPS" the name of the socket is verified.
+    // "HTTPS" makes the socket verify the host name.
     void secure(String op, int port, int timeout) throws IOException, GeneralSecurityException {
         SSLSocket tls = (SSLSocket) trusting(text(op, "ca")).getSocketFactory().createSocket(socket, text(op, "name"), port, true);
         SSLParameters parameters = tls.getSSLParameters();
@@ -116,7 +116,7 @@ public class JavaSocket {
         } catch (GeneralSecurityException error) {
             stopped("tls-failed");
         } catch (SSLException error) {
-            // The streams of an SSLSocket wrap the error of the socket below.
+            // The streams of an SSLSocket wrap the error of the underlying socket.
             stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "tls-failed");
         } catch (SocketTimeoutException error) {
             stopped("timeout");
@@ -125,7 +125,7 @@ public class JavaSocket {
             if (machine(error) != null) tell("stop", ",\"reason\":\"other\"" + trouble(error));
             else stopped(error instanceof ConnectException ? "refused" : text.contains("reset") ? "reset" : "other");
         }
-        try { socket.close(); } catch (IOException error) { /* It is closed then. */ }
+        try { socket.close(); } catch (IOException error) { /* It is closed anyway. */ }
     }
 
     static String perform(String op) throws IOException {

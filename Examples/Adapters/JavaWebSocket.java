@@ -1,4 +1,4 @@
-// java.net.http's WebSocket, as its documentation uses it. Runs from its source: java Examples/Adapters/JavaWebSocket.java
+// java.net.http's WebSocket, used as in its documentation. Runs from its source: java Examples/Adapters/JavaWebSocket.java
 import java.io.*;
 import java.net.*;
 import java.net.http.*;
@@ -16,7 +16,7 @@ public class JavaWebSocket implements WebSocket.Listener {
     final int conn;
     final StringBuilder text = new StringBuilder();
     final ByteArrayOutputStream binary = new ByteArrayOutputStream();
-    // One text or binary message may be under way, and one ping: the next one waits for it. Null before `start`.
+    // At most one message and one ping may be in progress; the next one waits for it. Null before `start`.
     volatile CompletableFuture<?> sending;
     volatile WebSocket socket;
     volatile CompletableFuture<WebSocket> connecting;
@@ -26,7 +26,7 @@ public class JavaWebSocket implements WebSocket.Listener {
 
     static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
 
-    // The protocol's JSON is ASCII, and no name in it stands twice: a few patterns read all of it.
+    // The protocol's JSON is ASCII, and no name occurs twice in it, so a few patterns are enough to parse it.
     static int number(String op, String name) {
         Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
         return found.find() ? Integer.parseInt(found.group(1)) : 0;
@@ -57,7 +57,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         return bytes;
     }
 
-    // What a connection tells ends with its stop, whichever thread tells that, and with the op `stop` before that.
+    // A connection reports nothing after its stop, whichever thread reports that, or after the op `stop`.
     synchronized void tell(String event, String more) {
         if (isOver || isStopping) return;
         say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
@@ -66,7 +66,7 @@ public class JavaWebSocket implements WebSocket.Listener {
 
     void stopped(String reason, String more) { tell("stop", ",\"reason\":\"" + reason + "\"" + more); }
 
-    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    // Returns the name of the errno if the machine, not the peer, caused the error. Java's exceptions contain only the system's message.
     static String machine(Throwable error) {
         for (; error != null; error = error.getCause()) {
             String text = String.valueOf(error.getMessage());
@@ -96,7 +96,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         sending = CompletableFuture.completedFuture(socket);
         this.socket = socket;
         tell("start", "");
-        // It was told to stop while it connected.
+        // It was asked to stop while it was connecting.
         if (isOver()) socket.abort();
         else socket.request(1);
     }
@@ -133,7 +133,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         return null;
     }
 
-    // 1006: the stream has ended without a close frame. 1005: the frame has no code.
+    // 1006: the stream ended without a close frame. 1005: the close frame has no code.
     @Override public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
         if (code == 1006) stopped("eof", "");
         else stopped("closed", (code == 1005 ? "" : ",\"code\":" + code) + ",\"detail\":" + quoted(reason));
@@ -168,7 +168,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         }
     }
 
-    // At once where nothing waits, so that the op's error is its answer.
+    // Starts the operation at once if nothing is waiting, so that its error becomes the answer to the op.
     String begin(Supplier<CompletableFuture<WebSocket>> operation) {
         CompletableFuture<?> begun = sending.isDone() ? operation.get() : sending.thenCompose(before -> operation.get());
         sending = begun.handle((done, error) -> null);
@@ -224,22 +224,22 @@ public class JavaWebSocket implements WebSocket.Listener {
             String reason = decoded(bytes(op, "reason"));
             return connection.begin(() -> socket.sendClose(number(op, "code"), reason));
         }
-        // It sends no close frame without a code.
+        // The library can't send a close frame without a code.
         return "unsupported";
     }
 
     public static void main(String[] arguments) throws IOException {
-        // No max-line: it has no limit. No tls: it does not tell which version was agreed on.
+        // No max-line, because the library has no limit. No tls, because it does not report the negotiated version.
         say("{\"ev\":\"hello\",\"proto\":1,\"minor\":4,\"name\":\"java-websocket\",\"version\":\"" + Runtime.version().feature()
             + "\",\"can\":[\"connect\",\"send\",\"websocket\",\"stop\",\"connect-timeout\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {
             String error;
-            // A String has no bytes that are no UTF-8.
+            // A String can't hold bytes that are not valid UTF-8.
             try { error = perform(op); } catch (CharacterCodingException failure) { error = "invalid"; }
             say("{\"ev\":\"done\",\"id\":" + number(op, "id") + (error == null ? "}" : ",\"error\":\"" + error + "\"}"));
         }
-        // The client's own thread would go on.
+        // The HTTP client's thread would keep the process alive.
         System.exit(0);
     }
 }

@@ -1,4 +1,4 @@
-// NSStream with its delegate and run loop: the API of Apple's socket stream samples, here on GNUstep.
+// NSStream with its delegate and run loop: the API used in Apple's socket stream samples, here on GNUstep.
 // gcc -o nsstream Examples/Adapters/NSStream.m $(gnustep-config --objc-flags) $(gnustep-config --base-libs)
 // On Apple systems (written for them, never compiled there): clang -framework Foundation -o nsstream Examples/Adapters/NSStream.m
 #import <Foundation/Foundation.h>
@@ -24,7 +24,7 @@ static NSString *text(NSData *bytes) {
     return [[[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding] autorelease];
 }
 
-// The errno by which the machine, and not the peer, was the reason; nil for another one.
+// Returns the name of the errno if the machine, not the peer, caused the error; nil otherwise.
 static NSString *machine(NSError *error) {
     switch ([error code]) {
         case EADDRNOTAVAIL: return @"EADDRNOTAVAIL";
@@ -59,31 +59,31 @@ static NSString *priority(NSString *version) {
     return [@"NORMAL:-VERS-ALL:" stringByAppendingString:versions];
 }
 
-// GNUstep reads the GSTLSCAFile of the user defaults, and not that of a stream, though it documents both.
+// GNUstep documents GSTLSCAFile for the user defaults and for a stream, but reads only the former.
 static void trust(NSString *file) {
     NSUserDefaults *defaults = [NSUserDefaults standardUserDefaults];
     [defaults registerDefaults:[NSDictionary dictionaryWithObject:file forKey:GSTLSCAFile]];
     [[NSNotificationCenter defaultCenter] postNotificationName:NSUserDefaultsDidChangeNotification object:defaults];
 }
 
-// GSTLSRemoteHosts, which should have the name, is not set: GNUstep 1.28 refuses the certificates that match it, and accepts all others.
+// GSTLSRemoteHosts, which should contain the name, is not set: GNUstep 1.28 refuses certificates that match it, and accepts all others.
 static void secure(NSStream *stream, NSDictionary *tls) {
     NSString *name = [tls objectForKey:@"name"];
     trust([tls objectForKey:@"ca"]);
     [stream setProperty:NSStreamSocketSecurityLevelNegotiatedSSL forKey:NSStreamSocketSecurityLevelKey];
     [stream setProperty:@"YES" forKey:GSTLSVerify];
     [stream setProperty:priority([tls objectForKey:@"version"]) forKey:GSTLSPriority];
-    // An address is no host name: RFC 6066, section 3.
+    // An address is not a host name (RFC 6066, section 3).
     if (!isAddress(name)) [stream setProperty:name forKey:GSTLSServerName];
 }
 #else
-// Apple's streams have no property for a file of certificates to trust.
+// Apple's streams have no property for a file of trusted certificates.
 #define TLS ""
 
 static void secure(NSStream *stream, NSDictionary *tls) {}
 #endif
 
-// The streams have no property for the version. GNUstep's session has it in a text, as "- Protocol: TLS1.3".
+// The streams have no property for the version. GNUstep's session describes it as "- Protocol: TLS1.3".
 static NSString *version(NSStream *stream) {
     NSString *info = [stream valueForKeyPath:@"handler.session.sessionInfo"];
     NSRange found = [info rangeOfString:@"Protocol: TLS"];
@@ -147,7 +147,7 @@ static NSString *version(NSStream *stream) {
     }
 }
 
-// With TLS the event comes when the handshake is done and the certificate is verified.
+// With TLS, this event is sent after the handshake and the verification of the certificate.
 - (void)start {
     if (!started && isSecure) say(@"secured", number, @"version", version(input));
     if (!started) say(@"start", number, nil, nil);
@@ -159,12 +159,12 @@ static NSString *version(NSStream *stream) {
     [self stop:@"eof"];
 }
 
-// A handshake that failed has no errno: its error has the code 0, or is nil where the stream ended.
+// A failed handshake has no errno: its error has the code 0, or is nil if the stream ended.
 - (NSString *)reason:(NSError *)error {
     return isSecure && ![error code] ? @"tls-failed" : reason(error);
 }
 
-// With TLS GNUstep sends no further event for the rest of a record, which it has decrypted already.
+// With TLS, GNUstep sends no further event for the rest of a record that it has already decrypted.
 - (void)read {
     while ([self readOnce] && isSecure && [input hasBytesAvailable]) {}
 }
@@ -172,7 +172,7 @@ static NSString *version(NSStream *stream) {
 - (BOOL)readOnce {
     uint8_t bytes[4096];
     NSInteger count = [input read:bytes maxLength:sizeof bytes];
-    // A close_notify: it has no event. Without TLS the event of the end has been handled inside the read.
+    // A close_notify causes no event. Without TLS, the end event has already been handled inside the read.
     if (!count && !over) [self end];
     if (count <= 0 || stopping) return NO;
     [received appendBytes:bytes length:count];
@@ -189,7 +189,7 @@ static NSString *version(NSStream *stream) {
     while ([unsent length] && [output hasSpaceAvailable]) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
         if (count <= 0) {
-            // GNUstep answers -1 also where the kernel takes nothing now; that is no error of the stream.
+            // GNUstep also returns -1 if the kernel accepts no bytes at the moment, which is not an error of the stream.
             if ([output streamStatus] == NSStreamStatusError) [self fail:[output streamError]];
             return;
         }
@@ -233,7 +233,7 @@ static NSString *version(NSStream *stream) {
 
 @end
 
-// Ops come from a thread that waits for stdin; they are performed in the run loop, as the streams' events are.
+// A separate thread reads ops from stdin; they are performed in the run loop, like the streams' events.
 @interface Harness : NSObject {
     NSMutableDictionary *connections;
 }
@@ -249,7 +249,7 @@ static NSString *version(NSStream *stream) {
         if (connection) return @"already-started";
         if (![[op objectForKey:@"framing"] isEqual:@"crlf"]) return @"unsupported";
         NSDictionary *tls = [op objectForKey:@"tls"];
-        // GNUstep has no ALPN.
+        // GNUstep does not support ALPN.
         if ([tls objectForKey:@"alpn"]) return @"unsupported";
         connection = [[Connection alloc] initWithNumber:number host:[op objectForKey:@"host"] port:[[op objectForKey:@"port"] integerValue] tls:tls];
         [connections setObject:connection forKey:number];

@@ -1,4 +1,4 @@
-// Netty: its frame decoders, replaced in the pipeline where the framing changes, IdleStateHandler, water marks; also listens.
+// Netty's frame decoders, replaced in the pipeline when the framing changes, IdleStateHandler and water marks; also listens.
 // javac -cp "$(echo /usr/share/java/netty-{common,buffer,transport,codec,handler,resolver}.jar | tr " " :)" -d build Examples/Adapters/NettyLines.java (Debian: libnetty-java)
 import io.netty.bootstrap.*;
 import io.netty.buffer.*;
@@ -30,11 +30,11 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
     final int conn;
     final String op; // connect or listen, with its fields
     final int maxLine, idle;
-    volatile Channel channel; // of the connection, or the one that listens
+    volatile Channel channel; // the connection's channel, or the listening one
     volatile boolean isConnected, isStopping, isOver;
     boolean isInputShut, isOutputShut, isFull;
     String framing, terminator;
-    String announced; // the op `framing` that waits for so many messages
+    String announced; // the op `framing` that takes effect after `remaining` messages
     int remaining;
     Throwable cause;
 
@@ -57,7 +57,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
 
-    // The protocol's JSON is flat and ASCII: two patterns read all of it.
+    // The protocol's JSON is flat and ASCII, so two patterns are enough to parse it.
     static int number(String op, String name) {
         Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
         return found.find() ? Integer.parseInt(found.group(1)) : 0;
@@ -77,7 +77,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return json.append('"').toString();
     }
 
-    // What a connection tells ends with its stop, whichever thread tells that.
+    // A connection reports nothing after its stop, whichever thread reports that.
     synchronized void tell(String event, String more) {
         if (isOver) return;
         isOver = event.equals("stop");
@@ -86,7 +86,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     void stopped(String reason) { tell("stop", ",\"reason\":\"" + (isStopping ? "stopped" : reason) + "\""); }
 
-    // The errno by which the machine, and not the peer, was the reason: Java's exceptions have only the system's message for it.
+    // Returns the name of the errno if the machine, not the peer, caused the error. Java's exceptions contain only the system's message.
     static String machine(Throwable error) {
         for (; error != null; error = error.getCause()) {
             String text = String.valueOf(error.getMessage());
@@ -115,7 +115,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
             : text.contains("reset") ? "reset" : text.contains("Broken pipe") ? "broken-pipe" : "other";
     }
 
-    // A decoder's rest is handed out by these as what is no message.
+    // The decoders report their unconsumed bytes with this method.
     void tellRest(ByteBuf rest, List<Object> out) {
         if (rest.isReadable() && out.isEmpty() && !isStopping) tell("leftover", ",\"data\":" + quoted(rest.toString(StandardCharsets.ISO_8859_1)));
     }
@@ -152,7 +152,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
             : framing.equals("varint") ? new Varints() : new Counted(widths.get(framing));
     }
 
-    // For lines Netty has none: `send` appends the terminator.
+    // Netty has no encoder for lines; `send` appends the terminator.
     ChannelHandler encoder() {
         return framing.equals("varint") ? new ProtobufVarint32LengthFieldPrepender()
             : widths.containsKey(framing) ? new LengthFieldPrepender(order(), widths.get(framing), 0, false) : new ChannelOutboundHandlerAdapter();
@@ -170,7 +170,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         };
     }
 
-    // What the old decoder holds passes on to the new one.
+    // The bytes that the old decoder holds are passed on to the new one.
     void change(String op) {
         announced = null;
         if (isOver || isStopping) return;
@@ -189,7 +189,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return null;
     }
 
-    // Done when all that was sent is; what it writes itself passes by the encoder.
+    // Completes when everything that was sent has been written. The empty buffer bypasses the encoder.
     ChannelFuture written() { return channel.pipeline().context("encoder").writeAndFlush(Unpooled.EMPTY_BUFFER); }
 
     String send(String data) throws Exception {
@@ -198,7 +198,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         ChannelFuture written = channel.writeAndFlush(Unpooled.wrappedBuffer(bytes));
         written.addListener(done -> { if (done.isSuccess() && bytes.length + width > 0) tell("sent", ",\"bytes\":" + (bytes.length + width)); });
         channel.eventLoop().submit(() -> { }).sync(); // The encoder runs there.
-        // A length that does not fit is refused by the encoder; what the connection refuses is told as its end.
+        // The encoder refuses a length that does not fit; an error of the connection is reported as its end.
         if (written.cause() instanceof EncoderException) return "invalid";
         if (written.cause() instanceof ClosedChannelException) return isOutputShut ? "half-closed" : "stopped";
         written.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
@@ -216,7 +216,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         ByteBuf bytes = (ByteBuf) line;
         String kind = terminator != null ? "line" : framing.equals("none") ? "data" : "message";
         boolean isDue = announced != null && --remaining == 0;
-        if (isDue) setFraming(announced); // A `send` that answers this message is of the new framing.
+        if (isDue) setFraming(announced); // A `send` in response to this message uses the new framing.
         if (!isStopping && cause == null) tell(kind, ",\"data\":" + quoted(bytes.toString(StandardCharsets.ISO_8859_1)));
         bytes.release();
         if (isDue) change(announced);
@@ -237,7 +237,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
     }
 
     @Override public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
-        // Behind a frame that is too long Netty's decoders go on by themselves.
+        // After a frame that is too long, Netty's decoders continue automatically.
         if (error instanceof TooLongFrameException && op.contains("\"discard-too-long\":true")) {
             if (!isStopping) tell("discarded", "");
             return;
@@ -280,7 +280,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         else if (name.equals("send")) return it.send(text(op, "data"));
         else if (name.equals("half-close")) it.channel.eventLoop().submit(() -> {
             it.isOutputShut = true;
-            // As with close: by itself it drops what is not written.
+            // As with close: on its own, shutdownOutput drops what has not been written.
             it.written().addListener(sent -> ((SocketChannel) it.channel).shutdownOutput().addListener(done -> { if (it.isInputShut) it.channel.close(); }));
         }).sync();
         else if (name.equals("framing")) return it.framing(op);
@@ -301,7 +301,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     String listen(String op) throws Exception {
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
-        // A connection could not be accepted: Netty would try again each second, while who has connected waits.
+        // Stops a listener that can't accept. By default, Netty would retry every second while the client waits.
         bootstrap.handler(new ChannelInboundHandlerAdapter() {
             @Override public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
                 if (machine(error) == null) return;
@@ -321,7 +321,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         });
         ChannelFuture bound = bootstrap.bind(text(op, "host"), number(op, "port")).awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            // Nobody has heard of this one yet: its op is what tells of it.
+            // The harness does not know this listener yet, so the answer to the op reports the error.
             String trouble = machine(bound.cause());
             return trouble == null ? String.valueOf(bound.cause().getMessage()) : "machine " + trouble;
         }
@@ -329,7 +329,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         return "port " + ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
-    // The first connection of a process loads some hundred classes; that is no time of a case.
+    // The first connection of a process loads hundreds of classes, which must not count towards a case's time.
     static void warmUp() throws Exception {
         NettyLines nobody = new NettyLines(-1, "\"framing\":\"crlf\",\"idle-timeout-ms\":1000");
         nobody.isOver = true;

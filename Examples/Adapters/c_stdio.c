@@ -1,4 +1,4 @@
-// A socket as a FILE*, read with getline: how many small C programs read lines.
+// A socket as a FILE *, read with getline, as many small C programs do.
 // cc -pthread -o c_stdio Examples/Adapters/c_stdio.c
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@ enum state { UNUSED, LIVE, OVER };
 static struct connection { enum state state; int fd; char host[256], port[8]; } connections[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Both run with the lock held, so that lines of the protocol stay whole.
+// Both functions require the lock, so that the protocol's lines are not interleaved.
 static void print_bytes(const char *name, int conn, const char *bytes, size_t count) {
     printf("{\"ev\":\"%s\",\"conn\":%d,\"data\":\"", name, conn);
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static void stopped(struct connection *c, const char *reason) {
     c->state = OVER;
 }
 
-// The errno by which the machine, and not the peer, was the reason.
+// Returns the name of the errno if the machine, not the peer, caused the error.
 static const char *machine(int code) {
     return code == EADDRNOTAVAIL ? "EADDRNOTAVAIL" : code == EMFILE ? "EMFILE" : code == ENFILE ? "ENFILE"
         : code == ENOBUFS ? "ENOBUFS" : code == ENOMEM ? "ENOMEM" : NULL;
@@ -45,7 +45,7 @@ static void failed(struct connection *c, int code) {
     c->state = OVER;
 }
 
-// Tries the addresses of the host one after the other: the errno of the last one, 0 when it is connected.
+// Tries the addresses of the host in turn. Returns 0 once connected, otherwise the errno of the last address.
 static int dial(struct connection *c) {
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     int code = getaddrinfo(c->host, c->port, &wanted, &found) ? EHOSTUNREACH : 0, fd;
@@ -101,7 +101,7 @@ static void *serve(void *argument) {
     return NULL;
 }
 
-// The protocol's JSON is flat and ASCII: the text behind "name": is all that is needed.
+// The protocol's JSON is flat and ASCII, so finding the text after "name": is enough.
 static const char *field(const char *op, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\":", name);
@@ -125,7 +125,7 @@ static size_t unescape(const char *text, char *bytes) {
     return count;
 }
 
-// Runs with the lock held, but for the sending: the peer may take its time to read.
+// Runs with the lock held, except while sending, because the peer may read slowly.
 static const char *perform(const char *op) {
     struct connection *c = &connections[atoi(field(op, "conn")) % MOST];
     if (is(op, "op", "connect")) {
@@ -139,7 +139,7 @@ static const char *perform(const char *op) {
     }
     if (c->state == UNUSED) return "not-started";
     if (is(op, "op", "stop")) {
-        if (c->state == LIVE && c->fd > 0) shutdown(c->fd, SHUT_RDWR); // It ends a connect, too.
+        if (c->state == LIVE && c->fd > 0) shutdown(c->fd, SHUT_RDWR); // This also ends a pending connect.
         stopped(c, "stopped");
         return NULL;
     }
@@ -150,7 +150,7 @@ static const char *perform(const char *op) {
     size_t count = unescape(field(op, "data"), bytes), written = 0;
     memcpy(bytes + count, "\r\n", 2);
     ssize_t n = 0;
-    int fd = dup(c->fd); // Its reader may close c->fd meanwhile.
+    int fd = dup(c->fd); // The reading thread may close c->fd in the meantime.
     pthread_mutex_unlock(&lock);
     for (; written < count + 2 && n >= 0; written += n) n = send(fd, bytes + written, count + 2 - written, MSG_NOSIGNAL);
     pthread_mutex_lock(&lock);

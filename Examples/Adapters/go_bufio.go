@@ -1,4 +1,4 @@
-// Go's net.Conn with bufio.Scanner, as line protocols in Go are read; also listens.
+// Go's net.Conn with bufio.Scanner, the usual way to read a line protocol in Go; also listens.
 // go build -o go_bufio Examples/Adapters/go_bufio.go
 package main
 
@@ -28,7 +28,7 @@ type op struct {
 type message map[string]any
 
 var (
-	lock        sync.Mutex // of all that follows, and of stdout
+	lock        sync.Mutex // protects everything below, and stdout
 	out         = bufio.NewWriter(os.Stdout)
 	connections = map[int]*connection{}
 	next        = 1_000_000
@@ -61,13 +61,13 @@ type connection struct {
 	op       op
 	conn     *net.TCPConn
 	listener net.Listener
-	cancel   chan struct{} // closed by a stop while it connects
-	unsent   chan []byte   // what a goroutine of its own writes
+	cancel   chan struct{} // closed by a stop while connecting
+	unsent   chan []byte   // what a separate goroutine writes
 	stopping bool
 	over     bool
 }
 
-// With the lock.
+// Requires the lock.
 func (c *connection) stop(why string) {
 	if !c.over {
 		c.over = true
@@ -75,7 +75,7 @@ func (c *connection) stop(why string) {
 	}
 }
 
-// With the lock.
+// Requires the lock.
 func (c *connection) fail(err error) {
 	if trouble := machine(err); trouble != "" && !c.over {
 		c.over = true
@@ -85,7 +85,7 @@ func (c *connection) fail(err error) {
 	c.stop(reason(err))
 }
 
-// The errno by which the machine, and not the peer, was the reason.
+// Returns the name of the errno if the machine, not the peer, caused the error.
 func machine(err error) string {
 	for code, name := range map[syscall.Errno]string{
 		syscall.EADDRNOTAVAIL: "EADDRNOTAVAIL", syscall.EMFILE: "EMFILE", syscall.ENFILE: "ENFILE",
@@ -130,7 +130,7 @@ func (c *connection) dial() {
 	}
 }
 
-// With the lock.
+// Requires the lock.
 func (c *connection) begin(conn *net.TCPConn) {
 	c.conn = conn
 	c.unsent = make(chan []byte, 1<<16)
@@ -139,7 +139,7 @@ func (c *connection) begin(conn *net.TCPConn) {
 	go c.write(c.unsent)
 }
 
-// A deadline that each read and each write moves, as is usual in Go: each direction has its own.
+// Extends the deadline with each read and each write, as is usual in Go: each direction has its own deadline.
 type idle struct {
 	*net.TCPConn
 	time time.Duration
@@ -179,7 +179,7 @@ func (c *connection) read() {
 	lock.Lock()
 	defer lock.Unlock()
 	if c.stopping {
-		return // The writer tells it.
+		return // The writer reports the end.
 	}
 	if scanner.Err() == nil && len(rest) > 0 && !c.over {
 		say(message{"ev": "leftover", "conn": c.number, "data": latin1(rest)})
@@ -189,7 +189,7 @@ func (c *connection) read() {
 	c.end()
 }
 
-// With the lock.
+// Requires the lock.
 func (c *connection) end() {
 	if c.unsent != nil {
 		close(c.unsent)
@@ -239,7 +239,7 @@ func (c *connection) accept() {
 	}
 }
 
-// With the lock.
+// Requires the lock.
 func perform(o op) message {
 	c := connections[o.Conn]
 	if o.Op == "connect" || o.Op == "listen" {

@@ -1,4 +1,4 @@
-// libevent: a bufferevent for each connection, lines by evbuffer_readln; also listens. TLS by its bufferevents of OpenSSL.
+// libevent: a bufferevent for each connection, and evbuffer_readln for lines; also listens. TLS uses its OpenSSL bufferevents.
 // cc -o libevent_lines Examples/Adapters/libevent_lines.c -levent -levent_openssl -lssl -lcrypto
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct connection {
     int number;
     size_t max_line;
     struct timeval idle;
-    struct event *timer; // of connecting
+    struct event *timer; // the connect timeout
     struct bufferevent *stream;
     struct evconnlistener *listener;
     SSL *tls;
@@ -53,7 +53,7 @@ static void stopped_by(struct connection *c, const char *reason, const char *mac
     c->state = OVER;
     if (c->timer) event_free(c->timer);
     if (c->is_secured) {
-        // A close_notify that waits for no answer, as libevent's manual has it.
+        // Sends a close_notify without waiting for the answer, as libevent's manual recommends.
         SSL_set_shutdown(c->tls, SSL_RECEIVED_SHUTDOWN);
         SSL_shutdown(c->tls);
     }
@@ -64,7 +64,7 @@ static void stopped_by(struct connection *c, const char *reason, const char *mac
 
 static void stopped(struct connection *c, const char *reason) { stopped_by(c, reason, NULL); }
 
-// The errno by which the machine, and not the peer, was the reason.
+// Returns the name of the errno if the machine, not the peer, caused the error.
 static const char *machine(int code) {
     return code == EADDRNOTAVAIL ? "EADDRNOTAVAIL" : code == EMFILE ? "EMFILE" : code == ENFILE ? "ENFILE"
         : code == ENOBUFS ? "ENOBUFS" : code == ENOMEM ? "ENOMEM" : NULL;
@@ -74,10 +74,10 @@ static const char *reason(int code) {
     return code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == EPIPE ? "broken-pipe" : code == ETIMEDOUT ? "timeout" : "other";
 }
 
-// Why a bufferevent of OpenSSL had an error.
+// Returns the reason for an error of an OpenSSL bufferevent.
 static const char *reason_of_tls(struct connection *c, int code) {
     unsigned long error = bufferevent_get_openssl_error(c->stream);
-    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent puts that there; errno has it.
+    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent sets this value; the error itself is in errno.
     if (!c->is_secured) return !error && code && code != EINPROGRESS ? reason(code) : "tls-failed";
     if (!error) return code && code != EAGAIN ? reason(code) : "tls-truncated";
     return ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? "tls-truncated" : "tls-failed";
@@ -101,7 +101,7 @@ static void can_read(struct bufferevent *stream, void *argument) {
         else print_bytes("line", c->number, line, length);
         free(line);
     }
-    // libevent has no limit of a line: this is what its users write. A CR of the terminator may be there already.
+    // libevent does not limit lines, so programs check the length like this. The terminator's CR may have arrived already.
     if (c->state == LIVE && c->max_line && evbuffer_get_length(input) > c->max_line + 1) stopped(c, "too-long");
 }
 
@@ -161,7 +161,7 @@ static void accept_one(struct evconnlistener *listener, evutil_socket_t fd, stru
     happened(c->stream, BEV_EVENT_CONNECTED, c);
 }
 
-// The protocol's JSON is flat and ASCII: the text behind "name": is all that is needed.
+// The protocol's JSON is flat and ASCII, so finding the text after "name": is enough.
 static const char *field(const char *op, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\":", name);
@@ -185,7 +185,7 @@ static size_t unescape(const char *text, char *bytes) {
     return count;
 }
 
-// Verifies chain and name; NULL where the authorities can't be read.
+// Verifies the chain and the name. Returns NULL if the file of authorities can't be read.
 static SSL *secure(const char *op) {
     char ca[4096] = "", name[256] = "";
     sscanf(field(op, "ca"), "\"%4095[^\"]", ca);
@@ -216,7 +216,7 @@ static SSL *secure(const char *op) {
     return tls;
 }
 
-// A bufferevent over the one that is there: what lies in that one goes to OpenSSL, which takes it for a record.
+// Adds a filtering bufferevent on top of the existing one, whose unread bytes OpenSSL then parses as a record.
 static const char *start_tls(struct connection *c, const char *op) {
     if (c->tls) return "already-started";
     if (!(c->tls = secure(op))) return "invalid";
@@ -232,9 +232,9 @@ static struct timeval milliseconds(const char *text) {
     return (struct timeval){count / 1000, count % 1000 * 1000};
 }
 
-static int listen_error; // of this op
+static int listen_error; // of the current op
 
-// A connection could not be accepted: it would be tried again at once.
+// Stops a listener that can't accept; libevent would otherwise retry at once.
 static void cannot_accept(struct evconnlistener *listener, void *argument) {
     (void)listener;
     int code = errno;
@@ -255,7 +255,7 @@ static const char *begin(struct connection *c, int number, const char *op, int *
         }
         open_stream(c, -1);
         if (limit.tv_sec || limit.tv_usec) evtimer_add(c->timer = evtimer_new(base, too_late, c), &limit);
-        // A failure is an event of the stream; so is one that is known at once.
+        // Every failure is reported as an event of the stream, even an immediate one.
         bufferevent_socket_connect_hostname(c->stream, NULL, AF_UNSPEC, host, atoi(service));
         return NULL;
     }
@@ -294,7 +294,7 @@ static const char *perform(const char *op, int *port) {
     if (is(op, "op", "stop-reading")) return bufferevent_disable(c->stream, EV_READ) ? "stopped" : NULL;
     if (is(op, "op", "resume-reading")) return bufferevent_enable(c->stream, EV_READ) ? "stopped" : NULL;
     if (is(op, "op", "start-tls")) return start_tls(c, op);
-    if (!is(op, "op", "send")) return "unsupported"; // libevent has no half-close.
+    if (!is(op, "op", "send")) return "unsupported"; // libevent does not support half-close.
     char *bytes = malloc(strlen(op) + 2);
     size_t count = unescape(field(op, "data"), bytes);
     memcpy(bytes + count, "\r\n", 2);
@@ -327,7 +327,7 @@ static void end(struct bufferevent *console, short what, void *argument) {
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 1 << 16);
     signal(SIGPIPE, SIG_IGN);
-    // epoll knows no pipes on some systems; libevent then takes another method.
+    // On some systems, epoll does not support pipes; libevent then uses another method.
     struct event_config *config = event_config_new();
     event_config_require_features(config, EV_FEATURE_FDS);
     base = event_base_new_with_config(config);

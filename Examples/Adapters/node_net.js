@@ -1,13 +1,13 @@
-// Node's net.Socket with readline, as most line protocols in Node are read.
+// Node's net.Socket with readline, the usual way to read a line protocol in Node.
 const fs = require("fs"), net = require("net"), readline = require("readline"), tls = require("tls");
 const sockets = new Map();
 let accepted = 999999;
 const say = message => process.stdout.write(JSON.stringify(message) + "\n");
-// Errors by which the machine, and not the peer, was the reason.
+// The name of an error that was caused by the machine, not by the peer.
 const machine = error => ["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"].find(code => code === error.code);
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
 
-// The options of `tls.connect`. It sends no SNI for an address, and would verify the host that it connects to.
+// The options of `tls.connect`, which must not send SNI for an address, and by default would verify the host that it connects to.
 function secure({ ca, name, alpn, version }) {
   return { ca: fs.readFileSync(ca), servername: net.isIP(name) ? "" : name, ALPNProtocols: alpn,
     checkServerIdentity: (_, certificate) => tls.checkServerIdentity(name, certificate),
@@ -17,7 +17,7 @@ function secure({ ca, name, alpn, version }) {
 const secured = (conn, socket) =>
   say({ ev: "secured", conn, version: socket.getProtocol().slice(4), alpn: socket.alpnProtocol || undefined });
 
-// Errors of OpenSSL, of the certificate's chain and name, and the end of the stream in the handshake.
+// Errors of OpenSSL, errors in the certificate's chain or name, and the end of the stream during the handshake.
 const isOfTLS = (error, socket) => error.code?.startsWith("ERR_SSL") || error.code?.startsWith("ERR_TLS")
   || socket.encrypted && !socket.isSecured && !(error.code in reasons && error.syscall);
 
@@ -26,7 +26,7 @@ function serve(conn, socket) {
   sockets.set(conn, socket);
   const lines = readline.createInterface({ input: socket.setEncoding("latin1"), crlfDelay: Infinity });
   lines.on("line", data => socket.isStopping || say({ ev: "line", conn, data }));
-  lines.on("error", () => {}); // It passes on the socket's errors, and an error that nobody hears ends the process.
+  lines.on("error", () => {}); // readline re-emits the socket's errors, and an unhandled error would end the process.
   socket.lines = lines;
   socket.tell = (reason, detail, machine) => {
     if (!socket.isOver) say({ ev: "stop", conn, reason, detail, machine });
@@ -48,7 +48,7 @@ function connect({ conn, host, port, ...options }) {
   serve(conn, socket);
 }
 
-// The socket of before is read by TLS alone: its lines are closed, and what it tells later is not the connection's.
+// From now on only TLS reads the plain socket: its readline interface is closed, and its later events no longer concern the connection.
 function startTLS(conn, plain, options) {
   plain.lines.removeAllListeners("line").close();
   for (const event of ["error", "close", "timeout"]) plain.removeAllListeners(event);
@@ -69,7 +69,7 @@ function listen({ conn: listener, host, port }, done) {
   server.tell = (reason, detail, machine) => { server.close(); server.isOver = true; say({ ev: "stop", conn: listener, reason, detail, machine }); };
   server.on("error", error => {
     if (!server.listening) return done({ error: error.message, machine: machine(error) });
-    if (!server.isOver && machine(error)) server.tell("other", error.message, machine(error)); // It can't accept.
+    if (!server.isOver && machine(error)) server.tell("other", error.message, machine(error)); // The server can't accept.
   });
   server.listen(port, host, () => done({ port: server.address().port }));
 }

@@ -5,7 +5,7 @@ import asyncio, errno, json, ssl, struct, sys
 import aiohttp
 from aiohttp import WSMsgType, web
 
-# What a `conn` stands for: a task that connects, a WebSocket, or a server's runner.
+# What each `conn` refers to: a connecting task, a WebSocket, or a server's runner.
 known, closing, stopping, over, numbers, tasks = {}, {}, set(), set(), iter(range(1_000_000, 10_000_000)), set()
 SOCKETS = (aiohttp.ClientWebSocketResponse, web.WebSocketResponse)
 
@@ -44,14 +44,14 @@ async def read(conn, ws):
     elif message.type == WSMsgType.ERROR:
         stop(conn, reason(message.data), str(message.data))
     else:
-        if conn in closing:  # `close` reads on, and tells the end.
+        if conn in closing:  # `close` continues to read, and reports the end.
             await asyncio.wait([closing[conn]])
-        # Else the stream has ended: `receive` says the same of a FIN and of an RST.
+        # Otherwise the stream has ended; `receive` returns the same for a FIN and an RST.
         stop(conn, "eof", f"{message.type.name}, close_code {ws.close_code}")
 
 
 async def close(conn, ws, **how):
-    """`close` reads for itself until the peer's close frame; `close_code` and `exception()` tell what came of it."""
+    """`close` itself reads up to the peer's close frame; `close_code` and `exception()` then describe the result."""
     closing.setdefault(conn, asyncio.current_task())
     if not await ws.close(**how):
         return False
@@ -72,14 +72,14 @@ def reason(error):
             return name
     if isinstance(error, OSError):
         for kind, name in ((ConnectionRefusedError, "refused"), (ConnectionResetError, "reset"), (BrokenPipeError, "broken-pipe")):
-            # A ClientConnectorError has the error below it, a ClientOSError only its number.
+            # A ClientConnectorError contains the underlying error, a ClientOSError only its number.
             if isinstance(error, kind) or isinstance(OSError(error.errno, ""), kind):
                 return name
     return "other"
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -87,7 +87,7 @@ def machine(error):
 def stop(conn, reason, detail="", code=None, error=None):
     if conn not in over:
         over.add(conn)
-        # A close frame without a code has the code 0.
+        # The code 0 means a close frame without a code.
         code = {"code": code} if reason == "closed" and code and conn not in stopping else {}
         say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail, **code,
             **({} if conn in stopping else machine(error)))
@@ -95,7 +95,7 @@ def stop(conn, reason, detail="", code=None, error=None):
 
 async def dial(conn, host, port, op):
     url = f"{'wss' if 'tls' in op else 'ws'}://{f'[{host}]' if ':' in host else host}:{port}{op.get('request-path', '/')}"
-    # A session for each connection: only a session bounds the opening handshake.
+    # One session per connection, because only a session can limit the time of the opening handshake.
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=op.get("connect-timeout-ms", 0) / 1000 or None)) as session:
         try:
             ws = await session.ws_connect(
@@ -108,7 +108,7 @@ async def dial(conn, host, port, op):
 async def listen(listener, host, port, op):
     async def accepted(request):
         ws = web.WebSocketResponse(timeout=0.5, compress=False, max_msg_size=op.get("max-line", 1024))
-        await ws.prepare(request)  # It answers what is no opening handshake by an exception.
+        await ws.prepare(request)  # Raises an exception for an invalid opening handshake.
         conn = next(numbers)
         say(ev="accept", conn=conn, listener=listener)
         await read(conn, ws)
@@ -122,13 +122,13 @@ async def listen(listener, host, port, op):
 
 
 async def begin(coroutine):
-    """`send_str` waits until the kernel has taken much of it, and `close` for its answer; what is wrong with the op itself is said at once."""
+    """Starts an operation, and returns at once if the op is invalid. `send_str` may wait for the kernel, and `close` for the peer."""
     task = asyncio.ensure_future(coroutine)
     tasks.add(task)
     task.add_done_callback(lambda task: (tasks.discard(task), task.cancelled() or task.exception()))
     await asyncio.wait([task], timeout=0.01)
     try:
-        # `close` is false where the WebSocket is closed already.
+        # `close` returns false if the WebSocket is already closed.
         return {"error": "stopped"} if task.done() and task.result() is False else {}
     except (struct.error, ValueError):
         return {"error": "invalid"}
@@ -169,11 +169,11 @@ async def do(op, conn, host="", port=0, data="", **more):
     elif op == "send":
         try:
             return await begin(it.send_str(data.decode()))
-        except UnicodeDecodeError:  # A str has no such bytes.
+        except UnicodeDecodeError:  # A str can't hold these bytes.
             return {"error": "invalid"}
     elif op == "ping":
         return await begin(it.ping(data))
-    elif op == "close" and "code" in more:  # Without a code it would be 1000.
+    elif op == "close" and "code" in more:  # Without a code, aiohttp would send 1000.
         return await begin(close(conn, it, code=more["code"], message=more.get("reason", "").encode("latin-1")))
     else:
         return {"error": "unsupported"}
@@ -181,7 +181,7 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(known.items()):
         if sock and machine(error) and isinstance(it, web.AppRunner) and sock.getsockname() in it.addresses:
@@ -195,7 +195,7 @@ async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
     loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    # With `autoping`, as by default, it keeps pings and pongs to itself.
+    # With `autoping`, the default, aiohttp does not report pings and pongs.
     say(ev="hello", proto=1, minor=4, name="python-aiohttp", version=aiohttp.__version__, lacks=["pings"],
         can=["connect", "listen", "send", "websocket", "stop", "connect-timeout", "max-line", "tls"])
     while line := await stdin.readline():

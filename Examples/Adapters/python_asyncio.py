@@ -1,4 +1,4 @@
-"""asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines, and `readexactly` behind a length."""
+"""asyncio streams: `readuntil` with its limit, the usual way to read lines with asyncio, and `readexactly` after a length."""
 import asyncio, errno, json, socket, ssl, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
@@ -15,7 +15,7 @@ class TooLong(Exception):
 
 
 class Framer:
-    """What an asyncio program writes around `readuntil` and `readexactly`."""
+    """The framing code that an asyncio program needs in addition to `readuntil` and `readexactly`."""
 
     def __init__(self, framing="crlf", delimiter="", **op):
         self.terminator = TERMINATORS.get(framing, delimiter.encode("latin-1"))
@@ -24,7 +24,7 @@ class Framer:
         self.known = framing in TERMINATORS or framing in WIDTHS or framing == "delimiter"
 
     async def next(self, reader, discarded):
-        """The next message; None where it was too long and was left out."""
+        """Returns the next message, or None if it was too long and was discarded."""
         if self.width:
             return await self.counted(reader, discarded)
         is_left_out = False
@@ -66,7 +66,7 @@ class Framer:
 
 
 def secure(tls):
-    """What `open_connection` and `start_tls` are called with."""
+    """Returns the TLS arguments of `open_connection` and `start_tls`."""
     if not tls:
         return {}
     context = ssl.create_default_context(cafile=tls["ca"])
@@ -91,7 +91,7 @@ async def start_tls(conn, context, **more):
 
 
 async def read(conn, reader, writer):
-    if conn in over:  # Stopped in the moment when it was connected.
+    if conn in over:  # It was stopped just as it was connected.
         return writer.close()
     writers[conn], framer = writer, framers[conn]
     if writer.get_extra_info("ssl_object"):
@@ -103,7 +103,7 @@ async def read(conn, reader, writer):
             if message is not None and conn not in stopping:
                 say(ev="message" if framer.width else "line", conn=conn, data=message.decode("latin-1"))
     except asyncio.IncompleteReadError as end:
-        if conn in handshakes:  # It knows better what was wrong.
+        if conn in handshakes:  # The handshake reports the actual reason.
             await handshakes[conn]
         if end.partial and conn not in stopping and conn not in over:
             say(ev="leftover", conn=conn, data=end.partial.decode("latin-1"))
@@ -123,7 +123,7 @@ def reason(error):
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -182,19 +182,19 @@ async def do(op, conn, host="", port=0, data="", **more):
         writers[conn].write_eof()
     elif op in ("stop", "reset"):
         stopping.add(conn)
-        writer = writers[conn]  # or the task that connects, or a server
+        writer = writers[conn]  # or a connecting task, or a server
         if op == "reset" and isinstance(writer, asyncio.StreamWriter):
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
         else:
             writer.cancel() if isinstance(writer, asyncio.Task) else writer.close()
-        if not isinstance(writer, asyncio.StreamWriter):  # Else `read` tells it, when all that was written is out.
+        if not isinstance(writer, asyncio.StreamWriter):  # Otherwise `read` reports the end once everything has been written.
             stop(conn, "stopped")
     return {}
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(writers.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:
@@ -215,9 +215,9 @@ async def main():
         id = request.pop("id")
         try:
             answer = await do(**request)
-        except NotImplementedError:  # `write_eof` with TLS.
+        except NotImplementedError:  # Raised by `write_eof` with TLS.
             answer = {"error": "unsupported"}
-        except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
+        except (OSError, RuntimeError) as error:  # A write after write_eof raises a RuntimeError.
             answer = {"error": "stopped", "detail": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 

@@ -1,4 +1,4 @@
-"""asyncio streams, where the program says what it reads: `readexactly`, `readuntil` with its limit, `read`; also listens."""
+"""asyncio streams with explicit reads: `readexactly`, `readuntil` with its limit, and `read`; also listens."""
 import asyncio, errno, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0", "none": b""}
@@ -16,7 +16,7 @@ def reason(error):
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -40,7 +40,7 @@ class Peer:
         await self.serve(*streams)
 
     async def serve(self, reader, writer):
-        if self.over:  # Stopped in the moment when it was connected.
+        if self.over:  # It was stopped just as it was connected.
             return writer.close()
         self.writer, self.task = writer, asyncio.current_task()
         say(ev="start", conn=self.conn)
@@ -64,7 +64,7 @@ class Peer:
             pass
         writer.close()
         try:
-            await writer.wait_closed()  # What was sent is written then.
+            await writer.wait_closed()  # Returns when everything that was sent has been written.
         except OSError:
             pass
         self.stop("stopped")
@@ -139,7 +139,7 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(known.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in (it.server.sockets if isinstance(it, Listener) else ())]:
@@ -160,7 +160,7 @@ async def main():
         id = request.pop("id")
         try:
             answer = await do(**request)
-        except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
+        except (OSError, RuntimeError) as error:  # A write after write_eof raises a RuntimeError.
             answer = {"error": "stopped", "detail": str(error), **machine(error)}
         say(ev="done", id=id, **answer)
 

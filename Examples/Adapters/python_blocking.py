@@ -1,11 +1,11 @@
-"""Blocking sockets and `makefile`: what a Python script does first. One thread reads each connection."""
+"""Blocking sockets and `makefile`, the simplest approach in Python. One thread reads each connection."""
 import errno, json, socket, ssl, sys, threading
 
 conns, lock = {}, threading.Lock()
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -35,7 +35,7 @@ class Connection:
             sock = self.sock = socket.create_connection((host, port), timeout)
             if tls:
                 sock = self.secure(conn, sock, tls)
-            if self.is_over:  # A connect can't be called off: its socket is not there before it is connected.
+            if self.is_over:  # A pending connect can't be cancelled, because its socket does not exist until it is connected.
                 return sock.close()
             sock.settimeout(None)
             self.tell(conn, "start")

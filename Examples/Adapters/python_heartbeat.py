@@ -1,4 +1,4 @@
-"""asyncio protocols with heartbeats and reconnects, as chat and queue clients write them: `data_received`, `call_later` and one look at the clock."""
+"""asyncio protocols with heartbeats and reconnects, as in chat and queue clients: `data_received`, `call_later` and the loop's clock."""
 import asyncio, errno, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
@@ -16,13 +16,13 @@ def reason(error):
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
 
 class Connection(asyncio.Protocol):
-    """One connection. What it knows of the peer is when something last came."""
+    """One connection. All it knows about the peer is when it last received something."""
 
     def __init__(self, conn, op, listener=None, waits=0):
         self.conn, self.op, self.listener, self.waits = conn, op, listener, waits
@@ -34,7 +34,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport):
         self.transport = transport
-        if self.is_over:  # Stopped in the moment when it was connected.
+        if self.is_over:  # It was stopped just as it was connected.
             return transport.abort()
         if self.listener is not None:
             say(ev="accept", conn=self.conn, listener=self.listener)
@@ -44,7 +44,7 @@ class Connection(asyncio.Protocol):
         self.heard = self.sent = asyncio.get_running_loop().time()
         self.look()
 
-    # What comes.
+    # Receiving.
 
     def data_received(self, data):
         if self.answer is None:
@@ -63,7 +63,7 @@ class Connection(asyncio.Protocol):
             found = len(self.buffer) >= start and len(self.buffer) >= end
         else:
             start, end = 0, self.buffer.find(self.terminator, self.searched)
-            self.searched = max(0, len(self.buffer) - len(self.terminator) + 1)  # What has none now is not searched again.
+            self.searched = max(0, len(self.buffer) - len(self.terminator) + 1)  # Bytes without a terminator are not searched again.
             found, length = end >= 0, end if end >= 0 else len(self.buffer) - len(self.terminator) + 1
             behind = end + len(self.terminator)
         if length > self.limit and len(self.buffer) >= start:
@@ -95,19 +95,19 @@ class Connection(asyncio.Protocol):
         if self.is_stopping or self.is_half_closed or reason in ("too-long", "stopped") or "reconnect-min-ms" not in self.op or self.listener is not None:
             return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, **why)
         if self.transport:
-            self.transport.abort()  # Nothing is written to it any more: what waits is lost.
+            self.transport.abort()  # Nothing more is written to it; unsent bytes are lost.
         say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, **why)
         successor = Connection(self.conn, self.op, waits=0 if self.transport else self.waits)
         successor.is_paused = self.is_paused
         successor.connect_later()
 
     def connect_later(self):
-        """The next connection is an object of its own: nothing of the last one is in it."""
+        """Each connection is a new object, so that no state of the previous one remains."""
         wait = min(self.op["reconnect-min-ms"] * 2 ** self.waits, self.op["reconnect-max-ms"]) / 1000
         self.waits = min(self.waits + 1, 32)
         self.task = asyncio.ensure_future(connect(self, self.op["host"], self.op["port"], wait))
 
-    # What leaves.
+    # Sending.
 
     def send(self, data):
         if self.is_half_closed:
@@ -127,12 +127,12 @@ class Connection(asyncio.Protocol):
     # The heartbeat.
 
     def look(self):
-        """What is due now is done; then it waits for what is due next."""
+        """Does what is due now, and schedules what is due next."""
         if self.is_over or self.is_stopping or self.is_half_closed:
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
-        if self.transport.get_write_buffer_size():  # Bytes that wait are written, some time: that takes the place of a heartbeat.
+        if self.transport.get_write_buffer_size():  # Bytes that are still waiting will be written later, which replaces a heartbeat.
             self.sent = now
         silence = self.op.get("heartbeat-timeout-ms")
         if silence and not self.is_paused and now >= self.heard + silence / 1000:
@@ -187,7 +187,7 @@ async def do(conn, op):
         elif verb == "reset":
             connection.abort()
         else:
-            connection.transport.close()  # What was sent is written first; `connection_lost` tells the end.
+            connection.transport.close()  # Everything that was sent is written first; `connection_lost` reports the end.
     elif connection.is_over or connection.is_stopping:
         return {"error": "stopped"}
     elif not connection.transport:
@@ -211,7 +211,7 @@ async def do(conn, op):
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(connections.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:

@@ -7,7 +7,7 @@ from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, PayloadTooBig, ProtocolError
 from websockets.protocol import State
 
-# What a `conn` stands for: a task that connects, a connection, or a server.
+# What each `conn` refers to: a connecting task, a connection, or a server.
 known, stopping, over, numbers, tasks = {}, set(), set(), iter(range(1_000_000, 10_000_000)), set()
 
 
@@ -16,7 +16,7 @@ def say(**message):
 
 
 def options(op):
-    """No compression and no pings of its own: both would be seen by the peer."""
+    """No compression and no automatic pings, because the peer would see both."""
     timeout = op.get("connect-timeout-ms", 0) / 1000 or None
     return {"compression": None, "ping_interval": None, "open_timeout": timeout, "close_timeout": 0.5, "max_size": op.get("max-line", 1024)}
 
@@ -45,7 +45,7 @@ async def read(conn, ws):
             if conn not in stopping:
                 say(ev="message", conn=conn, kind=kind, data=(message.encode() if kind == "text" else message).decode("latin-1"))
     except ConnectionClosed as end:
-        # Its cause is what the library found wrong, and `rcvd` the peer's close frame.
+        # The error's cause is the violation that the library found, and `rcvd` is the peer's close frame.
         why = reason(end.__cause__)
         if end.rcvd and why not in ("protocol", "too-long"):
             why = "closed"
@@ -67,7 +67,7 @@ def reason(error):
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -99,7 +99,7 @@ async def listen(listener, host, port, op):
 
 
 async def begin(coroutine):
-    """`send` waits until the kernel has taken much of it, and `close` for its answer; what is wrong with the op itself is said at once."""
+    """Starts an operation, and returns at once if the op is invalid. `send` may wait for the kernel, and `close` for the peer."""
     task = asyncio.ensure_future(coroutine)
     tasks.add(task)
     task.add_done_callback(lambda task: (tasks.discard(task), task.cancelled() or task.exception()))
@@ -135,19 +135,19 @@ async def do(op, conn, host="", port=0, data="", **more):
         it.cancel() if isinstance(it, asyncio.Task) else it.close(close_connections=False)
     elif op == "stop":
         stopping.add(conn)
-        await begin(it.close())  # `read` tells its end.
+        await begin(it.close())  # `read` reports its end.
     elif op == "reset":
         stopping.add(conn)
         it.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         it.transport.abort()
     elif not hasattr(it, "recv"):
         return {"error": "not-started"}
-    elif it.state is not State.OPEN:  # Each of these would wait for the end of the connection, and then raise ConnectionClosed.
+    elif it.state is not State.OPEN:  # The calls below would wait for the end of the connection, and then raise ConnectionClosed.
         return {"error": "stopped"}
     elif op == "send":
         try:
             return await begin(it.send(data if more.get("kind") == "binary" else data.decode()))
-        except UnicodeDecodeError:  # A str has no such bytes.
+        except UnicodeDecodeError:  # A str can't hold these bytes.
             return {"error": "invalid"}
     elif op == "ping":
         return await begin(it.ping(data))
@@ -162,7 +162,7 @@ async def do(op, conn, host="", port=0, data="", **more):
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(known.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in getattr(it, "sockets", ())]:
@@ -175,7 +175,7 @@ async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
     loop.set_exception_handler(failed)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    # It tells no ping, and a pong only where it answers one of its own pings.
+    # The library does not report pings, and reports a pong only if it answers one of its own pings.
     say(ev="hello", proto=1, minor=4, name="python-websockets", version=websockets.__version__, lacks=["pings"],
         can=["connect", "listen", "send", "websocket", "stop", "reset", "connect-timeout", "max-line", "tls"])
     while line := await stdin.readline():

@@ -1,4 +1,4 @@
-// std::net::TcpStream with BufReader::lines(), as line protocols in Rust begin.
+// std::net::TcpStream with BufReader::lines(), the simplest way to read a line protocol in Rust.
 // rustc -O -o rust_std Examples/Adapters/rust_std.rs
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
@@ -19,7 +19,7 @@ fn say(event: String) {
 }
 
 fn quoted(text: &str) -> String {
-    // What is beyond ASCII goes out byte by byte: the protocol's strings are bytes.
+    // Non-ASCII bytes are escaped one by one, because the protocol's strings represent bytes.
     let escape = |byte: u8| match byte {
         b'"' | b'\\' | 0..=31 | 127.. => format!("\\u{byte:04x}"),
         _ => (byte as char).to_string(),
@@ -27,7 +27,7 @@ fn quoted(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-// Nothing is told of a connection behind its stop.
+// A connection reports nothing after its stop.
 fn tell(conn: u32, shared: &Shared, event: &str, more: &str) {
     let mut connection = shared.lock().unwrap();
     if !connection.is_over {
@@ -49,7 +49,7 @@ fn serve(conn: u32, shared: &Shared, host: (String, u16), timeout: Option<u64>) 
     let stream = Arc::new(stream);
     shared.lock().unwrap().stream = Some(stream.clone());
     if shared.lock().unwrap().is_over {
-        return Ok(()); // A connect can't be called off: there is no stream before it is connected.
+        return Ok(()); // A pending connect can't be cancelled, because there is no stream until it is connected.
     }
     tell(conn, shared, "start", "");
     for line in BufReader::new(&*stream).lines() {
@@ -58,7 +58,7 @@ fn serve(conn: u32, shared: &Shared, host: (String, u16), timeout: Option<u64>) 
     Ok(())
 }
 
-// The errno by which the machine, and not the peer, was the reason; std has no names for the numbers of Linux.
+// Returns the name of the errno if the machine, not the peer, caused the error; std has no names for Linux's numbers.
 fn machine(error: &Error) -> Option<&'static str> {
     match error.raw_os_error()? {
         12 => Some("ENOMEM"),
@@ -84,7 +84,7 @@ fn run(conn: u32, shared: Shared, host: (String, u16), timeout: Option<u64>) {
     shared.lock().unwrap().stream = None;
 }
 
-// The protocol's JSON is flat and ASCII: the text behind "name": is all that is needed.
+// The protocol's JSON is flat and ASCII, so finding the text after "name": is enough.
 fn field<'a>(op: &'a str, name: &str) -> Option<&'a str> {
     let key = format!("\"{name}\":");
     op.find(&key).map(|at| &op[at + key.len()..])
@@ -141,7 +141,7 @@ fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'sta
     }
     let connection = shared.lock().unwrap();
     let stream = connection.stream.clone().filter(|_| !connection.is_over).ok_or("stopped")?;
-    drop(connection); // The reader needs it, and the peer may take its time to read what is sent here.
+    drop(connection); // The reader needs it, and sending can take long if the peer reads slowly.
     match name.as_str() {
         "send" => (&*stream).write_all(&[bytes(op, "data"), b"\r\n".to_vec()].concat()).map_err(|_| "stopped"),
         "half-close" => stream.shutdown(Shutdown::Write).map_err(|_| "stopped"),

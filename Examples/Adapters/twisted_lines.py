@@ -1,5 +1,5 @@
-"""Twisted: `LineReceiver`, `Int…StringReceiver` and `NetstringReceiver` with their `MAX_LENGTH`, another one of them where the framing
-changes, `TimeoutMixin`, `abortConnection`, `registerProducer`; also listens. Needs the package `twisted`."""
+"""Twisted: `LineReceiver`, `Int…StringReceiver` and `NetstringReceiver` with their `MAX_LENGTH`, replaced by one another
+when the framing changes, `TimeoutMixin`, `abortConnection`, `registerProducer`; also listens. Needs the package `twisted`."""
 import errno, json, sys
 
 import twisted
@@ -11,7 +11,7 @@ from twisted.protocols.basic import LineReceiver
 from twisted.protocols.policies import TimeoutMixin
 from zope.interface import implementer
 
-# What a `conn` stands for: a connector that connects, a Line that is connected, or a listening port.
+# What each `conn` refers to: a connector that is connecting, a connected Line, or a listening port.
 known, over, numbers = {}, set(), iter(range(1_000_000, 10_000_000))
 
 
@@ -27,13 +27,13 @@ def reason(failure):
         if failure.check(kind):
             return name
     if failure.check(error.ConnectError) and failure.value.osError == errno.ECONNRESET:
-        return "reset"  # It was connected and reset before Twisted looked.
-    # What Twisted makes of each error that a read or a write meets, without saying which.
+        return "reset"  # It was connected and reset before Twisted checked the socket.
+    # Twisted reports every error of a read or write like this, without stating which one it was.
     return "reset" if failure.check(error.ConnectionLost) else "other"
 
 
 def machine(problem):
-    """The errno by which the machine, and not the peer, was the reason. Twisted's errors have it, or the error below them."""
+    """Returns the errno's name if the machine, not the peer, caused the error. Twisted's errors carry it, or their cause does."""
     below = getattr(problem, "socketError", problem)
     name = errno.errorcode.get(getattr(below, "osError", None) or getattr(below, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
@@ -46,7 +46,7 @@ def stop(conn, why, detail="", **trouble):
 
 
 class Peer(TimeoutMixin):
-    """What one connection has for as long as it lives, and its protocol for as long as the framing is the same."""
+    """The state of a connection for its lifetime, and its protocol until the framing changes."""
 
     def __init__(self, conn, op):
         self.conn, self.op, self.why, self.announced = conn, op, None, None
@@ -78,7 +78,7 @@ class Peer(TimeoutMixin):
             self.change(change)
 
     def change(self, op):
-        """As Twisted's own upgrades do: another protocol on the same transport gets the rest."""
+        """Hands the transport and the unread bytes to a new protocol, as Twisted's own upgrades do."""
         old, self.op = self.protocol, {**self.op, **op}
         rest = old.take()
         self.protocol = PROTOCOLS[op["framing"]](self)
@@ -94,7 +94,7 @@ class Peer(TimeoutMixin):
         self.why = self.why or "timeout"
         self.transport.abortConnection()
 
-    # The peer's FIN: what Twisted would do without this, but the rest is told first.
+    # The peer's FIN. This does what Twisted does by default, but reports the leftover bytes first.
     def ended(self):
         rest = self.protocol.rest()
         if rest and not self.why:
@@ -111,14 +111,14 @@ class Peer(TimeoutMixin):
             self.lose()
 
     def press(self, full):
-        # It is paused with each write, and resumed where it was not paused.
+        # Twisted pauses the producer with each write, and resumes it even if it was not paused.
         if full != self.full and not self.why:
             self.full = full
             say(ev="full" if full else "drained", conn=self.conn)
 
     def lose(self):
         if "high-water" in self.op:
-            self.transport.unregisterProducer()  # It would wait for the producer to end.
+            self.transport.unregisterProducer()  # Otherwise Twisted would wait for the producer to finish.
         self.transport.loseConnection()
 
     def lost(self, failure):
@@ -147,7 +147,7 @@ class Producer:
 
 @implementer(interfaces.IHalfCloseableProtocol)
 class Framed:
-    """What every protocol here does beside its framing."""
+    """What every protocol here does in addition to its framing."""
     event = "message"
 
     def __init__(self, peer):
@@ -190,7 +190,7 @@ class Line(Framed, LineReceiver):
 
     def lineLengthExceeded(self, line):
         self.peer.too_long()
-        return super().lineLengthExceeded(line)  # Closes the connection, when all that was written is out.
+        return super().lineLengthExceeded(line)  # Closes the connection after writing everything that is queued.
 
     def say(self, data):
         self.sendLine(data)
@@ -243,7 +243,7 @@ class Int32(Ints, basic.Int32StringReceiver):
 
 
 class Netstring(Framed, basic.NetstringReceiver):
-    def _extractLength(self, digits):  # It makes one error of all that is wrong.
+    def _extractLength(self, digits):  # Twisted raises the same error for every problem.
         try:
             return super()._extractLength(digits)
         except basic.NetstringParseError:
@@ -294,12 +294,12 @@ class Listener(ServerFactory):
 
 
 def cannot_accept(event):
-    """Twisted tells its log alone of connections that it can't accept, or closes at once for want of a descriptor."""
+    """Handles log events: Twisted only logs connections that it can't accept, or closes at once for lack of a descriptor."""
     what = event.get("log_format") or ""
     name = event.get("acceptError") or ("EMFILE" if what.startswith("EMFILE encountered") else None)
     if name not in ("EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"):
         return
-    # It does not tell which listener it was; the next one would meet the same.
+    # The event does not identify the listener; the others would meet the same error.
     for conn, it in list(known.items()):
         if conn not in over and hasattr(it, "stopListening"):
             stop(conn, "other", what, machine=name)

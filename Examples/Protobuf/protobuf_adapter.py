@@ -1,4 +1,4 @@
-"""protobuf of Python behind asyncio streams: a delimited stream of `Sample`, as docs/adapter-protocol.md has it (PyPI: protobuf)."""
+"""Python's protobuf over asyncio streams: a delimited stream of `Sample`, as described in docs/adapter-protocol.md (PyPI: protobuf)."""
 import asyncio, errno, json, sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
@@ -8,7 +8,7 @@ writers, listeners, over, numbers = {}, {}, set(), iter(range(1_000_000, 10_000_
 
 
 def sample():
-    """The class of the schema, made without protoc."""
+    """Returns the message class of the schema, created without protoc."""
     file = descriptor_pb2.FileDescriptorProto(name="sample.proto", syntax="proto3")
     kind = file.message_type.add(name="Sample")
     for number, field in enumerate(FIELDS.split(), 1):
@@ -29,7 +29,7 @@ def say(**event):
 
 
 def machine(error):
-    """The errno by which the machine, and not the peer, was the reason."""
+    """Returns the field `machine` with the name of the errno if the machine, not the peer, caused the error."""
     name = errno.errorcode.get(getattr(error, "errno", None))
     return {"machine": name} if name in ("EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM") else {}
 
@@ -53,7 +53,7 @@ class Broken(Exception):
 
 
 async def next_message(reader, limit):
-    """The next message, or None at the end of the stream; and what was begun and did not come whole."""
+    """Returns the next message, or None at the end of the stream, and the bytes of an incomplete message."""
     head, length = b"", 0
     while True:
         byte = await reader.read(1)
@@ -64,7 +64,7 @@ async def next_message(reader, limit):
         if byte[0] < 0x80:
             break
         if len(head) == 10:
-            raise Broken("a length of more than ten bytes")
+            raise Broken("the length has more than ten bytes")
     if length > limit:
         raise OverflowError
     try:
@@ -153,7 +153,7 @@ async def do(op, conn, **more):
 
 
 def failed(loop, context):
-    """asyncio would try again each second to accept, while who has connected waits."""
+    """Stops a listener that can't accept. By default, asyncio would retry every second while the client waits."""
     error, sock = context.get("exception"), context.get("socket")
     for conn, it in list(listeners.items()):
         if sock and machine(error) and sock.fileno() in [each.fileno() for each in it.sockets]:

@@ -1,8 +1,8 @@
-"""The server of crowd.scn: it sends back what comes.
+"""The server of crowd.scn: it echoes everything that it receives.
 
     python3 lines.py [PORT [FILE]]
 
-It prints its port, which is a free one if none is given. In FILE it writes when each connection came, and from where.
+It prints its port, which is a free one if none is given. It writes the time and the source address of each connection to FILE.
 """
 import os
 import selectors

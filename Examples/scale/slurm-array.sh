@@ -4,7 +4,7 @@
 #     job=$(sbatch --parsable slurm-array.sh Scenarios/conformance results --transport bsd)
 #     sbatch --dependency=afterany:"$job" --wrap 'tcpprobe merge results/*.json --junit junit.xml'
 #
-# The folder of the results is on a file system that all nodes have. Further options are those of `tcpprobe run`.
+# The results folder must be on a file system that all nodes share. Further options are passed to `tcpprobe run`.
 #SBATCH --job-name=tcpprobe
 #SBATCH --array=0-7
 #SBATCH --cpus-per-task=2
@@ -16,14 +16,14 @@ shift 2
 mkdir -p "$results"
 task=$SLURM_ARRAY_TASK_ID
 
-# Which share it is, and which try, tcpprobe reads from Slurm's variables. A later try replaces the results of an earlier one.
+# tcpprobe reads the number of the share and of the attempt from Slurm's variables. A later attempt replaces the results of an earlier one.
 tcpprobe run "$suite" "$@" --allow-empty -j "${SLURM_CPUS_PER_TASK:-1}" \
     --results "$results/$task.json" --keep failed --out "$results/captures-$task"
 status=$?
 
-# 3: the machine was in the way, and nothing is proven. Such a task is tried again, twice; a failure (1) is a result, and stays.
+# 3: the machine interfered, and the run is inconclusive. Such a task is retried up to twice; a failure (1) is a result, and is not retried.
 if ((status == 3 && ${SLURM_RESTART_COUNT:-0} < 2)); then
     scontrol requeue "${SLURM_ARRAY_JOB_ID}_$task"
-    sleep 60 # Slurm ends this one
+    sleep 60 # Slurm ends this task
 fi
 exit "$status"

@@ -2,26 +2,26 @@ import NIOCore
 import NIOExtras
 import NIOPosix
 
-/// A client of the room.
+/// A client of the chat room.
 ///
 /// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
 public final class ChatClient: Sendable {
-    /// What it tells, one at a time.
+    /// An event that the client reports; events are reported one at a time.
     public enum Event: Sendable {
         case connected
         case message(ChatMessage)
-        /// The last one: nil, the room has closed; else why.
+        /// The last event: nil if the room closed the connection, otherwise the error.
         case closed((any Error)?)
     }
 
-    /// Receives the events, on a thread of SwiftNIO.
+    /// Receives the events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
     /// How the stream is divided into messages.
     public enum Reading: Sendable {
-        /// As the tutorial has it: what one read of up to 4,096 bytes gives is a message. TCP promises no such thing.
+        /// As in many tutorials: one read of up to 4,096 bytes is one message. TCP makes no such promise.
         case eachReadIsAMessage
-        /// What ends in LF is a message.
+        /// Each line that ends in LF is a message.
         case lines
     }
 
@@ -30,7 +30,7 @@ public final class ChatClient: Sendable {
     private let channel: EventLoopFuture<any Channel>
     private let start: EventLoopPromise<Void>
 
-    /// Connects when `open` is called.
+    /// Creates a client, which connects when `open` is called.
     public init(host: String, port: Int, name: String, reading: Reading, handler: @escaping Handler) {
         self.name = name
         let start = loop.makePromise(of: Void.self)
@@ -55,16 +55,16 @@ public final class ChatClient: Sendable {
         channel.whenFailure { handler(.closed($0)) }
     }
 
-    /// Connects, and says who it is.
+    /// Connects, and sends the client's name.
     public func open() {
         start.succeed()
         write("iam:\(name)\n")
     }
 
-    /// Says something to all.
+    /// Sends a message to all members.
     public func say(_ text: String) { write("msg:\(text)\n") }
 
-    /// Ends the connection behind all that was said.
+    /// Closes the connection after everything that was sent.
     public func close() {
         channel.whenSuccess { channel in channel.close(promise: nil) }
     }

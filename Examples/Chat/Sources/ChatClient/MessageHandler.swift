@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Makes messages of what was read.
+/// Turns received bytes into messages.
 final class MessageHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -4,15 +4,15 @@ import NIOPosix
 
 /// The room as a TCP server on 127.0.0.1.
 public struct ChatServer: Sendable {
-    /// The most bytes that are kept of an unfinished line.
+    /// The maximum number of bytes kept of an unfinished line.
     private static let longestLine = 4096
 
     private let channel: any Channel
 
-    /// Listens; the members of the room are served by one thread, which makes the order of all that is said the same for everybody.
+    /// Starts to listen. One thread serves all members, so everyone sees all messages in the same order.
     ///
-    /// - Parameter port: 0 is a port that the system chooses.
-    /// - Throws: the port can't be had.
+    /// - Parameter port: the port; 0 lets the system choose one.
+    /// - Throws: an error if the port can't be bound.
     public init(port: Int) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let room = try await loop.submit { NIOLoopBound(Room(), eventLoop: loop) }.get()
@@ -20,7 +20,7 @@ public struct ChatServer: Sendable {
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            // Else the kernel holds megabytes for who reads nothing, and the room learns of it late.
+            // Otherwise the kernel buffers megabytes for a member that reads nothing, and the room notices it late.
             .childChannelOption(.socketOption(.so_sndbuf), value: 64 * 1024)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: Room.longestQueue))
             .childChannelInitializer { channel in
@@ -34,7 +34,7 @@ public struct ChatServer: Sendable {
             .bind(host: "127.0.0.1", port: port).get()
     }
 
-    /// The port that it listens on.
+    /// The port that the server listens on.
     public var port: Int { channel.localAddress?.port ?? 0 }
 
     /// Returns when the server has ended.

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One connection of the room: reads its lines.
+/// Handles the lines that arrive on one connection.
 final class MemberHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -22,7 +22,7 @@ final class MemberHandler: ChannelInboundHandler {
         guard let refusal else { return }
         let answer = Room.line(Array(refusal.rawValue.utf8), context.channel)
         context.channel.writeAndFlush(answer, promise: nil)
-        // Who has come in may mistype; who has not, has nothing to stay for.
+        // A member may mistype; a connection without a name is closed.
         if room.name(of: context.channel) == nil { context.close(promise: nil) }
     }
 
@@ -31,6 +31,6 @@ final class MemberHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// A reset, or a line that is too long.
+    /// Closes the connection after a reset, or after a line that is too long.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

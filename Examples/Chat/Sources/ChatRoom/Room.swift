@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Who is in the room, and what each is told. All of it happens on one event loop.
+/// The members of the room. Everything happens on one event loop.
 final class Room {
-    /// What a member is written.
+    /// A member of the room.
     struct Member {
         let name: String
         let channel: any Channel
@@ -10,16 +10,16 @@ final class Room {
 
     private var members: [ObjectIdentifier: Member] = [:]
 
-    /// Why somebody may not come in.
+    /// Why a line was refused.
     enum Refusal: String {
-        case badName = "error:a name has 1 to 32 bytes of UTF-8 and no colon"
-        case taken = "error:this name is taken"
-        case alreadyIn = "error:you have a name"
-        case notIn = "error:say who you are, as iam:NAME"
-        case unknown = "error:a line begins with iam: or msg:"
+        case badName = "error:a name must be 1 to 32 bytes of UTF-8 without a colon"
+        case taken = "error:this name is already taken"
+        case alreadyIn = "error:you already have a name"
+        case notIn = "error:introduce yourself first with iam:NAME"
+        case unknown = "error:a line must begin with iam: or msg:"
     }
 
-    /// How many bytes may wait for one member. Who reads more slowly than the others talk must go: the room waits for nobody.
+    /// The maximum number of unsent bytes for one member. A member who reads too slowly is disconnected: the room waits for no one.
     static let longestQueue = 256 * 1024
 
     func name(of channel: any Channel) -> String? { members[ObjectIdentifier(channel)]?.name }
@@ -29,7 +29,7 @@ final class Room {
         guard 1...32 ~= bytes.count, !bytes.contains(UInt8(ascii: ":")),
             let name = String(validating: bytes, as: UTF8.self)
         else { return .badName }
-        // As bytes: two names that look the same may differ.
+        // Names are compared as bytes: two names that look the same may differ.
         guard !members.values.contains(where: { $0.name.utf8.elementsEqual(bytes) }) else { return .taken }
         members[ObjectIdentifier(channel)] = Member(name: name, channel: channel)
         tellAll(Array("\(name) has joined".utf8))
@@ -47,7 +47,7 @@ final class Room {
         tellAll(Array("\(member.name) has left".utf8))
     }
 
-    /// Writes a line to everybody; who has too much waiting is not asked again.
+    /// Writes a line to all members, and disconnects those with too many unsent bytes.
     private func tellAll(_ line: [UInt8]) {
         for member in members.values {
             if member.channel.isWritable {

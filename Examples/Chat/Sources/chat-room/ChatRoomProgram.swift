@@ -1,6 +1,6 @@
 import ChatRoom
 
-/// `chat-room 4000`: the room on that port of 127.0.0.1.
+/// Runs a room on a port of 127.0.0.1: `chat-room 4000`.
 @main struct ChatRoomProgram {
     static func main() async throws {
         guard CommandLine.arguments.count == 2, let port = UInt16(CommandLine.arguments[1]) else {
@@ -8,7 +8,7 @@ import ChatRoom
             return
         }
         let server = try await ChatServer(port: Int(port))
-        print("listens on 127.0.0.1:\(server.port)")
+        print("listening on 127.0.0.1:\(server.port)")
         try await server.wait()
     }
 }

@@ -2,12 +2,12 @@ import ChatClient
 import Synchronization
 import TCPProbe
 
-/// `ChatClient` as a transport under test. What it would show is what it delivers: `Ada says hello`, and `* Ada has joined` of the room.
+/// `ChatClient` as a transport under test. It reports what a user would see: `Ada says hello`, and `* Ada has joined` for the room.
 final class ChatClientSubject: Transport {
     private let client: ChatClient
     private let isOurStop: IsOurStop
 
-    /// Whether the script has asked for the end.
+    /// Whether the script has asked the subject to stop.
     private final class IsOurStop: Sendable {
         let value = Atomic(false)
     }
@@ -43,7 +43,7 @@ final class ChatClientSubject: Transport {
 struct ChatClientFactory: TransportFactory {
     let reading: ChatClient.Reading
     var name: String { reading == .lines ? "chat-client" : "tutorial-client" }
-    /// What the scenarios may ask for.
+    /// The capabilities that the scenarios may require.
     let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop]
 
     func makeTransport(

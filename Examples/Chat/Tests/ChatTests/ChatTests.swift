@@ -2,7 +2,7 @@ import ChatClient
 import TCPProbe
 import Testing
 
-/// The scenarios of the client, with both ways to read.
+/// Runs the client's scenarios with both ways of reading.
 @Suite struct ChatTests {
     private static func cases() throws -> [ScenarioCase] {
         // Two folders above this file.
@@ -10,7 +10,7 @@ import Testing
         return try ScenarioCase.cases(in: "/\(package)/Scenarios/client")
     }
 
-    /// What the tutorial's client gets wrong.
+    /// The scenarios that the tutorial's client fails.
     private static let bugs: Set = [
         "character-in-two-segments", "colon-in-the-text", "long-message", "message-in-two-segments",
         "two-messages-in-one-segment",
@@ -22,7 +22,7 @@ import Testing
         #expect(outcome.verdict == .passed, "\(outcome)")
     }
 
-    /// A test that shows a bug is worth something only if it fails where the bug is.
+    /// A test that demonstrates a bug is worth something only if it fails when the bug is present.
     @Test(arguments: try cases())
     func theTutorialsClientFailsWhereItIsWrong(_ scenario: ScenarioCase) async {
         let outcome = await scenario.run(on: ChatClientFactory(reading: .eachReadIsAMessage))

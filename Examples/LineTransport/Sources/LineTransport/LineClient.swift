@@ -5,25 +5,25 @@ import Synchronization
 ///
 /// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
 public final class LineClient: Sendable {
-    /// Its events, reported one at a time on its thread.
+    /// An event; events are reported one at a time on the client's thread.
     public enum Event: Sendable, Equatable {
         case connected
-        /// Without its CRLF.
+        /// A line, without its CRLF.
         case line([UInt8])
-        /// The last event, with the bytes that were no complete line.
+        /// The last event, with the bytes of an incomplete line.
         case closed(Reason, rest: [UInt8])
     }
 
-    /// Why a connection has ended.
+    /// Why a connection ended.
     public enum Reason: Sendable, Equatable {
-        /// The peer has closed.
+        /// The peer closed the connection.
         case end
         /// ``LineClient/close()`` was called.
         case closed
         case reset, refused
         /// A line longer than the limit.
         case tooLong
-        /// The `errno` of another error; 0 for a name without an address.
+        /// Another error, with its `errno`; 0 for a name without an address.
         case failed(Int32)
     }
 
@@ -34,7 +34,7 @@ public final class LineClient: Sendable {
 
     private struct State {
         var phase = Phase.initial
-        /// Framed bytes that the kernel has not taken yet.
+        /// Framed bytes that the kernel has not accepted yet.
         var outgoing: [UInt8] = []
     }
 
@@ -46,7 +46,7 @@ public final class LineClient: Sendable {
     /// A byte in this pipe wakes the thread, to send or to close.
     private let pipe: (out: Int32, in: Int32)
 
-    /// - Parameter limit: the most bytes of a line without its CRLF; a longer line closes the connection.
+    /// - Parameter limit: the maximum number of bytes in a line, without its CRLF; a longer line closes the connection.
     public init(host: String, port: UInt16, limit: Int, handler: @escaping @Sendable (Event) -> Void) {
         self.host = host
         self.port = port
@@ -100,7 +100,7 @@ public final class LineClient: Sendable {
         wake()
     }
 
-    /// Closes when everything that was queued is written; reports no more lines.
+    /// Closes the connection once everything queued has been written; no more lines are reported.
     public func close() {
         let isOpen = state.withLock { state in
             defer { if state.phase == .open { state.phase = .closing } }
@@ -109,7 +109,7 @@ public final class LineClient: Sendable {
         if isOpen { wake() }
     }
 
-    /// A full pipe wakes the thread as well.
+    /// Wakes the thread. A failed write to a full pipe is harmless, because the thread wakes up anyway.
     private func wake() { _ = Glibc.write(pipe.in, [0], 1) }
 
     // MARK: The thread
@@ -164,7 +164,7 @@ public final class LineClient: Sendable {
         return addresses
     }
 
-    /// - Returns: `end` if it is connected, `closed` if it was closed meanwhile.
+    /// - Returns: `end` if the connection was established, `closed` if it was closed in the meantime.
     private func connect(_ socket: Int32, to address: Address) -> Reason {
         let code = address.bytes.withUnsafeBytes { bytes in
             Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
@@ -178,7 +178,7 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // The server may have reset the accepted connection already, which is no refusal.
+            // The server may already have reset the accepted connection, which is not a refusal.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
@@ -224,7 +224,7 @@ public final class LineClient: Sendable {
         return bytes.count <= limit || (bytes.count == limit + 1 && bytes.last == 13)
     }
 
-    /// Writes as much as the kernel takes.
+    /// Writes as much as the kernel accepts.
     private func write(_ socket: Int32) -> Reason? {
         state.withLock { state -> Reason? in
             if state.outgoing.isEmpty { return nil }

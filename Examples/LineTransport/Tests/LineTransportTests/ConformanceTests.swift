@@ -2,7 +2,7 @@ import TCPProbe
 import Testing
 
 @Suite struct ConformanceTests {
-    /// One test for each case of the suite; a failure has the text of the console.
+    /// Runs each case of the suite as a test; a failure shows the text that the console would print.
     @Test(arguments: try ScenarioCase.conformance())
     func conforms(_ scenario: ScenarioCase) async throws {
         let outcome = await scenario.run(on: LineClientFactory())

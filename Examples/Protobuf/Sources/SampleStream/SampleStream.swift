@@ -6,35 +6,35 @@ import SwiftProtobuf
 ///
 /// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
 public final class SampleStream: Sendable {
-    /// What it tells, one at a time.
+    /// An event that the stream reports; events are reported one at a time.
     public enum Event: Sendable {
         case connected
         /// A message, serialised again.
         case sample([UInt8])
-        /// The last one, with the bytes that were no whole message.
+        /// The last event, with the bytes of an incomplete message.
         case closed(Reason, rest: [UInt8])
     }
 
-    /// Why the stream has ended.
+    /// Why the stream ended.
     public enum Reason: Sendable {
-        /// The peer has closed; or we have.
+        /// The peer closed the connection, or ``SampleStream/close()`` was called.
         case end, closed
         case refused, reset
-        /// It is no message, or no length.
+        /// The bytes are not a valid message or length.
         case malformed(String)
         /// A message longer than the limit.
         case tooLong
         case other(String)
     }
 
-    /// Receives the events, on a thread of SwiftNIO.
+    /// Receives the events on a SwiftNIO thread.
     public typealias Handler = @Sendable (Event) -> Void
 
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
     private let start: EventLoopPromise<Void>
     private let channel: EventLoopFuture<any Channel>
 
-    /// - Parameter limit: the most bytes of a message.
+    /// - Parameter limit: the maximum number of bytes in a message.
     public init(host: String, port: Int, limit: Int, handler: @escaping Handler) {
         let loop = loop
         start = loop.makePromise(of: Void.self)
@@ -54,9 +54,9 @@ public final class SampleStream: Sendable {
     /// Begins to connect.
     public func open() { start.succeed() }
 
-    /// Sends what the bytes say, serialised again.
+    /// Parses the bytes and sends them, serialised again.
     ///
-    /// - Throws: they are no `Sample`.
+    /// - Throws: an error if the bytes are not a valid `Sample`.
     public func send(_ bytes: [UInt8]) throws {
         let body: [UInt8] = try Sample(serializedBytes: bytes).serializedBytes()
         channel.whenSuccess { channel in
@@ -72,7 +72,7 @@ public final class SampleStream: Sendable {
         }
     }
 
-    /// Ends it behind all that was sent; nothing more is told but the end.
+    /// Closes the connection after everything that was sent; only the end is still reported.
     public func close() {
         channel.whenSuccess { channel in channel.pipeline.fireUserInboundEventTriggered(SampleHandler.Close()) }
     }

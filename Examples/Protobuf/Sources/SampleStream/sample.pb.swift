@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The schema of docs/adapter-protocol.md. Sources/SampleStream/sample.pb.swift is made of it:
+/// The schema in docs/adapter-protocol.md. Sources/SampleStream/sample.pb.swift is generated from it:
 ///   protoc --swift_out=Sources/SampleStream --plugin=PATH/protoc-gen-swift sample.proto
 
 #if canImport(FoundationEssentials)
