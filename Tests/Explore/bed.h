@@ -1,5 +1,5 @@
-/* What the C programs of this folder share: a listener, a connection, and a send that is complete.
-   Nothing in here has a bug that was planted. */
+/* Code shared by the C programs in this folder: a listener, a connection, and a complete send.
+   Nothing here has a planted bug. */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static inline int connect_to(const char *port) {
     return fd;
 }
 
-/* 0, or -1 where the connection is gone. */
+/* Returns 0, or -1 if the connection is gone. */
 static inline int send_all(int fd, const void *data, size_t size) {
     for (const char *from = data; size > 0;) {
         ssize_t n = send(fd, from, size, MSG_NOSIGNAL);
@@ -54,7 +54,7 @@ static inline int send_all(int fd, const void *data, size_t size) {
 
 static inline int send_text(int fd, const char *text) { return send_all(fd, text, strlen(text)); }
 
-/* The next line with its LF, and a NUL behind it: its length; 0 where the input ends, also in the middle of a line; -1 for an error. */
+/* Reads the next line with its LF, and appends a NUL. Returns its length; 0 at the end of the input, even within a line; -1 for an error. */
 static inline ssize_t receive_line(int fd, char *line, size_t room) {
     for (size_t length = 0; length + 1 < room;) {
         ssize_t n = recv(fd, line + length, 1, 0);
@@ -66,7 +66,7 @@ static inline ssize_t receive_line(int fd, char *line, size_t room) {
     return 0;
 }
 
-/* Whether the program is to run without its bug. */
+/* Whether the program must run without its bug. */
 static int fixed;
 
 /* Whether the arguments are PORT, or PORT --fixed. */
@@ -76,7 +76,7 @@ static inline int has_port(int argc, char **argv) {
     return argc == 2 || fixed;
 }
 
-/* Serves the connections to the port, one after the other, without an end. */
+/* Serves the connections to the port one at a time, forever. */
 static inline int serve_each(int argc, char **argv, void (*serve)(int fd)) {
     if (!has_port(argc, argv)) return 2;
     int listener = listen_on(argv[1]);

@@ -1,6 +1,6 @@
-# Bug: the body of a request is what came with the end of its header; Content-Length is not read.
-# Why tests miss it: small requests leave in one segment, header and body together.
-# Connections are served one after the other.
+# Bug: the body of a request is whatever arrived together with the end of its header; Content-Length is ignored.
+# Why tests miss it: a small request is sent in one segment, header and body together.
+# Connections are served one at a time.
 import contextlib, re, socket, sys
 
 FIXED = "--fixed" in sys.argv

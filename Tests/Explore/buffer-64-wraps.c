@@ -1,6 +1,6 @@
-/* Bug: the read buffer has 64 bytes; a line that begins in it and is not whole at its end is dropped instead of moved to its front.
-   Why tests miss it: the buffer is empty again behind each request, and no request has 64 bytes.
-   Connections are served one after the other. */
+/* Bug: the read buffer has 64 bytes; an incomplete line at its end is dropped instead of being moved to the front.
+   Why tests miss it: the buffer is empty again after each request, and no request has 64 bytes.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-/* Bug: the sum of 16-bit words fills up each chunk of an odd size with a zero, not only the last one.
-   Why tests miss it: a single chunk is right, and so are cuts at even offsets.
-   Connections are served one after the other. A message is a length byte and so many bytes. */
+/* Bug: the sum of 16-bit words pads every chunk of an odd size with a zero, not only the last one.
+   Why tests miss it: a single chunk is handled correctly, and so are cuts at even offsets.
+   Connections are served one at a time. A message is a length byte and that many bytes. */
 #include "bed.h"
 
 static void serve(int fd) {

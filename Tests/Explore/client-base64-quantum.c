@@ -1,5 +1,5 @@
-/* Bug: base64 is decoded in each chunk by itself, and what is no whole group of four characters at its end is dropped.
-   Why tests miss it: one chunk, and a cut behind a whole group, are right.
+/* Bug: each chunk of base64 is decoded separately, and an incomplete group of four characters at its end is dropped.
+   Why tests miss it: a single chunk, or a cut after a complete group, is handled correctly.
    A client. */
 #include "bed.h"
 

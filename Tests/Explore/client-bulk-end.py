@@ -1,5 +1,5 @@
-# Bug: the CRLF behind a counted value is skipped without waiting for it: where it comes later, it stands before the next reply.
-# Why tests miss it: the CRLF leaves with the value.
+# Bug: the CRLF after a counted value is skipped only if it has already arrived; otherwise it ends up in front of the next reply.
+# Why tests miss it: the CRLF is sent together with the value.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv
@@ -10,7 +10,7 @@ data = b""
 def more():
     global data
     if not (part := conn.recv(4096)):
-        sys.exit("the server has closed")
+        sys.exit("the server closed the connection")
     data += part
 
 def get(key):

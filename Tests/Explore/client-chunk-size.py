@@ -1,5 +1,5 @@
-# Bug: the size of a chunk is read from what has come of its line, whether its CRLF has come or not.
-# Why tests miss it: the line with the size leaves with the chunk that it announces.
+# Bug: the size of a chunk is parsed from the received part of its line, even if the CRLF has not arrived.
+# Why tests miss it: the line with the size is sent together with the chunk.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv
@@ -13,7 +13,7 @@ def need(ready):
     global data
     while not ready():
         if not (part := conn.recv(4096)):
-            sys.exit("the server has closed")
+            sys.exit("the server closed the connection")
         data += part
 
 need(lambda: b"\r\n\r\n" in data)

@@ -1,6 +1,6 @@
-/* Bug: a CR at the end of a chunk is remembered; where the next byte is no LF it is content, and that byte too, without a look at
-   whether it is a CR that begins the line's end: CR | CR LF is not seen.
-   Why tests miss it: a line that ends in CR CR LF is rare, and the cut has to fall between the two CRs.
+/* Bug: a CR at the end of a chunk is remembered; if the next byte is not an LF, both are taken for content, even if that byte is a CR that
+   begins the line ending: CR | CR LF is missed.
+   Why tests miss it: a line that ends in CR CR LF is rare, and the cut must fall between the two CRs.
    A client. */
 #include "bed.h"
 

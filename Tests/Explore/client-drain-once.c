@@ -1,5 +1,5 @@
-/* Bug: the client waits for input, reads until the kernel has no more (EAGAIN), and takes that for the whole list.
-   Why tests miss it: a short list is there as a whole when the client wakes up.
+/* Bug: the client waits for input, reads until EAGAIN, and takes that for the whole list.
+   Why tests miss it: a short list has arrived completely by the time the client wakes up.
    A client. */
 #include "bed.h"
 

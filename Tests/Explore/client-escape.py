@@ -1,5 +1,5 @@
-# Bug: escapes are decoded in each chunk by itself: a backslash at the end of a chunk stays one.
-# Why tests miss it: it takes a cut exactly behind a backslash.
+# Bug: each chunk is unescaped separately: a backslash at the end of a chunk is kept as a literal backslash.
+# Why tests miss it: it takes a cut immediately after a backslash.
 import re, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,5 +1,5 @@
-# Bug: a single byte that comes between two other pieces of a line is taken for a heartbeat and dropped.
-# Why tests miss it: one cut never makes a piece of one byte in the middle, it takes two of them.
+# Bug: a single byte that arrives between two other pieces of a line is taken for a heartbeat and dropped.
+# Why tests miss it: one cut never creates a piece of one byte in the middle; it takes two.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

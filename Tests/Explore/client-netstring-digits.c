@@ -1,5 +1,5 @@
-/* Bug: the length of a netstring is read from the digits that have come, without waiting for the colon.
-   Why tests miss it: the digits leave together with what they count.
+/* Bug: the length of a netstring is parsed from the digits received so far, without waiting for the colon.
+   Why tests miss it: the digits are sent together with the text that they count.
    A client. */
 #include "bed.h"
 

@@ -1,5 +1,5 @@
-# Bug: the client takes what its first recv gives for the whole reply.
-# Why tests miss it: a reply of some bytes arrives in one recv.
+# Bug: the client takes the result of its first recv for the whole reply.
+# Why tests miss it: a short reply arrives in one recv.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,5 +1,5 @@
-# Bug: what arrives behind the status line, in the same recv, is thrown away with the buffer; the body is awaited for ever.
-# Why tests miss it: the server sends the status line first, and the body when it has it.
+# Bug: bytes that follow the status line in the same recv are discarded with the buffer, and the client waits forever for the body.
+# Why tests miss it: the server sends the status line first, and the body once it is available.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

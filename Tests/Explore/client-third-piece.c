@@ -1,5 +1,5 @@
-/* Bug: a reply that is not whole is completed by one more recv, and never by two.
-   Why tests miss it: it takes two cuts; a reply in two pieces is handled.
+/* Bug: an incomplete reply is completed by one more recv, never by two.
+   Why tests miss it: it takes two cuts; a reply in two pieces is handled correctly.
    A client. */
 #include "bed.h"
 

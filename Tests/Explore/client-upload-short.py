@@ -1,5 +1,5 @@
-# Bug: the client writes once to a non-blocking socket and does not look at how much of its upload the kernel has taken.
-# Why tests miss it: with a server that reads at once, and a large window, the kernel takes all of it.
+# Bug: the client writes once to a non-blocking socket and ignores how much of its upload the kernel accepted.
+# Why tests miss it: if the server reads at once and the window is large, the kernel accepts all of it.
 import socket, sys
 
 FIXED = "--fixed" in sys.argv

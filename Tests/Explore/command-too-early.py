@@ -1,6 +1,6 @@
-# Bug: a command is recognised as soon as the buffer begins with it, before its line has ended: STAT of STATUS.
+# Bug: a command is recognised as soon as the buffer begins with it, before its line has ended: STAT instead of STATUS.
 # Why tests miss it: STATUS arrives as a whole, and the longer word is tried first.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,6 +1,6 @@
-/* Bug: what is left behind a line is moved to the front of the buffer, but not if it is a single byte.
-   Why tests miss it: only a chunk that ends one byte behind a line's end leaves one byte.
-   Connections are served one after the other. */
+/* Bug: the bytes after a line are moved to the front of the buffer, except if there is only one.
+   Why tests miss it: only a chunk that ends one byte after a line ending leaves a single byte.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Control: nothing is planted here. A client of a server of lines; explore has to find nothing.
-# It reads whole lines in whatever pieces they come, a value by its count, and gives up after 10 s without a byte.
-# A server that is gone too early is told on stderr, and by the exit status 1.
+# Control: a client of a line server, without a planted bug; explore must find nothing.
+# It reads complete lines in any number of pieces and values by their count, and gives up after 10 s without a byte.
+# If the server closes too early, it prints an error to stderr and exits with status 1.
 import socket, sys
 
 class Lines:
@@ -9,7 +9,7 @@ class Lines:
 
     def more(self):
         if not (chunk := self.conn.recv(4096)):
-            raise EOFError("the server has closed")
+            raise EOFError("the server closed the connection")
         self.data += chunk
 
     def line(self):
@@ -31,7 +31,7 @@ try:
         conn.sendall(b"GET name\r\n")
         size = int(server.line().removeprefix("$"))
         print("name", server.value(size), flush=True)
-        server.value(2)  # the CRLF behind it
+        server.value(2)  # the CRLF after the value
         conn.sendall(b"QUIT\r\n")
         print("end", server.line(), flush=True)
 except (OSError, EOFError, ValueError) as error:

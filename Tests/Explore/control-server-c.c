@@ -1,6 +1,6 @@
-/* Control: nothing is planted here. A server of messages, each behind a length of two bytes; explore has to find nothing.
-   Several connections are served at once by one poll, at most 62. Each has one buffer that input is read into and replies are sent from,
-   so that a client that does not read its replies is not read either. */
+/* Control: a server for messages with a length prefix of two bytes, without a planted bug; explore must find nothing.
+   One poll loop serves up to 62 connections. Each has one buffer for both input and replies, so the server does not read from a client
+   that does not read its replies. */
 #include "bed.h"
 
 enum { MOST = 64, ROOM = 2048 };
@@ -14,13 +14,13 @@ struct peer {
 static struct pollfd set[MOST];
 static struct peer peers[MOST];
 
-/* Answers each whole message, as long as there is room for the reply. */
+/* Answers each complete message, as long as there is room for the reply. */
 static void answer(struct peer *p) {
     size_t at = 0;
     while (p->got - at >= 2) {
         size_t size = (size_t)p->in[at] << 8 | p->in[at + 1];
         if (size > ROOM - 2) {
-            p->ended = 1; /* larger than we take */
+            p->ended = 1; /* larger than the limit */
             at = p->got;
             break;
         }
@@ -34,7 +34,7 @@ static void answer(struct peer *p) {
     p->got -= at;
 }
 
-/* 0 where the connection is over. */
+/* Returns 0 if the connection has ended. */
 static int work(int fd, struct peer *p) {
     if (!p->ended && p->got < ROOM) {
         ssize_t n = recv(fd, p->in + p->got, ROOM - p->got, 0);

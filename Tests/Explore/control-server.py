@@ -1,6 +1,6 @@
-# Control: nothing is planted here. A server of lines that end in CRLF or LF; explore has to find nothing.
-# Each connection has a thread of its own. A line has at most 1000 bytes; characters are decoded when their line is whole;
-# what has no line's end when the input ends is no command. QUIT is obeyed in its turn.
+# Control: a server for lines that end in CRLF or LF, without a planted bug; explore must find nothing.
+# Each connection has its own thread. A line has at most 1000 bytes; characters are decoded once their line is complete;
+# an unterminated line at the end of the input is not a command. QUIT is handled in order.
 import contextlib, socket, sys, threading
 
 LIMIT = 1000
@@ -29,7 +29,7 @@ def serve(conn):
             text = line.decode("utf-8", errors="replace")
             conn.sendall(f"250 {len(text)} {text[::-1]}\r\n".encode())
         conn.shutdown(socket.SHUT_WR)
-        conn.settimeout(2)  # what the client still sends is read, so that the answer is not lost to an RST
+        conn.settimeout(2)  # the rest of the input is read, so that an RST does not destroy the answer
         with contextlib.suppress(TimeoutError):
             while conn.recv(4096):
                 pass

@@ -1,6 +1,6 @@
-/* Bug: a command has ended where a chunk ends in CR LF: its two bytes are looked for in one chunk only.
-   Why tests miss it: a single cut leaves the two together, unless it falls exactly between them.
-   Connections are served one after the other. A command that does not end is refused after 300 ms. */
+/* Bug: a command ends when a chunk ends in CR LF, and the two bytes are searched for in a single chunk only.
+   Why tests miss it: a cut leaves the two bytes together, unless it falls exactly between them.
+   Connections are served one at a time. A command that does not end is refused after 300 ms. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Bug: the end of a mail, CRLF dot CRLF, is searched in the last two chunks: spread over three it is not found.
-# Why tests miss it: whoever cuts once tests that the search goes over the border of two chunks.
-# Connections are served one after the other. A mail that has not ended after 300 ms is refused.
+# Bug: the end of a mail, CRLF dot CRLF, is searched for in the last two chunks only: if it is spread over three, it is missed.
+# Why tests miss it: a test with one cut only shows that the search crosses the boundary between two chunks.
+# Connections are served one at a time. A mail that has not ended after 300 ms is refused.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

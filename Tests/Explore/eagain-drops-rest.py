@@ -1,6 +1,6 @@
-# Bug: a non-blocking send that the kernel refuses (EAGAIN) is skipped, and its line is never sent.
-# Why tests miss it: with a reader that keeps up and a large window the kernel takes every line.
-# Connections are served one after the other.
+# Bug: if a non-blocking send fails with EAGAIN, it is skipped, and its line is never sent.
+# Why tests miss it: with a fast reader and a large window, the kernel accepts every line.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,6 +1,6 @@
-# Bug: reads until nothing is left; where the input ends there, what was read in the same round is not answered.
-# Why tests miss it: the FIN comes behind the last command, in a segment of its own, when that has been answered.
-# Connections are served one after the other. Each line is answered by its length.
+# Bug: reads until no bytes are left; if the input ends there, the bytes read in the same round are not answered.
+# Why tests miss it: the FIN follows the last command in a separate segment, after the command has been answered.
+# Connections are served one at a time. Each line is answered with its length.
 import select
 import socket
 import sys

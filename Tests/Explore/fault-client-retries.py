@@ -1,5 +1,5 @@
-# Bug: a client whose connection is lost before it has its answer connects again at once, for ever, without a pause.
-# Why tests miss it: a server that answers gives it no reason to come back.
+# Bug: a client whose connection is lost before it has received the answer reconnects forever without any delay.
+# Why tests miss it: a server that answers gives it no reason to reconnect.
 import socket, sys
 
 while True:

@@ -1,4 +1,4 @@
-# Bug: an empty recv, the server's FIN, is taken for `nothing yet`: the client asks again at once, for ever, at 100 % CPU.
+# Bug: an empty recv, the server's FIN, is taken for `nothing yet`: the client reads again at once, forever, at 100 % CPU.
 # Why tests miss it: a server that answers before it closes never leaves the client with half an answer.
 import socket, sys
 

@@ -1,6 +1,6 @@
-/* Bug: the way out of a connection that was reset has no close: each one leaves a descriptor open.
-   Why tests miss it: a client that ends by QUIT or FIN takes the other way out.
-   Connections are served one after the other. */
+/* Bug: the code path for a reset connection lacks a close: each reset leaks a descriptor.
+   Why tests miss it: a client that ends with QUIT or FIN takes the other path.
+   Connections are served one at a time. */
 #include "bed.h"
 
 int main(int argc, char **argv) {

@@ -1,6 +1,6 @@
-/* Bug: the 4 MiB of a session are freed by QUIT alone; a client that leaves without it leaves them behind.
-   Why tests miss it: a polite client says QUIT.
-   Connections are served one after the other. */
+/* Bug: the 4 MiB of a session are freed only by QUIT; a client that leaves without it leaks them.
+   Why tests miss it: a polite client sends QUIT.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

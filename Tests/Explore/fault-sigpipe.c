@@ -1,6 +1,6 @@
-/* Bug: the server writes without MSG_NOSIGNAL and without a look at errors: a client that resets ends it by SIGPIPE.
-   Why tests miss it: a client that stays until it has its answer never makes a write fail.
-   Connections are served one after the other. It ticks ten times, every 20 ms. */
+/* Bug: the server writes without MSG_NOSIGNAL and ignores errors: a client that resets kills it with SIGPIPE.
+   Why tests miss it: if the client stays until it has its answer, no write ever fails.
+   Connections are served one at a time. It ticks ten times, every 20 ms. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,5 +1,5 @@
-# Bug: a connection whose peer has sent FIN stays registered, is readable for ever, and the loop spins at 100 % CPU.
-# Why tests miss it: a client says QUIT, and the server closes first.
+# Bug: a connection whose peer has sent FIN stays registered and remains readable, so the loop spins at 100 % CPU.
+# Why tests miss it: a client sends QUIT, and the server closes first.
 # Several connections are served at once.
 import selectors, socket, sys
 
@@ -17,7 +17,7 @@ while True:
             try:
                 conn.sendall(b"220 ready\r\n")
             except ConnectionError:
-                pass  # already reset: recv says so
+                pass  # already reset: recv reports it
             continue
         lost = False
         try:
@@ -29,7 +29,7 @@ while True:
                 conn.sendall(b"250 " + line + b"\r\n")
         except ConnectionError:
             lost = True
-        if lost:  # has to hold where recv has given nothing, too
+        if lost:  # must also hold if recv returned nothing
             selector.unregister(conn)
             del buffers[conn]
             conn.close()

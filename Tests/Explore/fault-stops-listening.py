@@ -1,6 +1,6 @@
-# Bug: the exception of a connection that was reset ends the thread that accepts; the program stays, and refuses everyone.
-# Why tests miss it: an orderly end of a connection raises nothing.
-# Connections are served one after the other.
+# Bug: the exception of a reset connection ends the accepting thread; the program keeps running, but refuses all connections.
+# Why tests miss it: a connection that is closed normally raises no exception.
+# Connections are served one at a time.
 import socket, sys, threading
 
 def accept():

@@ -1,6 +1,6 @@
-# Bug: one line is handled for each recv, also where the buffer holds two of them: the second one waits for more input.
-# Why tests miss it: a client that sends a line at a time gets an answer to each.
-# Connections are served one after the other.
+# Bug: only one line is handled per recv, even if the buffer holds two: the second one waits for more input.
+# Why tests miss it: a client that sends one line at a time gets an answer to each.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

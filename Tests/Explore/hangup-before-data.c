@@ -1,6 +1,6 @@
-/* Bug: the peer's FIN is looked at before the data: what came with it, and is unread, is lost.
-   Why tests miss it: a server that is idle reads the last command before the FIN comes. It has to be busy with a slow reader.
-   Connections are served one after the other. The commands are BIG and END. POLLRDHUP is Linux's. */
+/* Bug: the peer's FIN is checked before the data: unread bytes that arrived with it are lost.
+   Why tests miss it: an idle server reads the last command before the FIN arrives. It must be busy with a slow reader.
+   Connections are served one at a time. The commands are BIG and END. POLLRDHUP exists only on Linux. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Bug: the empty line that ends the header is searched in the last chunk only, not in all that has come.
+# Bug: the empty line that ends the header is searched for only in the last chunk, not in everything received.
 # Why tests miss it: a request without a body is one segment, and most cuts leave the four bytes together.
-# Connections are served one after the other. It answers a request that was not whole by 400.
+# Connections are served one at a time. An incomplete request is answered with 400.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

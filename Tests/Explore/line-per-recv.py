@@ -1,6 +1,6 @@
-# Bug: each recv is taken for one whole line.
+# Bug: each recv is taken for one complete line.
 # Why tests miss it: a short line that is sent at once arrives in one recv.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

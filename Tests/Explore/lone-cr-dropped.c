@@ -1,6 +1,6 @@
-/* Bug: a CR at the end of a chunk is dropped, as half of a CRLF whose LF ends the line; but it may be content.
-   Why tests miss it: a CR inside of a line is rare, and a chunk has to end behind it.
-   Connections are served one after the other. */
+/* Bug: a CR at the end of a chunk is dropped as the first half of a CRLF; but it may be content.
+   Why tests miss it: a CR inside a line is rare, and a chunk must end after it.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

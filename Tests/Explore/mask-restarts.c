@@ -1,6 +1,6 @@
-/* Bug: the four bytes of a mask are applied from the first one again in each chunk.
-   Why tests miss it: a short message is one chunk, and a cut at a multiple of four does no harm.
-   Connections are served one after the other. A message is a length byte, four bytes of mask, and the masked text. */
+/* Bug: the four bytes of the mask restart from the first one in each chunk.
+   Why tests miss it: a short message is one chunk, and a cut at a multiple of four is harmless.
+   Connections are served one at a time. A message is a length byte, a mask of four bytes, and the masked text. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Bug: CRLF, CR and LF all become LF, but in each chunk by itself: a CRLF between two chunks becomes two line ends.
-# Why tests miss it: a chunk ends behind a whole CRLF, or inside of a word.
-# Connections are served one after the other.
+# Bug: CRLF, CR and LF all become LF, but in each chunk separately: a CRLF split over two chunks becomes two line endings.
+# Why tests miss it: a chunk usually ends after a complete CRLF, or inside a word.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,6 +1,6 @@
 # Bug: a recv of a single byte is taken for a keepalive and dropped.
 # Why tests miss it: no client sends a single byte, unless TCP cuts its data there.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

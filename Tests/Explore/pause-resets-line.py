@@ -1,6 +1,6 @@
 # Bug: a line that has not ended after 20 ms is dropped, as if a new one began then.
-# Why tests miss it: on one machine the pieces of a line are never 20 ms apart.
-# Connections are served one after the other.
+# Why tests miss it: within one machine, the pieces of a line are never 20 ms apart.
+# Connections are served one at a time.
 import contextlib, select, socket, sys
 
 FIXED = "--fixed" in sys.argv

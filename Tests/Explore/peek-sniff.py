@@ -1,6 +1,6 @@
-# Bug: the protocol is told from the first bytes by one peek: fewer than four bytes are taken for the old protocol.
-# Why tests miss it: a client's first segment holds its whole first message.
-# Connections are served one after the other.
+# Bug: one peek at the first bytes determines the protocol: fewer than four bytes are taken for the old protocol.
+# Why tests miss it: a client's first segment contains its whole first message.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

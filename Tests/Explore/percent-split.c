@@ -1,10 +1,10 @@
-/* Bug: %41 is decoded where all three bytes are in the same chunk; else they stay as they are.
-   Why tests miss it: it takes a cut inside of an escape.
-   Connections are served one after the other. */
+/* Bug: %41 is decoded only if all three bytes are in the same chunk; otherwise they are left unchanged.
+   Why tests miss it: it takes a cut inside an escape.
+   Connections are served one at a time. */
 #include "bed.h"
 #include <ctype.h>
 
-/* Decodes a whole line in its place, and returns its length. */
+/* Decodes a complete line in place, and returns its length. */
 static size_t decoded(char *line, size_t length) {
     size_t to = 0;
     for (size_t i = 0; i < length; i++) {

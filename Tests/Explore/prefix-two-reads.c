@@ -1,6 +1,6 @@
-/* Bug: where the four bytes of a length are not there at once, one more recv is believed to give the others.
-   Why tests miss it: it takes two cuts inside of the four bytes; a single one is handled.
-   Connections are served one after the other. */
+/* Bug: if the four bytes of a length have not all arrived, one more recv is expected to return the others.
+   Why tests miss it: it takes two cuts inside the four bytes; a single one is handled correctly.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

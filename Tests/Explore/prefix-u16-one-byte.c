@@ -1,6 +1,6 @@
-/* Bug: recv of the two bytes of a length may give one; that is taken for the end of the connection.
-   Why tests miss it: the two bytes leave together with the message.
-   Connections are served one after the other. */
+/* Bug: a recv of a length's two bytes may return one, which is taken for the end of the connection.
+   Why tests miss it: the two bytes are sent together with the message.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Bug: recv(4) is believed to give the four bytes of the length; fewer of them end the program with an exception.
+# Bug: recv(4) is expected to return all four bytes of the length; with fewer, the program ends with an exception.
 # Why tests miss it: a length is sent together with its body.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import contextlib, socket, struct, sys
 
 FIXED = "--fixed" in sys.argv

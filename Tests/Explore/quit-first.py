@@ -1,6 +1,6 @@
-# Bug: QUIT is looked for anywhere in the buffer and obeyed at once: a command before it in the same segment is lost.
-# Why tests miss it: a client that is used by hand sends QUIT by itself.
-# Connections are served one after the other.
+# Bug: QUIT is searched for anywhere in the buffer and obeyed at once: a command before it in the same segment is lost.
+# Why tests miss it: a client that is operated by hand sends QUIT separately.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

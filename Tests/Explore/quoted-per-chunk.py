@@ -1,6 +1,6 @@
-# Bug: whether a blank stands inside quotes is forgotten at the end of a chunk.
-# Why tests miss it: it takes a cut inside of quotes, with a blank or the closing quote behind it.
-# Connections are served one after the other.
+# Bug: the state of being inside quotes is lost at the end of a chunk.
+# Why tests miss it: it takes a cut inside quotes, followed by a space or the closing quote.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

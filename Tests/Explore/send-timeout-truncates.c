@@ -1,6 +1,6 @@
-/* Bug: a send that makes no progress for 50 ms is given up: a slow reader gets the beginning of the reply and a clean end.
-   Why tests miss it: a reader that keeps up never makes the server wait.
-   Connections are served one after the other. */
+/* Bug: a send that makes no progress for 50 ms is abandoned: a slow reader gets the beginning of the reply and a clean end.
+   Why tests miss it: a fast reader never makes the server wait.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-/* Bug: a message is read in blocks of 16 bytes, and a block that is not full is believed to be its end.
-   Why tests miss it: all of the message is there when it is read, and its last block is not full.
-   Connections are served one after the other. */
+/* Bug: a message is read in blocks of 16 bytes, and a block that is not full is taken for the last one.
+   Why tests miss it: the whole message has arrived when it is read, and only its last block is not full.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-/* Bug: the result of a send on a non-blocking socket is ignored, so that what the kernel did not take is lost.
-   Why tests miss it: with a reader that keeps up, and a large window, the kernel takes the whole reply.
-   Connections are served one after the other. */
+/* Bug: the result of a send on a non-blocking socket is ignored, so bytes that the kernel did not accept are lost.
+   Why tests miss it: with a fast reader and a large window, the kernel accepts the whole reply.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

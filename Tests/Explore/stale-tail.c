@@ -1,7 +1,7 @@
-/* Bug: the chunk buffer is used as a string, and is cleared for each line, not for each recv: a chunk that is shorter than the one
-   before it gets that one's tail.
-   Why tests miss it: a line in one chunk is right, and so is one whose first piece is not longer than the second.
-   Connections are served one after the other. */
+/* Bug: the chunk buffer is used as a string, but cleared for each line instead of for each recv: a chunk that is shorter than the previous
+   one gets that one's tail.
+   Why tests miss it: a line in one chunk is handled correctly, and so is one whose first piece is not longer than the second.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,9 +1,9 @@
-# Bugs of what a key-value server remembers, chosen by the second argument; with --fixed there is none.
+# Bugs in the state of a key-value server, selected by the second argument; with --fixed there are none.
 #   overwrite  a value that is set again keeps its first value
 #   count      a key that is deleted is still counted
-#   clients    the user name of the last client to log in is that of all clients
-#   order      a slow reply is overtaken by the fast one of the command after it
-# Why tests miss them: each command by itself is answered correctly.
+#   clients    the user name of the last client to log in applies to all clients
+#   order      the fast reply to the next command overtakes a slow reply
+# Why tests miss them: each command on its own is answered correctly.
 import socket, sys, threading
 
 BUG = "" if "--fixed" in sys.argv else sys.argv[2]
@@ -11,7 +11,7 @@ store, deleted, names = {}, [], {}
 
 
 def answer(client, words):
-    """The reply to a command, and whether it takes a while."""
+    """Returns the reply to a command, and whether it is slow."""
     match words:
         case ["SET", key, value]:
             if BUG != "overwrite" or key not in store:

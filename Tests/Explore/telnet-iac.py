@@ -1,6 +1,6 @@
-# Bug: the doubled byte 0xFF of telnet becomes one in each chunk by itself: a pair that is cut stays two bytes.
+# Bug: telnet's doubled byte 0xFF is reduced to one in each chunk separately: a pair that is cut remains two bytes.
 # Why tests miss it: it takes a cut between two equal bytes of binary data.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

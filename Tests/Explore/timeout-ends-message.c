@@ -1,6 +1,6 @@
 /* Bug: a receive timeout of 20 ms in the middle of a message is taken for its end.
-   Why tests miss it: on one machine the pieces of a message are never 20 ms apart.
-   Connections are served one after the other. */
+   Why tests miss it: within one machine, the pieces of a message are never 20 ms apart.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,5 +1,5 @@
-# Bug: what one read of a TLS connection returns is the whole reply: a reply of two records is cut short.
-# Why tests miss it: a server that writes its reply at once makes one record of it, however TCP cuts that.
+# Bug: one read of a TLS connection is taken for the whole reply: a reply in two records is truncated.
+# Why tests miss it: a server that writes its reply at once creates one record, however TCP cuts it.
 import socket, ssl, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,6 +1,6 @@
-/* Bug: the pieces of a line are kept in a table of two; a third piece takes the place of the second.
-   Why tests miss it: a single cut makes two pieces.
-   Connections are served one after the other. */
+/* Bug: the pieces of a line are kept in a table of two; a third piece replaces the second.
+   Why tests miss it: a single cut creates two pieces.
+   Connections are served one at a time. */
 #include "bed.h"
 
 static void serve(int fd) {

@@ -1,6 +1,6 @@
-# Bug: each chunk is decoded by itself, and a character that is cut becomes U+FFFD.
+# Bug: each chunk is decoded separately, and a character that is cut becomes U+FFFD.
 # Why tests miss it: characters are short, and a chunk rarely ends inside one.
-# Connections are served one after the other.
+# Connections are served one at a time.
 import codecs, contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv

@@ -1,12 +1,12 @@
-# Bug: the first bytes of a character that is cut are kept, but only until the next chunk, which has to complete it.
-# Why tests miss it: a character is rarely cut, and a single cut is handled.
-# Connections are served one after the other.
+# Bug: the first bytes of a character that is cut are kept, but the next chunk must complete it.
+# Why tests miss it: a character is rarely cut, and a single cut is handled correctly.
+# Connections are served one at a time.
 import contextlib, socket, sys
 
 FIXED = "--fixed" in sys.argv
 
 def split(data):
-    """What can be decoded of the data, and the bytes of a character at its end that is not whole."""
+    """Returns the decodable part of the data, and the bytes of an incomplete character at its end."""
     try:
         return data.decode(), b""
     except UnicodeDecodeError as error:
@@ -23,7 +23,7 @@ while True:
             part, rest = split(rest + chunk)
             text += part
             if whole and rest and not FIXED:
-                rest = b""  # two chunks did not make a character
+                rest = b""  # two chunks did not complete a character
             while "\r\n" in text:
                 line, text = text.split("\r\n", 1)
                 conn.sendall(f"250 {line}\r\n".encode())

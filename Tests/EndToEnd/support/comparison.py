@@ -58,7 +58,7 @@ def difference(expected, actual):
     """Returns None if `actual` matches `expected`, otherwise a diff of both."""
     wanted = [normalised(line) for line in _lines(expected)]
     got = [normalised(line) for line in _lines(actual)]
-    # With a line that stands for any number of others, there is nothing to sort.
+    # A `...` line stands for any number of lines, so the lines can't be sorted.
     if "..." not in wanted:
         (wanted, got) = (_ordered(wanted), _ordered(got))
     # The numbers of lines of `got` that may have been consumed after each wanted line: at most a few hundred, so a set is fast enough.

@@ -14,7 +14,7 @@ NOT_RUN = ("make", "git", "sudo", "cd", "swift", "apt-get", "brew")
 
 
 class Block:
-    """A fenced block: the words after its opening fence, its lines, and the number of the first one."""
+    """A fenced block: the words after its opening fence, its lines, and the number of the first line."""
 
     def __init__(self, words, number):
         self.words = words
@@ -85,11 +85,11 @@ def run(path, tool, root, update=False):
     return outcome
 
 
-# What the tool prints if a busy machine kept it from judging, so that the case must be run again. This is done automatically.
+# The tool prints this if a busy machine prevented a judgement. The case is then run again automatically.
 STANDSTILL = "the harness itself stood still"
 MOST_STANDSTILLS = 20
-# The number of runs for other differences: a document shows output without delays, but two segments that a busy machine delivers together
-# are one read.
+# The number of runs for other differences: documents show output without delays, but a busy machine may deliver two segments together,
+# which makes them one read.
 MOST_OTHERS = 3
 # The time limit of a block's commands in seconds; an idle machine needs a tenth of it.
 PATIENCE = 1200
@@ -100,7 +100,7 @@ def scenario(block, where, work, can_capture, outcome):
     if "fragment" in block.words:
         return
     if not any(line.startswith("scenario ") for line in block.lines):
-        outcome.problems.append(f"{where}: this is no whole scenario: mark the block `scn fragment`")
+        outcome.problems.append(f"{where}: not a complete scenario: mark the block `scn fragment`")
         return
     name = block.name or f"example-{block.number}.scn"
     if not block.name:
@@ -143,7 +143,7 @@ def console(block, where, work, can_capture, outcome):
         elif commands:
             commands[-1][1].append(line)
         elif line.strip():
-            outcome.problems.append(f"{where}: the first line is no command (`$ …`)")
+            outcome.problems.append(f"{where}: the first line is not a command (`$ …`)")
             return
     mark = "==end of the command=="
     program = ""
@@ -163,7 +163,7 @@ def console(block, where, work, can_capture, outcome):
 
 
 def compare(where, commands, printed, can_capture):
-    """Returns the block renewed with the actual output, and its differences from the expected output."""
+    """Returns the block with the actual output, and its differences from the expected output."""
     renewed, problems = [], []
     for (command, expected), actual in zip(commands, printed):
         renewed.append("$ " + command)
@@ -171,13 +171,13 @@ def compare(where, commands, printed, can_capture):
             renewed += expected
             continue
         if not can_capture:
-            if re.search(r"\| head\b", command):  # it counts the note as well
+            if re.search(r"\| head\b", command):  # the limit includes the note
                 renewed += expected
                 continue
             actual = without_note(actual, expected)
         diff = comparison.difference("\n".join(expected), actual)
         if diff is not None:
-            problems.append(f"{where}: `{command}` prints something else:\n{diff}")
+            problems.append(f"{where}: `{command}` printed different output:\n{diff}")
         renewed += expected if diff is None else actual.rstrip().split("\n")
     return renewed, problems
 
@@ -200,5 +200,5 @@ def shell(work, program):
             ["bash", "-c", program], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
     except subprocess.TimeoutExpired as error:
-        return -1, (error.stdout or b"").decode("utf-8", "replace") + f"\n(it did not end within {PATIENCE} s)\n"
+        return -1, (error.stdout or b"").decode("utf-8", "replace") + f"\n(the command did not end within {PATIENCE} s)\n"
     return done.returncode, done.stdout.decode("utf-8", "replace")

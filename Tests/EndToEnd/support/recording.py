@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records the conversation of a client and a server, and runs the recorded scenario against the same programs.
 
-    recording.py TOOL FILE.scn --server COMMAND --client COMMAND [options] [-- options of record]
+    recording.py TOOL FILE.scn --server COMMAND --client COMMAND [options] [-- options for record]
 
-`{port}` in a command is the port that the program serves or connects to. Prints the tool's output and the scenario. With --as both and
-client the scenario is run against the same server, with --as server the same client is run against the scenario. Exit status 0 if
+`{port}` in a command is the port that the program serves or connects to. Prints the tool's output and the scenario. With --as both or
+client, the scenario is run against the same server; with --as server, the same client is run against the scenario. The exit status is 0 if
 everything was as expected.
 """
 import argparse
@@ -49,7 +49,7 @@ def announced_port(process):
     """Returns the port in the line `listening on 127.0.0.1:7000, forwarding to …`."""
     line = process.stderr.readline()
     if "listening on" not in line:
-        sys.exit(f"it does not listen: {line}")
+        sys.exit(f"the recorder does not listen: {line}")
     return int(line.split(",")[0].rsplit(":", 1)[1])
 
 
@@ -123,8 +123,8 @@ def main():
     parser.add_argument("--client", required=True)
     parser.add_argument("--as", dest="role", default="client")
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--capture", action="store_true", help="from a capture, not live")
-    parser.add_argument("--keys", action="store_true", help="with the secrets that the client wrote")
+    parser.add_argument("--capture", action="store_true", help="record from a capture, not live")
+    parser.add_argument("--keys", action="store_true", help="use the TLS secrets that the client wrote")
     own, extra = sys.argv[1:], []
     if "--" in own:
         own, extra = own[:own.index("--")], own[own.index("--") + 1:]

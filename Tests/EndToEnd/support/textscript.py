@@ -14,9 +14,9 @@ FILE = re.compile(r"^-- (.+) --$")
 CANCELLED = 77
 # A test's `timeout` is its duration on an idle machine; the factor only ends a test that would otherwise never end.
 PATIENCE = 10
-# What the tool prints of a case that can't be judged because the machine stopped the tool.
+# The tool prints this for a case that can't be judged because the machine stopped the tool.
 STANDSTILL = re.compile(r"(the harness itself|the thread of a link|a worker of \w+) stood still for [^,]*")
-# The number of times that a command is run if each run met a standstill.
+# The maximum number of runs of a command if each run meets a standstill.
 ATTEMPTS = 3
 
 
@@ -104,7 +104,7 @@ def run(path, tool):
 def perform(command, script, work, deadline, outcome):
     """Runs one command; returns false if the test can't continue.
 
-    A case that the machine has stopped is inconclusive, rightly, and proves nothing: the command is run again. This is not done if a
+    If the machine stopped a case, the case is rightly inconclusive and proves nothing, so the command is run again. This is not done if a
     test expects such a result, or sends signals.
     """
     for attempt in range(ATTEMPTS):
@@ -134,7 +134,7 @@ def perform_once(command, script, work, deadline, outcome):
         try:
             out, err = process.communicate(timeout=5)
         except subprocess.TimeoutExpired:
-            out, err = b"", b"(something that was left behind holds the output open)"
+            out, err = b"", b"(a process that was left behind holds the output open)"
     stop.set()
     signals.join()
     texts = {"stdout": out.decode("utf-8", "replace"), "stderr": err.decode("utf-8", "replace")}
@@ -170,7 +170,7 @@ def shortened(text):
     lines = text.splitlines(keepends=True)
     others = [line for line in lines if not line.startswith("passed ")]
     if len(lines) - len(others) > 3:
-        text = f"[{len(lines) - len(others)} lines of passed cases left out]\n" + "".join(others)
+        text = f"[{len(lines) - len(others)} lines of passed cases omitted]\n" + "".join(others)
     return text if len(text) < 20000 else text[:20000] + "\n[cut]\n"
 
 

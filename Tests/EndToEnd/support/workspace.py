@@ -1,4 +1,4 @@
-"""A test's private folder and environment, the needs that this machine meets, and what a test leaves behind."""
+"""A test's private folder and environment, the requirements that this machine meets, and what a test leaves behind."""
 import ctypes
 import importlib.util
 import os
@@ -15,7 +15,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-
 
 
 class Workspace:
-    """A fresh folder; `close` reports what is left of the test, and removes it."""
+    """A fresh folder; `close` reports what a test has left behind, and removes the folder."""
 
     def __init__(self, tool):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -49,7 +49,7 @@ class Workspace:
             os.chmod(path, 0o755)
 
     def unmet(self, need):
-        """Returns why a need is not met here; None if it is met."""
+        """Returns why a requirement is not met here, or None if it is met."""
         if need.startswith("command "):
             name = need.removeprefix("command ")
             return None if shutil.which(name) else f"{name} is not installed"
@@ -72,19 +72,19 @@ class Workspace:
             except OSError as error:
                 return f"no IPv6: {error.strerror}"
         if need == "isolation":
-            return self._try(NOBODY + ["unshare", "-Urn", "true"], "no namespaces for users")
+            return self._try(NOBODY + ["unshare", "-Urn", "true"], "user namespaces are not available")
         if need == "network":
             change = "echo 32768 60999 > /proc/sys/net/ipv4/ip_local_port_range"
-            return self._try(["unshare", "-n", "sh", "-c", change], "no network namespaces that can be changed")
+            return self._try(["unshare", "-n", "sh", "-c", change], "network namespaces can't be changed")
         if need == "mounts":
-            return self._try(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"], "no private mounts")
+            return self._try(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"], "private mounts are not available")
         if need == "nobody":
             if os.geteuid() != 0 or not shutil.which("setpriv"):
-                return "needs root and setpriv, to start the tool without privilege"
+                return "needs root and setpriv to start the tool without privileges"
             copy = os.path.join(self.path, "tool")
             shutil.copyfile(self.tool, copy)
             os.chmod(copy, 0o755)
-            return self._try(NOBODY + [copy, "--version"], "the tool can't be started without privilege")
+            return self._try(NOBODY + [copy, "--version"], "the tool can't be started without privileges")
         raise ValueError(f"unknown need: {need}")
 
     def _try(self, command, reason):
@@ -108,7 +108,7 @@ class Workspace:
             time.sleep(0.01)
             left = children()
         for pid, words in left:
-            problems.append(f"a process is left behind: {words} (pid {pid})")
+            problems.append(f"a process was left behind: {words} (pid {pid})")
             for victim in (pid, -pid):
                 try:
                     os.kill(victim, signal.SIGKILL)
@@ -116,7 +116,7 @@ class Workspace:
                     pass
         reap()
         for name in sorted(os.listdir(self.temporary)):
-            problems.append(f"something is left in TMPDIR: {name}")
+            problems.append(f"a file was left in TMPDIR: {name}")
         shutil.rmtree(self.path, ignore_errors=True)
         return problems
 
