@@ -1,5 +1,6 @@
 import CShims
 import Glibc
+import ProbeBase
 package import ProbeSystem
 package import ProbeTransport
 
