@@ -70,14 +70,14 @@ struct WebSocketTests {
             (WebSocketFrame.close(1000), nil), (.close(nil), nil), (.close(1000, Array("é".utf8)), nil),
             (.close(4999), nil), (.close(1004), "the code 1004"), (.close(1005), "the code 1005"),
             (.close(1006), "the code 1006"), (.close(1015), "the code 1015"), (.close(999), "the code 999"),
-            (.close(1016), "the code 1016"), (.close(5000), "the code 5000"), (.close(1000, [0xC3]), "no UTF-8"),
-            (WebSocketFrame(8, [3]), "one byte"), (WebSocketFrame(9, [UInt8](repeating: 0, count: 126)), "125 at most"),
+            (.close(1016), "the code 1016"), (.close(5000), "the code 5000"), (.close(1000, [0xC3]), "not valid UTF-8"),
+            (WebSocketFrame(8, [3]), "one byte"), (WebSocketFrame(9, [UInt8](repeating: 0, count: 126)), "at most 125"),
             (WebSocketFrame(11, []), "a reserved opcode"), (WebSocketFrame(0, []), nil),
         ] as [(WebSocketFrame, String?)])
     func whatIsForbidden(_ frame: WebSocketFrame, _ what: String?) {
         let said = frame.violation(isOfClient: false)
         if let what { #expect(said?.contains(what) == true, "\(said ?? "nothing")") } else { #expect(said == nil) }
-        #expect(frame.violation(isOfClient: true)?.contains("unmasked") == true)
+        #expect(frame.violation(isOfClient: true)?.contains("was not masked") == true)
     }
 
     // MARK: The opening handshake

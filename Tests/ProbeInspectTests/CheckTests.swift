@@ -157,7 +157,7 @@ import Testing
         capture.send(&connection, .server, " again" + String(repeating: "y", count: 70))
         capture.close(&connection)
         let text = try judge("client -> server lines crlf\nserver -> client lines crlf", on: capture.bytes).text
-        #expect(text.contains("client sent an LF without CR at offset 930\n    there: \"here it is\\nand on i\""))
+        #expect(text.contains("client sent an LF without CR at offset 930\n    context: \"here it is\\nand on i\""))
         #expect(text.contains("unfinished: \"EHLO again" + String(repeating: "y", count: 54) + "\"… (80 bytes)"))
         // The next segment shows that the CR is bare.
         var other = CaptureBuilder()
@@ -165,7 +165,7 @@ import Testing
         other.open(second)
         other.send(&second, .client, "one\r")
         other.send(&second, .client, "two\r\n")
-        #expect(try judge("client -> server lines crlf", on: other.bytes).text.contains("there: \"\\rtwo\\r\\n\""))
+        #expect(try judge("client -> server lines crlf", on: other.bytes).text.contains("context: \"\\rtwo\\r\\n\""))
     }
 
     /// The contents of the lost rest of a file are unknown.

@@ -154,7 +154,7 @@ import Testing
         for files in [try shards() + [again], [again] + (try shards())] {
             let merged = try ResultsMerge(files)
             #expect(merged.remarks.count == 1)
-            #expect(merged.remarks.first?.contains("again.json (try 2) replaces 1/3.json (try 1)") == true)
+            #expect(merged.remarks.first?.contains("again.json (attempt 2) replaces 1/3.json (attempt 1)") == true)
             #expect(merged.planned.count == 5)
         }
     }

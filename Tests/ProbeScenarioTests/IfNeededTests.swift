@@ -18,7 +18,7 @@ import Testing
         let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
         #expect(errors.isEmpty, "\(script)\(result.rendered)")
         #expect(formatted(script).contains { $0.hasSuffix(" if needed") }, "\(script)")
-        #expect(EntryExplanation.text(of: listed).contains("if needed: may follow"))
+        #expect(EntryExplanation.text(of: listed).contains("if needed: allowed"))
     }
 
     @Test(arguments: steps.filter { !$0.entry.canBeUnneeded && $0.category != .header && $0.name != "framing" })

@@ -49,7 +49,6 @@ struct LanguageWordTests {
             let text = EntryExplanation.text(of: listed)
             #expect(!text.contains("](") && !text.contains("\\|"), "\(listed.name)")
         }
-        #expect(EntryExplanation.plain(#"see [a](b.md#c) or [d](e.md), `x \| y`, f[1]"#) == "see a or d, `x | y`, f[1]")
     }
 
     @Test func examplesOfWordsParse() {

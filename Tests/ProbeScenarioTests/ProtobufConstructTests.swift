@@ -61,7 +61,7 @@ import Testing
             "field 3 is not a valid protobuf message: the message ends inside the field (field at byte 0)"
         ),
         ("pb(1: n - 1)", "-1 is negative"),
-        ("pb(0 + n: 1)", "0 is no field number: it is 1 to 536870911"),
+        ("pb(0 + n: 1)", "0 is out of range for a field number: expected 1 to 536870911"),
     ]
 
     @Test(arguments: failures)

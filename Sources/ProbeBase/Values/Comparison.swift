@@ -7,6 +7,18 @@ package enum Comparison: String, Sendable, CaseIterable {
     case greater = ">"
     case greaterOrEqual = ">="
 
+    /// Returns what is expected, as the end of a sentence: `at least 5`, or `5` alone for equality.
+    package func phrase(_ bound: some CustomStringConvertible) -> String {
+        switch self {
+        case .equal: "\(bound)"
+        case .notEqual: "anything but \(bound)"
+        case .less: "less than \(bound)"
+        case .lessOrEqual: "at most \(bound)"
+        case .greater: "more than \(bound)"
+        case .greaterOrEqual: "at least \(bound)"
+        }
+    }
+
     /// Returns whether `left OP right` holds.
     package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
         switch self {

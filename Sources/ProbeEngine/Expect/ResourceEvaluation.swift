@@ -79,9 +79,9 @@ struct ResourceEvaluation {
                 "has used \(milliseconds(.nanoseconds(Int64(amount)))) of processor time within \(milliseconds(measure.over))"
             }
         switch expectation.wanted {
-        case .amount(let comparison, let limit): return "\(what), expected \(comparison.rawValue) \(limit)"
+        case .amount(let comparison, let limit): return "\(what), expected \(comparison.phrase(limit))"
         case .time(let comparison, let limit):
-            return "\(what), expected \(comparison.rawValue) \(DurationText.script(limit))"
+            return "\(what), expected \(comparison.phrase(DurationText.script(limit)))"
         case .any: return what
         }
     }

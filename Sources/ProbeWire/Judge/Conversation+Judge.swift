@@ -28,7 +28,7 @@ extension Conversation {
         case .packets(let comparison, let bound):
             MonotonicBound(packetCount, comparison, bound, canGrow: true).verdict(
                 WireFailure(
-                    "the connection has \(ByteText.count(packetCount, "packet")), expected \(comparison.rawValue) \(bound)",
+                    "the connection has \(ByteText.count(packetCount, "packet")), expected \(comparison.phrase(bound))",
                     details: [
                         "\(names.client) sent \(fromClient.packetCount), \(names.server) \(fromServer.packetCount)"
                     ]))
@@ -57,9 +57,8 @@ extension Conversation {
     private func judgeFIN(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
         if halfConnection(from: side).fin != nil { return .passed }
         if let rst = halfConnection(from: side).rst {
-            return .failed(
-                WireFailure("\(names[side]) sent an RST instead of a FIN", details: ["RST \(elapsed(rst.time, names))"])
-            )
+            let details = ["RST \(elapsed(rst.time, names))"]
+            return .failed(WireFailure("\(names[side]) sent an RST, expected a FIN", details: details))
         }
         if let rst = halfConnection(from: side.opposite).rst {
             return .failed(

@@ -141,6 +141,6 @@ private struct SignalJudge {
                     + "or only captured twice")
         }
         return MonotonicBound(count, comparison, bound, canGrow: !side.conversation.isClosed).verdict(
-            WireFailure("\(side.name) sent \(noun), expected \(comparison.rawValue) \(bound)"))
+            WireFailure("\(side.name) sent \(noun), expected \(comparison.phrase(bound))"))
     }
 }

@@ -71,7 +71,7 @@ struct HalfConnectionJudge {
         }
         return MonotonicBound(largest, comparison, bound, canGrow: !conversation.isClosed).verdict(
             WireFailure(
-                "the largest window of \(name) is \(ByteText.count(largest, "byte")), expected \(comparison.rawValue) \(bound)"
+                "the largest window of \(name) is \(ByteText.count(largest, "byte")), expected \(comparison.phrase(bound))"
             ))
     }
 
@@ -85,7 +85,7 @@ struct HalfConnectionJudge {
         }
         return MonotonicBound(count, comparison, bound, canGrow: canGrow).verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(count, "retransmission")), expected \(comparison.rawValue) \(bound)",
+                "\(name) sent \(ByteText.count(count, "retransmission")), expected \(comparison.phrase(bound))",
                 details: conversation.retransmissionDetails(from: side, names)))
     }
 
@@ -228,7 +228,7 @@ extension HalfConnectionJudge {
         return monotonic.verdict(
             WireFailure(
                 "the longest line from \(name) has \(ByteText.count(longest, "byte")), "
-                    + "expected \(comparison.rawValue) \(bound)",
+                    + "expected \(comparison.phrase(bound))",
                 details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
     }
 }
@@ -294,7 +294,7 @@ extension HalfConnectionJudge {
         return monotonic.verdict(
             WireFailure(
                 "\(name) sent \(ByteText.count(count, "message")) (\(framing.rawValue)), "
-                    + "expected \(comparison.rawValue) \(bound)"))
+                    + "expected \(comparison.phrase(bound))"))
     }
 
     /// Returns the number of whole units, the number of bytes after them, and what makes these unreadable.
@@ -333,7 +333,7 @@ extension HalfConnectionJudge {
         if let lost, monotonic.isUnsettled { return .inconclusive(lost) }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(count, "data segment")), expected \(comparison.rawValue) \(bound)",
+                "\(name) sent \(ByteText.count(count, "data segment")), expected \(comparison.phrase(bound))",
                 details: list(flow.segments, title: "segment")))
     }
 
@@ -409,7 +409,7 @@ extension HalfConnectionJudge {
         return monotonic.verdict(
             WireFailure(
                 "the largest segment from \(name) has \(ByteText.count(flow.largestSegment, "byte")), "
-                    + "expected \(comparison.rawValue) \(bound)",
+                    + "expected \(comparison.phrase(bound))",
                 details: largest.map {
                     [
                         "\(ByteText.count($0.length, "byte")) at offset \($0.offset), \(conversation.elapsed($0.time, names))"
@@ -424,7 +424,7 @@ extension HalfConnectionJudge {
         let gaps = zip(flow.segments, flow.segments.dropFirst()).map {
             DurationText.difference(from: $0.time, to: $1.time)
         }
-        let wanted = "\(comparison.rawValue) \(DurationText.text(nanoseconds: bound))"
+        let wanted = comparison.phrase(DurationText.text(nanoseconds: bound))
         if let index {
             guard index >= 1, index <= gaps.count else {
                 return nothing(
@@ -477,7 +477,7 @@ extension HalfConnectionJudge {
         }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(records.count, "TLS record")), expected \(comparison.rawValue) \(bound)",
+                "\(name) sent \(ByteText.count(records.count, "TLS record")), expected \(comparison.phrase(bound))",
                 details: unfinished(records)))
     }
 
@@ -632,7 +632,7 @@ extension HalfConnectionJudge {
         }
         return monotonic.verdict(
             WireFailure(
-                "\(name) sent \(ByteText.count(count, noun)), expected \(comparison.rawValue) \(bound)",
+                "\(name) sent \(ByteText.count(count, noun)), expected \(comparison.phrase(bound))",
                 details: rest(of: frames)))
     }
 

@@ -110,8 +110,7 @@ extension Conversation {
                 "the capture does not contain the SYN from \(names[side]): what it sent before the capture started is unknown"
         }
         guard let gap = firstUncaptured(of: side) else { return nil }
-        let bytes = ByteText.count(Int(clamping: gap.length), "byte")
-        let verb = gap.length == 1 ? "is" : "are"
+        let (bytes, verb) = (ByteText.count(Int(clamping: gap.length), "byte"), gap.length == 1 ? "is" : "are")
         return "\(bytes) from \(names[side]) at offset \(gap.offset) \(verb) missing from the capture"
     }
 

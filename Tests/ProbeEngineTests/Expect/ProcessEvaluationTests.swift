@@ -180,23 +180,23 @@ struct ProcessEvaluationTests {
         row(bound(.memory, .less, 10), 10, "satisfied at 10ms", uses(9)),
         row(bound(.memory, .less, 10), 10, "pending until 11ms", uses(10)),
         row(
-            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, expected < 10 within 100ms",
+            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, expected less than 10 within 100ms",
             uses(10, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
         // The last measurement happens at the deadline.
         row(bound(.descriptors, .lessOrEqual, 10), 99, "pending until 100ms", uses(11, at: 99)),
         row(
             bound(.descriptors, .lessOrEqual, 10), 100,
-            "missed, failed: P has 11 descriptors open, expected <= 10 within 100ms", uses(11, at: 100)),
+            "missed, failed: P has 11 descriptors open, expected at most 10 within 100ms", uses(11, at: 100)),
         row(bound(.descriptors, .lessOrEqual, 10), 100, "pending until 101ms", uses(11, at: 100)).standingStill(),
         row(
-            bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, expected == 2 within 100ms",
+            bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, expected 2 within 100ms",
             uses(1, at: 100)),
         // A single measurement is decisive.
         row(named(.descriptors), 10, "satisfied, n=7", uses(7)),
         row(atMost100ms, 10, "satisfied", uses(100_000_000)),
         row(
-            atMost100ms, 10, "failed: P has used 480ms of processor time within 503ms, expected <= 100ms",
+            atMost100ms, 10, "failed: P has used 480ms of processor time within 503ms, expected at most 100ms",
             uses(480_200_000, over: .microseconds(502_700))),
     ]
 

@@ -70,7 +70,7 @@ struct SubjectEvaluationTests {
     private static let resources = [
         measured(10, 10, "satisfied at 10ms"),
         measured(11, 10, "pending until 11ms"),
-        measured(11, 100, "missed, failed: T's adapter has 11 descriptors open, expected <= 10 within 100ms"),
+        measured(11, 100, "missed, failed: T's adapter has 11 descriptors open, expected at most 10 within 100ms"),
     ]
 
     private static let secured = [

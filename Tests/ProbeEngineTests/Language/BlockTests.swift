@@ -53,7 +53,7 @@ struct BlockTests {
                 for cmd, reply in replies { C send line cmd; S expect line reply }
                 """, header: "table replies = \"NOOP\" /^NO/, \"RSET\" /^RS/")),
         Scene(
-            "for over nothing", .error, says: ["over nothing"],
+            "for over nothing", .error, says: ["the loop has no rounds: 1..0 is empty"],
             pair(
                 """
                 C send u8(0)
@@ -70,7 +70,7 @@ struct BlockTests {
         Scene(
             "definitions", .passed, pair("do hello\ndo hello", header: "define hello { C send \"h\"; S expect \"h\" }")),
         Scene(
-            "a definition's line is blamed", .failed, says: ["at byte 1"],
+            "a definition's line is blamed", .failed, says: ["S received \"y\", expected \"h\""],
             """
             define hello {
               C send "y"
@@ -111,7 +111,7 @@ struct BlockTests {
                 wait 5s #!
                 """, header: "case-timeout 400ms")),
         Scene(
-            "failed before error", .failed, says: ["at byte 1"],
+            "failed before error", .failed, says: ["S received \"y\", expected \"x\""],
             pair(
                 """
                 finally { S stop reading; C send "z"; wait 2ms; S close }

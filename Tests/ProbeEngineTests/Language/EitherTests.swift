@@ -72,7 +72,7 @@ struct EitherTests {
             "a send that stalls", .passed,
             blocked + "either { C expect sent } or { C expect stalled for 50ms }\nS reset\nC expect reset"),
         Scene(
-            "a send that was never started", .error, says: ["nothing is being sent"],
+            "a send that was never started", .error, says: ["C is not sending anything in the background"],
             pair(
                 """
                 either {

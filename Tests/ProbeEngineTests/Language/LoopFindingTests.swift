@@ -48,7 +48,7 @@ struct LoopFindingTests {
             S send line "a"
             for n in 4..4 {
               either {
-                T expect line "${n}" within 40ms
+                T expect line "${n}" within 400ms
               } or {
                 T expect stopped eof within 20ms
               }
@@ -57,7 +57,7 @@ struct LoopFindingTests {
         let finding = try #require(result.findings.first)
         #expect(finding.details.count == 3)
         #expect(finding.details[1].hasPrefix("branch 1: reported line \"a\"; "))
-        #expect(finding.details[1].contains(":10: T expect line \"${n}\" within 40ms  (n = 4)"))
+        #expect(finding.details[1].contains(":10: T expect line \"${n}\" within 400ms  (n = 4)"))
         #expect(finding.details[2].hasPrefix("branch 2: "))
         let marked = result.timeline.filter { if case .stepFailed = $0.kind { true } else { false } }
         #expect(marked.count == 1)

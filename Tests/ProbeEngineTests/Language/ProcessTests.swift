@@ -221,7 +221,7 @@ struct ProcessTests {
             """),
         Scene(
             "too many descriptors", .failed,
-            says: ["descriptors open, expected <= 1 within 50ms", "open now: ", " pipe"],
+            says: ["descriptors open, expected at most 1 within 50ms", "open now: ", " pipe"],
             """
             process P = sh -c "echo up; sleep 5"
             P start
@@ -229,7 +229,7 @@ struct ProcessTests {
             P expect descriptors <= 1 within 50ms #!
             """),
         Scene(
-            "too much memory", .failed, says: ["bytes of memory, expected <= 1"],
+            "too much memory", .failed, says: ["bytes of memory, expected at most 1"],
             """
             process P = sh -c "echo up; sleep 5"
             P start
@@ -251,7 +251,7 @@ struct ProcessTests {
             P expect listening within 50ms #!
             """),
         Scene(
-            "it ends before it listens", .failed, says: ["exited with status 1 before it listened", "taken"],
+            "it ends before it listens", .failed, says: ["exited with status 1", "taken"],
             """
             process P = sh -c "echo taken ${P.port}; exit 1"
             P start

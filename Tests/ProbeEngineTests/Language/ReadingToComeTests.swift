@@ -92,7 +92,7 @@ struct ReadingToComeTests {
             C expect "b"
             """),
         Scene(
-            "nothing is read of it", .failed, says: ["does not read"],
+            "nothing is read of it", .failed, says: ["C is not reading"],
             """
             server S
             client C -> S
@@ -157,7 +157,7 @@ struct ReadingToComeTests {
             C expect \(full)
             """),
         Scene(
-            "a connection after a refused one", .failed, says: ["does not read"],
+            "a connection after a refused one", .failed, says: ["C is not reading"],
             """
             server S
             client C -> S
@@ -171,7 +171,7 @@ struct ReadingToComeTests {
             C expect "b" within 30ms #!
             """),
         Scene(
-            "the next connection, behind a close", .failed, says: ["does not read"],
+            "the next connection, behind a close", .failed, says: ["C is not reading"],
             """
             server S
             client C -> S

@@ -48,7 +48,7 @@ struct ResourceTests {
             P stop
             """),
         Scene(
-            "too much processor time", .failed, says: ["of processor time within", "expected <= 1ms"],
+            "too much processor time", .failed, says: ["of processor time within", "expected at most 1ms"],
             """
             process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x'
             P start

@@ -103,7 +103,7 @@ struct SendingTests {
                 C expect stalled for 30ms #!
                 """)),
         Scene(
-            "sent that is not done", .failed, says: ["was not done in time"],
+            "sent that is not done", .failed, says: ["did not complete in time"],
             pair(
                 """
                 S stop reading
@@ -135,7 +135,7 @@ struct SendingTests {
                 C expect reset
                 """)),
         Scene(
-            "send that does not fail", .failed, says: ["the send succeeded"],
+            "send that does not fail", .failed, says: ["C's send succeeded"],
             pair(
                 """
                 S ignore rest
@@ -152,7 +152,7 @@ struct SendingTests {
                 C close #!
                 """)),
         Scene(
-            "send makes no progress", .failed, says: ["made no progress", "window is shut"],
+            "send makes no progress", .failed, says: ["made no progress", "window is closed"],
             pair(
                 """
                 S stop reading

@@ -36,7 +36,7 @@ struct SubjectTests {
                 wire no rst
                 """)),
         Scene(
-            "another line", .failed, says: ["another line", "expected: a", "actual: b"],
+            "another line", .failed, says: ["T delivered \"b\", expected line \"a\"", "expected: a", "actual: b"],
             started(
                 """
                 S send line "b"
@@ -284,7 +284,7 @@ struct SubjectTests {
             }
             """),
         Scene(
-            "bytes of the subject that nobody expects", .failed, says: ["S got 3 bytes"], started("T send line \"x\"")),
+            "bytes of the subject that nobody expects", .failed, says: ["S received 3 bytes"], started("T send line \"x\"")),
         Scene(
             "connection of the subject that nobody accepts", .failed, says: ["no step accepted"],
             """

@@ -55,7 +55,7 @@ struct WireTests {
             "fin in vain", .failed, says: ["the capture contains no FIN from C"], pair("wire fin from C within 30ms #!")
         ),
         scene(
-            "rst instead of fin", .failed, says: ["RST instead of a FIN"],
+            "rst instead of fin", .failed, says: ["C sent an RST, expected a FIN"],
             pair("C reset\nS expect reset\nwire fin from C #!")
         ),
         scene(

@@ -69,7 +69,7 @@ struct InputProgressTests {
             looks += 1
             let outcome = matcher.match(.untilLine(.value([97]), as: nil), &progress)
             guard progress.isBusy else {
-                #expect(self.outcome(outcome).hasPrefix("mismatch the peer closed"))
+                #expect(self.outcome(outcome).hasPrefix("mismatch was closed by the peer (FIN)"))
                 break
             }
             #expect(self.outcome(outcome) == "pending")

@@ -145,7 +145,7 @@ import Testing
         variables["SLURM_NTASKS"] = "1"
         #expect(try read(variables)?.share == Share(index: 2, total: 4))
         variables["SLURM_NTASKS"] = "3"
-        #expect(problem(variables)?.contains("SLURM_PROCID and SLURM_NTASKS say 1/3") == true)
+        #expect(problem(variables)?.contains("SLURM_PROCID and SLURM_NTASKS") == true)
     }
 
     /// A job's script has the variables of a step, but is a single process.

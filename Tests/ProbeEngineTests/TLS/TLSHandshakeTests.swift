@@ -145,7 +145,7 @@ struct TLSHandshakeTests {
             B expect "x"
             """#),
         Scene(
-            "plain text on a port with TLS", .failed, says: ["no TLS", "GET /"],
+            "plain text on a port with TLS", .failed, says: ["not TLS", "GET /"],
             #"""
             server S tls
             client C -> S

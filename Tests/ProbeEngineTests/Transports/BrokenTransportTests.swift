@@ -42,9 +42,9 @@ struct BrokenTransportTests {
             Blame(says: ["the transport is blocked"], steps: "T send line \"x\"\nS expect line \"x\"")
         case .refusesSend: Blame(says: ["the error no"], steps: "T send line \"x\" #!\nS expect line \"x\"")
         case .halfLines:
-            Blame(says: ["another line", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
+            Blame(says: ["T delivered \"ab\"", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
         case .keepsTerminator:
-            Blame(says: ["the terminator is part"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+            Blame(says: ["the delivered line includes its terminator"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .keepsCR: Blame(says: ["a CR remains at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
         case .emptyLines:
             Blame(
@@ -55,7 +55,7 @@ struct BrokenTransportTests {
                 says: ["did not report line \"ab\""], steps: "S send line \"ab\"\nT expect line \"ab\" within 50ms #!")
         case .swapsLines:
             Blame(
-                says: ["another line", "actual: b"],
+                says: ["T delivered \"b\"", "actual: b"],
                 steps: "S send lines(\"a\", \"b\")\nT expect line \"a\" #!\nT expect line \"b\"")
         case .swallowsLeftover:
             Blame(
@@ -67,7 +67,7 @@ struct BrokenTransportTests {
             Blame(says: ["reported stopped (reset), expected stopped eof"], steps: "S close\nT expect stopped eof #!")
         case .sendsJoined:
             Blame(
-                says: ["another line", "actual: ab"],
+                says: ["S received \"ab\", expected line \"a\"", "actual: ab"],
                 steps: "T send line \"a\"\nT send line \"b\"\nS expect line \"a\" #!\nS expect line \"b\"")
         case .sendsTwice:
             Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"\nwait 300ms")

@@ -154,7 +154,7 @@ struct CrowdCoreTests {
         let crowd = FakeCrowd([.connect(within: second), .expect(.eof, within: second)])
         crowd.begin()
         crowd.deliver("abc")
-        #expect(crowd.snapshot.failures.first?.reason == "3 bytes came")
+        #expect(crowd.snapshot.failures.first?.reason == "received 3 bytes")
     }
 
     @Test func aLineThatIsAnotherOneFails() {

@@ -22,7 +22,7 @@ struct JudgeMeasureTests {
         connection.wait(12.1)
         connection.send(.server, at: 3, "d")
         let failure = connection.judge(.gap(index: nil, .greaterOrEqual, .nanoseconds(25_000_000))).failure
-        #expect(failure?.summary == "gap 3 of the server is 12.1 ms, expected >= 25 ms")
+        #expect(failure?.summary == "gap 3 of the server is 12.1 ms, expected at least 25 ms")
         #expect(failure?.details == ["gap 1: 30 ms", "gap 2: 30 ms", "gap 3: 12.1 ms"])
     }
 
