@@ -11,8 +11,8 @@ enum NearMiss {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {
             return [lineEnds(expected: expected, actual: actual)]
         }
-        if lowercased(expected) == lowercased(actual) { return ["the bytes differ only in case"] }
-        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["the first byte is missing"] }
+        if lowercased(expected) == lowercased(actual) { return ["check the case of letters: the bytes differ only in case"] }
+        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["check the beginning: the first byte is missing"] }
         return []
     }
 
@@ -22,12 +22,12 @@ enum NearMiss {
             return []
         }
         if actual.last == 13 && Array(actual.dropLast()) == value {
-            return ["CRLF instead of \(framing.terminatorName): the line has a CR before its terminator"]
+            return ["check the terminator: CRLF instead of \(framing.terminatorName)"]
         }
         if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
-        if lowercased(value) == lowercased(actual) { return ["the lines differ only in case"] }
-        if trimmed(value) == trimmed(actual) { return ["the lines differ only in leading or trailing white space"] }
-        if actual.isEmpty { return ["an empty line was received"] }
+        if lowercased(value) == lowercased(actual) { return ["use a regex with the flag `i` if case does not matter: the lines differ only in case"] }
+        if trimmed(value) == trimmed(actual) { return ["check the white space at both ends: the lines differ only there"] }
+        if actual.isEmpty { return ["expect the empty line first: `expect line \"\"`"] }
         return []
     }
 
@@ -47,8 +47,8 @@ enum NearMiss {
         let original = Array((left.starts(with: sign) ? right : left).prefix(4))
         guard let first = original.first, first >= 0x80 else { return nil }
         return Escaped.readableUnit(of: original, at: 0).length > 1
-            ? "decoded chunk by chunk: a character was split between two chunks, and U+FFFD replaced its parts"
-            : "decoded as text: U+FFFD replaced bytes that are not UTF-8"
+            ? "decode text only after reassembling it: a character was split in two, and U+FFFD replaced its parts"
+            : "treat the data as bytes: U+FFFD replaced bytes that are not UTF-8"
     }
 
     /// Returns hints for a line without its terminator that can't become the expected one.
@@ -56,9 +56,9 @@ enum NearMiss {
         let end = Array(actual.dropFirst(expected.count))
         guard actual.starts(with: expected), let first = end.first else { return [] }
         switch (framing, first) {
-        case (.crlf, 10): return ["LF instead of CRLF"]
-        case (.crlf, 13): return ["CR instead of CRLF: the line matches, but no LF follows its CR"]
-        case (.lf, 13): return ["CRLF or CR instead of LF: the script's framing is lf"]
+        case (.crlf, 10): return ["check the terminator: LF instead of CRLF"]
+        case (.crlf, 13): return ["check the terminator: CR instead of CRLF"]
+        case (.lf, 13): return ["check the terminator: CRLF or CR instead of LF, which is the script's framing"]
         default: return []
         }
     }
@@ -66,11 +66,11 @@ enum NearMiss {
     /// Returns hints for a connection that ended in the middle of a line.
     static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
         if expected.match(actual) != nil && !actual.isEmpty {
-            return ["the line was received without its terminator (\(framing.terminatorName))"]
+            return ["check the terminator: the line was received without it (\(framing.terminatorName))"]
         }
-        if framing == .crlf, actual.last == 10 { return ["LF instead of CRLF"] }
+        if framing == .crlf, actual.last == 10 { return ["check the terminator: LF instead of CRLF"] }
         if framing == .crlf, actual.last == 13, expected.match(Array(actual.dropLast())) != nil {
-            return ["CR instead of CRLF: the connection ended inside the terminator"]
+            return ["check the terminator: CR instead of CRLF at the end of the connection"]
         }
         return []
     }
@@ -82,13 +82,13 @@ enum NearMiss {
             if actual.isEmpty { return [] }
             let received = "received \(ByteText.count(actual.count, "byte"))"
             if framing == .crlf, actual.contains(10) {
-                return ["LF instead of CRLF: \(received), but no CRLF"]
+                return ["check the terminator: \(received), with LF instead of CRLF"]
             }
-            if framing == .lf, actual.contains(13) { return ["CR instead of LF: the script's framing is lf"] }
+            if framing == .lf, actual.contains(13) { return ["check the terminator: CR instead of LF, which is the script's framing"] }
             if text.match(actual) != nil {
-                return ["the line was received without its terminator (\(framing.terminatorName))"]
+                return ["check the terminator: the line was received without it (\(framing.terminatorName))"]
             }
-            return ["\(received), but no terminator (\(framing.terminatorName))"]
+            return ["check the terminator: \(received), but no \(framing.terminatorName)"]
         default: return []
         }
     }
@@ -97,13 +97,13 @@ enum NearMiss {
     private static func lineFeedInside(_ line: [UInt8]) -> String {
         let isWhole = zip(line, line.dropFirst()).contains { $0 == 13 && $1 == 10 }
         return isWhole
-            ? "there is a CRLF inside the line: a terminator was missed"
-            : "LF instead of CRLF: there is a bare LF inside the line"
+            ? "check how lines are divided: the line contains a CRLF"
+            : "check the terminator: the line contains an LF without CR"
     }
 
     private static func lineEnds(expected: [UInt8], actual: [UInt8]) -> String {
         let expectsCRLF = expected.contains(13)
-        return expectsCRLF ? "LF instead of CRLF" : "CRLF instead of LF"
+        return "check the terminator: \(expectsCRLF ? "LF instead of CRLF" : "CRLF instead of LF")"
     }
 
     private static func normalised(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 13 } }

@@ -151,9 +151,9 @@ extension HalfConnectionJudge {
         guard expected.contains(0x0a) || actual.contains(0x0a) else { return [] }
         func hasCRLF(_ bytes: [UInt8]) -> Bool { zip(bytes, bytes.dropFirst()).contains { $0 == 0x0d && $1 == 0x0a } }
         guard expected != actual, expected.filter({ $0 != 0x0d }) == actual.filter({ $0 != 0x0d }) else { return [] }
-        if hasCRLF(expected), !hasCRLF(actual) { return ["LF instead of CRLF"] }
-        if hasCRLF(actual), !hasCRLF(expected) { return ["CRLF instead of LF"] }
-        return ["only the CRs differ"]
+        if hasCRLF(expected), !hasCRLF(actual) { return ["check the terminator: LF instead of CRLF"] }
+        if hasCRLF(actual), !hasCRLF(expected) { return ["check the terminator: CRLF instead of LF"] }
+        return ["check the CRs: nothing else differs"]
     }
 
     // MARK: Lines

@@ -37,7 +37,7 @@ struct ExpectTests {
             "CR instead of CRLF", .failed, says: ["CR instead of CRLF"],
             pair("C send \"x\\rfoo\"\nS expect line \"x\" #!")),
         Scene(
-            "line without terminator", .failed, says: ["without its terminator"],
+            "line without terminator", .failed, says: ["the line was received without it (CRLF)"],
             pair("C send \"x\"\nC close\nS expect line \"x\" #!")),
         Scene(
             "CRLF where LF is the framing", .failed, says: ["CRLF instead of LF"],
