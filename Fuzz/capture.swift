@@ -31,7 +31,7 @@ func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
     var (merged, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(0, of: 2))
     let (other, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(1, of: 2))
     let flows = merged.table.conversations.count + other.table.conversations.count
-    if whole.table.mostHeldBytes > totalBytes || flows > mostConversations { return }
+    if whole.table.peakHeldBytes > totalBytes || flows > maxConversations { return }
     merged.merge(other)
     precondition(whole.packetCount == merged.packetCount && whole.tcpPacketCount == merged.tcpPacketCount)
     precondition(whole.others == merged.others, "shares change what is counted")
@@ -63,14 +63,14 @@ func judge(_ conversation: Conversation) {
     _ = conversation.judge(.noRetransmission)
 }
 
-let mostConversations = 20
+let maxConversations = 20
 let totalBytes = 5_000
 
 func analysed(
     _ bytes: [UInt8], chunk: Int, isFast: Bool, share: ConnectionShare = .all
 ) -> (CaptureAnalysis, CaptureFileError?) {
     var limits = ConversationLimits(keptBytes: 2_000, waitingBytes: 1_000, keptEvents: 8, totalBytes: totalBytes)
-    limits.mostConversations = mostConversations
+    limits.maxConversations = maxConversations
     limits.quotes = bytes.count % 2 == 0
     if bytes.count % 3 == 0 { limits.patience = .memory }
     var analysis = CaptureAnalysis(limits: limits, share: share)

@@ -84,7 +84,7 @@ package final class Capture: Sendable {
         core.state.withLock { $0.stopRequested = true }
         core.wake()
         guard let running = thread.withLock({ $0.take() }) else { return }
-        core.dropKeeper()
+        core.closeRetainedDescriptor()
         if running.isCurrent {
             // A fence's completion released the last reference on the capture's thread, which ends without being
             // joined.
@@ -103,8 +103,8 @@ package final class Capture: Sendable {
     package func leaveClosingToKernel() -> Bool {
         core.state.withLock { state in
             guard state.descriptor >= 0, !state.stopRequested else { return false }
-            if state.keeper < 0 { state.keeper = probe_release_after_exit(state.descriptor) }
-            return state.keeper >= 0
+            if state.retainedDescriptor < 0 { state.retainedDescriptor = probe_release_after_exit(state.descriptor) }
+            return state.retainedDescriptor >= 0
         }
     }
 }

@@ -23,7 +23,7 @@ final class CaptureCore: Sendable {
         /// The handle's socket; -1 once the thread no longer holds the handle.
         var descriptor: Int32
         /// A descriptor that keeps the socket alive past the exit of the process, or -1.
-        var keeper: Int32 = -1
+        var retainedDescriptor: Int32 = -1
     }
 
     let state: Mutex<State>
@@ -45,10 +45,10 @@ final class CaptureCore: Sendable {
     deinit { Glibc.close(wakeDescriptor) }
 
     /// Reverts `leaveClosingToKernel`.
-    func dropKeeper() {
+    func closeRetainedDescriptor() {
         state.withLock { state in
-            if state.keeper >= 0 { Glibc.close(state.keeper) }
-            state.keeper = -1
+            if state.retainedDescriptor >= 0 { Glibc.close(state.retainedDescriptor) }
+            state.retainedDescriptor = -1
         }
     }
 
@@ -70,10 +70,10 @@ final class CaptureCore: Sendable {
     /// first filter, and through a filter in which ranges had to be joined.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
-            let isOfCrowd = state.ports.crowds.contains {
+            let isCrowdTraffic = state.ports.crowds.contains {
                 $0.contains(source: segment.source.port, destination: segment.destination.port)
             }
-            if isOfCrowd { return (nil, nil) }
+            if isCrowdTraffic { return (nil, nil) }
             if let route = state.router.route(segment, time: time) { return (route, nil) }
             let isNamed = state.ports.contains(segment.source.port) || state.ports.contains(segment.destination.port)
             return (nil, isNamed ? state.everything : nil)

@@ -35,7 +35,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     private let needsConnectionAhead: [Bool]
     let waitsAhead: [[MemberWait: Int]]
     /// The number of unexamined bytes at which a member stops reading.
-    let mostInput: Int
+    let maxInputBytes: Int
     let buffer: UnsafeMutableRawBufferPointer
 
     /// - Parameters:
@@ -55,7 +55,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         looksAhead = program.looksAhead
         needsConnectionAhead = program.needsConnectionAhead
         waitsAhead = program.waitsAhead
-        mostInput = program.instructions.reduce(MemberInput.longest + 65536) { most, instruction in
+        maxInputBytes = program.instructions.reduce(MemberInput.longest + 65536) { most, instruction in
             if case .expect(.count(let count), _) = instruction { max(most, count) } else { most }
         }
         buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
@@ -147,7 +147,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             if members[member].reads == timer.at { readSlowly(member, at: now) }
             if members[member].wakes == timer.at { wake(member, at: now) }
         }
-        takeTurns(at: now)
+        runTurns(at: now)
     }
 
     /// The next time at which ``advance(to:)`` has work to do; `nil` if there is none before the next event.
@@ -163,7 +163,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             loseWaits(member, isFailure: false, at: now)
             members[member].state = .done
         }
-        for member in members.indices { drop(member, isJudged: false) { $0.close(member) } }
+        for member in members.indices { drop(member, recordsRest: false) { $0.close(member) } }
     }
 
     // MARK: Turns
@@ -177,7 +177,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         }
     }
 
-    private func takeTurns(at now: Int64) {
+    private func runTurns(at now: Int64) {
         while let member = turns.nextToConnect() {
             guard members[member].state == .queued else { continue }
             members[member].state = .running
@@ -287,10 +287,10 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     /// Ends a member's connection, and cancels its timers.
     ///
-    /// - Parameter isJudged: whether received bytes that were not consumed count against the member.
-    func drop(_ member: Int, isJudged: Bool = true, _ end: (Connections) -> Void) {
+    /// - Parameter recordsRest: whether received bytes that were not consumed count against the member.
+    func drop(_ member: Int, recordsRest: Bool = true, _ end: (Connections) -> Void) {
         let connection = members[member].connection
-        if isJudged { judgeRest(member) }
+        if recordsRest { recordRest(member) }
         if connection != .none { end(connections) }
         if connection == .open { tally.snapshot.alive -= 1 }
         if connection == .connecting { turns.connecting -= 1 }
@@ -357,7 +357,7 @@ extension CrowdCore {
     }
 
     /// Judges a connection that is about to end.
-    func judgeRest(_ member: Int) {
+    func recordRest(_ member: Int) {
         guard members[member].state != .failed, let rest = unconsumed(by: member) else { return }
         guard members[member].flags.insert(.hadRest).inserted else { return }
         tally.snapshot.addRest(of: 1, rest)
@@ -471,7 +471,7 @@ extension CrowdCore {
         case .close:
             receiveRest(member)
             drop(member) { $0.close(member) }
-        case .reset: drop(member, isJudged: false) { $0.reset(member) }
+        case .reset: drop(member, recordsRest: false) { $0.reset(member) }
         case .acceptRest: members[member].flags.insert(.ignoresRest)
         case .stopReading: members[member].flags.insert(.stopsReading)
         case .read:
@@ -578,9 +578,9 @@ extension CrowdCore {
 
     private func read(_ member: Int, limit: Int, at now: Int64) -> Bool {
         var left = limit
-        var goesOn = false
+        var continues = false
         while left > 0, members[member].flags.contains(.readable), members[member].connection == .open,
-            members[member].input.count - Int(members[member].taken) < mostInput
+            members[member].input.count - Int(members[member].taken) < maxInputBytes
         {
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(left, buffer.count)])
             switch connections.read(member, into: room) {
@@ -589,7 +589,7 @@ extension CrowdCore {
                 tally.snapshot.received += count
                 if looksAhead(member) {
                     members[member].input.append(contentsOf: buffer[..<count])
-                    goesOn = goesOn || members[member].state == .expecting
+                    continues = continues || members[member].state == .expecting
                 } else {
                     keepRest(member, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 }
@@ -603,7 +603,7 @@ extension CrowdCore {
                 return false
             }
         }
-        return goesOn && resume(member)
+        return continues && resume(member)
     }
 
     /// Lets a member evaluate its `expect` again; returns `true`.

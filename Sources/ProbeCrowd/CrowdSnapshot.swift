@@ -46,13 +46,13 @@ package struct CrowdSnapshot: Sendable {
 
     /// A reason for members' failures that says nothing about the server they connected to.
     package enum Obstacle: Equatable {
-        case limitOfHarness
+        case harnessLimit
         case machine(MachineError)
 
         /// - Parameter reason: the reason of a failure.
         init?(_ reason: String) {
             if MemberInput.isLimit(reason) {
-                self = .limitOfHarness
+                self = .harnessLimit
             } else if reason == Self.noPort {
                 self = .machine(.EADDRNOTAVAIL)
             } else if let fault = MachineError.shortages.first(where: { reason.hasSuffix($0.reason) }) {

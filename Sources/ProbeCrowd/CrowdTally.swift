@@ -8,7 +8,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     }
 
     /// The number of different failures that are counted separately.
-    private static var mostFailures: Int { 64 }
+    private static var maxFailures: Int { 64 }
 
     var snapshot = CrowdSnapshot()
     private var failures: [Failure: Int] = [:]
@@ -29,7 +29,7 @@ struct CrowdTally<Recorder: LatencyRecorder> {
         snapshot.failed += 1
         var failure = Failure(instruction: instruction, reason: reason)
         // An obstacle is never folded into "another reason", because it makes the case an error.
-        if failures[failure] == nil, failures.count >= Self.mostFailures, CrowdSnapshot.Obstacle(reason) == nil {
+        if failures[failure] == nil, failures.count >= Self.maxFailures, CrowdSnapshot.Obstacle(reason) == nil {
             failure.reason = "another reason"
         }
         failures[failure, default: 0] += 1

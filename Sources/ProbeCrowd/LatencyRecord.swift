@@ -31,7 +31,7 @@ package struct LatencyRecord: Sendable, Equatable {
     package var count: Int { counts.values.reduce(0, +) + running.values.reduce(failed, +) }
 
     /// The number of first-round waits that are in progress or have not begun.
-    package var unended: Int { running.values.reduce(open, +) }
+    package var unfinishedCount: Int { running.values.reduce(open, +) }
 
     package var isEmpty: Bool { count == 0 && open == 0 }
 
@@ -43,7 +43,7 @@ package struct LatencyRecord: Sendable, Equatable {
     }
 
     /// How waits that have not ended are counted.
-    private enum Unended {
+    private enum UnfinishedWaits {
         /// Waits in progress count with their time so far.
         case soFar
         /// Waits in progress count as if they ended now, and waits that have not begun as if they took no time.
@@ -66,11 +66,11 @@ package struct LatencyRecord: Sendable, Equatable {
         return min(least, most)...most
     }
 
-    private func value(at percentile: Double, _ unended: Unended) -> Duration? {
+    private func value(at percentile: Double, _ unfinishedCount: UnfinishedWaits) -> Duration? {
         var values = counts
-        if unended != .endless { values.merge(running, uniquingKeysWith: +) }
-        if unended == .shortest { values[0, default: 0] += open }
-        let total = count + (unended == .soFar ? 0 : open)
+        if unfinishedCount != .endless { values.merge(running, uniquingKeysWith: +) }
+        if unfinishedCount == .shortest { values[0, default: 0] += open }
+        let total = count + (unfinishedCount == .soFar ? 0 : open)
         guard total > 0 else { return nil }
         // A product such as 99.9 / 100 * 1000 may be slightly more than the exact value.
         let rank = max(1, Int((percentile / 100 * Double(total) - 1e-6).rounded(.up)))

@@ -64,11 +64,13 @@ struct MemberInput {
     /// Returns the first offset of a delimiter at or after `start`.
     private static func place(of delimiter: [UInt8], in bytes: Span<UInt8>, from start: Int) -> Int? {
         guard let last = delimiter.last, bytes.count >= delimiter.count else { return nil }
-        let behind = delimiter.count - 1
-        var index = max(start, 0) + behind
+        let precedingCount = delimiter.count - 1
+        var index = max(start, 0) + precedingCount
         while index < bytes.count {
-            if bytes[index] == last, (0..<behind).allSatisfy({ bytes[index - behind + $0] == delimiter[$0] }) {
-                return index - behind
+            if bytes[index] == last,
+                (0..<precedingCount).allSatisfy({ bytes[index - precedingCount + $0] == delimiter[$0] })
+            {
+                return index - precedingCount
             }
             index += 1
         }

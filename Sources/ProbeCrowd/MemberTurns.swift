@@ -15,7 +15,7 @@ struct MemberTurns {
     private var isTaking = false
 
     /// The limit of simultaneous connection attempts. More would only fill the listener's backlog.
-    private static let mostConnecting = 256
+    private static let maxConnecting = 256
 
     init(starting: Int, schedule: ((Int) -> Int64)?) {
         (self.starting, self.schedule) = (starting, schedule)
@@ -30,7 +30,7 @@ struct MemberTurns {
         queueStart = 0
     }
 
-    private var isFull: Bool { connecting >= Self.mostConnecting }
+    private var isFull: Bool { connecting >= Self.maxConnecting }
     private var hasQueue: Bool { queueStart < queue.count }
 
     /// Returns whether a member may connect now.

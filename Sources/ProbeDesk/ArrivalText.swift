@@ -13,7 +13,7 @@ package struct ArrivalText: Sendable {
     }
 
     /// The most bytes that are shown at once, because a terminal is for reading.
-    private static let mostBytes = 16 << 10
+    private static let maxBytes = 16 << 10
     /// The most bytes that are shown of one line.
     private static let longestLine = 2000
 
@@ -22,7 +22,7 @@ package struct ArrivalText: Sendable {
     /// - Parameter mark: the prefix of each line.
     package static func lines(of bytes: [UInt8], mark: String) -> [String] {
         var lines: [String] = []
-        var rest = bytes.prefix(mostBytes)
+        var rest = bytes.prefix(maxBytes)
         while !rest.isEmpty {
             let end = rest.firstIndex(of: 10).map { $0 + 1 } ?? rest.endIndex
             let line = rest[..<end]
@@ -30,8 +30,8 @@ package struct ArrivalText: Sendable {
             lines.append("\(mark) \(shown)\(line.count > longestLine ? "… (\(line.count) bytes)" : "")")
             rest = rest[end...]
         }
-        if bytes.count > mostBytes {
-            lines.append("\(mark) … and \(ByteText.count(bytes.count - mostBytes, "more byte"))")
+        if bytes.count > maxBytes {
+            lines.append("\(mark) … and \(ByteText.count(bytes.count - maxBytes, "more byte"))")
         }
         return lines
     }

@@ -72,9 +72,9 @@ final class DeskArrivals: Sendable {
     /// Whether more was received than is kept.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
-    func take(_ news: CaseNews) {
+    func take(_ notification: CaseNotification) {
         state.withLock { state in
-            switch news {
+            switch notification {
             case .opened(let name):
                 if let place = state.place(of: name) { state.connections[place].isReplaced = true }
                 let number = (state.connections.last?.number ?? 0) + 1
@@ -142,10 +142,10 @@ final class DeskArrivals: Sendable {
         let bytes = arrivals.flatMap(\.bytes)
         let lines = ArrivalText.lines(of: bytes, mark: mark(incoming.name))
         var seen: [ArrivalText.Piece]?
-        if !incoming.isReplaced, let found = await caseRun.segments(to: incoming.name, behind: segments) {
+        if !incoming.isReplaced, let found = await caseRun.segments(to: incoming.name, after: segments) {
             segments = found
-            let behind = (start - found.start)..<(start - found.start + bytes.count)
-            seen = ArrivalText.pieces(found.list.map { .init(count: $0.count, time: $0.time) }, of: behind)
+            let after = (start - found.start)..<(start - found.start + bytes.count)
+            seen = ArrivalText.pieces(found.list.map { .init(count: $0.count, time: $0.time) }, of: after)
             segments.drop(before: start + bytes.count)
         }
         let reads = arrivals.map { ArrivalText.Piece(count: $0.bytes.count, time: $0.time) }

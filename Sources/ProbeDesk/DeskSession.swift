@@ -31,7 +31,7 @@ package actor DeskSession {
     private var signal: Int32 = 0
     private var hasFailed = false
     private var files = DeskFiles()
-    private var hasToldWaiting = false
+    private var hasReportedWaiting = false
     /// The connections that `accept as` has named.
     private var named: [String] = []
 
@@ -61,8 +61,8 @@ package actor DeskSession {
     /// - Returns: the exit code.
     package func run() async -> Int32 {
         let arrivals = arrivals
-        if let finding = await caseRun.begin(telling: { arrivals.take($0) }) {
-            tell(finding)
+        if let finding = await caseRun.begin(reporting: { arrivals.take($0) }) {
+            showProblem(finding)
             return await end(failureCode)
         }
         guard await open() else { return await end(signal > 0 ? 128 + signal : hasFailed ? 1 : 0) }
@@ -71,7 +71,7 @@ package actor DeskSession {
             switch await nextLine() {
             case .end:
                 if reader.isInBlock, signal == 0 {
-                    tell(
+                    showProblem(
                         DeskFile.Problem(
                             text: "the input ended inside a block: its `}` is missing, and none of its steps was run"))
                 }
@@ -82,7 +82,7 @@ package actor DeskSession {
             case .line(let bytes):
                 guard let typed = reader.read(bytes) else { continue }
                 if case .quit = typed { return await end(code) }
-                await obey(typed)
+                await handleLine(typed)
                 if isPiped, hasFailed { return await end(code) }
                 // No one would see what a further step does.
                 if output.isReaderGone { return await end(code) }
@@ -142,10 +142,10 @@ package actor DeskSession {
     /// Waits indefinitely for a client to connect, then runs `step`.
     private func accept(_ step: String) async -> Bool {
         isBusy = true
-        let came = await caseRun.waitForConnection(at: "S")
+        let hasConnected = await caseRun.waitForConnection(at: "S")
         isBusy = false
-        hasToldWaiting = false
-        return came ? await perform(step, telling: paint(.faint, "a client connected") + "\n") : false
+        hasReportedWaiting = false
+        return hasConnected ? await perform(step, reporting: paint(.faint, "a client connected") + "\n") : false
     }
 
     private func end(_ code: Int32) async -> Int32 {
@@ -174,7 +174,7 @@ package actor DeskSession {
 
     // MARK: Lines
 
-    private func obey(_ typed: TypedLine) async {
+    private func handleLine(_ typed: TypedLine) async {
         switch typed {
         case .nothing, .quit: break
         case .help: show(DeskText.help(isServer: script.actor == "S"))
@@ -204,10 +204,10 @@ package actor DeskSession {
         let seen = arrivals.shown
         do throws(SessionScript.Problem) {
             var extended = try extend(text)
-            if !isPiped, extended.acts, await takeWhatWasSeen(seen) { extended = try extend(text) }
+            if !isPiped, extended.acts, await expectShownInput(seen) { extended = try extend(text) }
             _ = await perform(extended)
         } catch {
-            tell(error, typed: isText ? nil : text)
+            showProblem(error, typed: isText ? nil : text)
         }
     }
 
@@ -217,7 +217,7 @@ package actor DeskSession {
     /// it.
     ///
     /// - Returns: whether there was anything to expect.
-    private func takeWhatWasSeen(_ seen: DeskArrivals.Shown) async -> Bool {
+    private func expectShownInput(_ seen: DeskArrivals.Shown) async -> Bool {
         let actor = script.actor
         let before = script.count
         if let unread = await caseRun.unread(of: actor) {
@@ -232,7 +232,7 @@ package actor DeskSession {
     }
 
     private func ending(of actor: String) async -> String? {
-        switch await caseRun.untakenEnd(of: actor) {
+        switch await caseRun.unconsumedEnd(of: actor) {
         case .eof?: "eof"
         case .reset?: "reset"
         case .failed?, nil: nil
@@ -246,23 +246,23 @@ package actor DeskSession {
     /// Checks and runs the steps of a text.
     ///
     /// - Returns: whether the steps passed.
-    private func perform(_ text: String, telling news: String = "") async -> Bool {
+    private func perform(_ text: String, reporting message: String = "") async -> Bool {
         do throws(SessionScript.Problem) {
-            return await perform(try extend(text), telling: news)
+            return await perform(try extend(text), reporting: message)
         } catch {
-            tell(error, typed: nil)
+            showProblem(error, typed: nil)
             return false
         }
     }
 
     /// Runs the steps of an extension.
     ///
-    /// - Parameter news: a message that is shown if the steps pass, before the received bytes.
-    private func perform(_ extended: SessionScript.Extension, telling news: String = "") async -> Bool {
+    /// - Parameter message: a message that is shown if the steps pass, before the received bytes.
+    private func perform(_ extended: SessionScript.Extension, reporting message: String = "") async -> Bool {
         isBusy = true
         let finding = await caseRun.run(extended.plan, from: extended.first)
         isBusy = false
-        if finding == nil, !news.isEmpty { show(news) }
+        if finding == nil, !message.isEmpty { show(message) }
         await arrivals.flush()
         guard let finding else {
             script.add(extended)
@@ -273,7 +273,7 @@ package actor DeskSession {
             return true
         }
         script.note(failureOf: extended, finding.summary)
-        tell(finding, in: extended.plan)
+        showProblem(finding, in: extended.plan)
         return false
     }
 
@@ -287,17 +287,17 @@ package actor DeskSession {
     /// Reports a problem with a typed line.
     ///
     /// - Parameter text: the step; `nil` if it was not typed as one.
-    private func tell(_ problem: SessionScript.Problem, typed text: String?) {
+    private func showProblem(_ problem: SessionScript.Problem, typed text: String?) {
         (hasFailed, failureCode) = (true, 2)
         show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
     }
 
-    private func tell(_ problem: DeskFile.Problem) {
+    private func showProblem(_ problem: DeskFile.Problem) {
         (hasFailed, failureCode) = (true, 2)
         show("error: \(problem.text)\n")
     }
 
-    private func tell(_ finding: Finding, in plan: Plan? = nil) {
+    private func showProblem(_ finding: Finding, in plan: Plan? = nil) {
         (hasFailed, failureCode) = (true, finding.verdict == .failed ? 1 : 3)
         show(DeskText.finding(finding, in: plan ?? beginning, paint: paint))
     }
@@ -321,13 +321,13 @@ package actor DeskSession {
     /// Checks periodically for a connection that no step has accepted, and reports it.
     private func lookForConnections() {
         reactor.schedule(at: .now + .milliseconds(250)) { [weak self] in
-            Task { [weak self] in await self?.tellOfConnection() }
+            Task { [weak self] in await self?.reportConnection() }
         }
     }
 
-    private func tellOfConnection() async {
-        if !isBusy, !hasToldWaiting, await caseRun.hasWaiting("S") {
-            hasToldWaiting = true
+    private func reportConnection() async {
+        if !isBusy, !hasReportedWaiting, await caseRun.hasWaiting("S") {
+            hasReportedWaiting = true
             show(
                 paint(
                     .faint,
@@ -366,7 +366,7 @@ extension DeskSession {
             show("\(Escaped.text(file.path)): \(saved.bytes.count { $0 == 10 }) lines\n")
             reportLimit(saved)
         } catch {
-            tell(error)
+            showProblem(error)
         }
     }
 
@@ -378,7 +378,7 @@ extension DeskSession {
             try file.write(present.bytes)
             if present.unwritten != before.unwritten { reportLimit(present) }
         } catch {
-            tell(error)
+            showProblem(error)
         }
     }
 

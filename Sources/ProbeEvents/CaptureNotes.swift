@@ -127,8 +127,8 @@ package struct CaptureNotes: Sendable, Equatable {
 // MARK: As comments
 
 extension CaptureNotes {
-    private static let mostConnections = 10_000
-    private static let mostSteps = 1_000
+    private static let maxConnections = 10_000
+    private static let maxSteps = 1_000
     /// The maximum length of an option of pcapng, in bytes.
     private static let longestComment = 65_535
 
@@ -145,8 +145,8 @@ extension CaptureNotes {
     package var comments: [String] {
         if framing == nil { return [] }
         let all: [[JSONValue.Member]] =
-            [Self.head.members(of: self)] + connections.prefix(Self.mostConnections).map { [("connection", $0.json)] }
-            + steps.suffix(Self.mostSteps).map { [("step", $0.json)] }
+            [Self.head.members(of: self)] + connections.prefix(Self.maxConnections).map { [("connection", $0.json)] }
+            + steps.suffix(Self.maxSteps).map { [("step", $0.json)] }
         return all.compactMap { members in
             let bytes = JSONValue.object(members).encoded()
             return bytes.count <= Self.longestComment ? String(decoding: bytes, as: UTF8.self) : nil

@@ -74,7 +74,7 @@ package struct ExploreReport: Sendable {
     /// Failures that occurred in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
     /// Failures of variations that the correct program fails too; the first one at each place.
-    package private(set) var ofGood: [CaseResult] = []
+    package private(set) var failedByGood: [CaseResult] = []
     /// Failures at places other than the finding's; the first one at each place.
     package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
@@ -85,7 +85,7 @@ package struct ExploreReport: Sendable {
 
     mutating func addOther(_ result: CaseResult) { Self.add(result, to: &others) }
 
-    mutating func addGood(_ result: CaseResult) { Self.add(result, to: &ofGood) }
+    mutating func addGood(_ result: CaseResult) { Self.add(result, to: &failedByGood) }
 
     private static func add(_ result: CaseResult, to results: inout [CaseResult]) {
         let span = result.findings.first?.span
@@ -93,7 +93,7 @@ package struct ExploreReport: Sendable {
     }
 
     /// Whether a failing variation could not be attributed: it failed too rarely, or the correct program fails it too.
-    package var isUnsettled: Bool { !rare.isEmpty || !ofGood.isEmpty }
+    package var isUnsettled: Bool { !rare.isEmpty || !failedByGood.isEmpty }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
         tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }

@@ -241,8 +241,8 @@ package final class Link: Sendable {
     ///
     /// - Returns: `false` if something of the last case remains, so that the link can't be reused.
     func recycle() -> Bool {
-        let isOfUse = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
-        guard isOfUse, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
+        let canBeReused = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
+        guard canBeReused, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
         state.withLock { ($0.core, $0.isUsed, $0.watch) = (LinkCore(), false, StandstillWatch()) }
         return true
     }

@@ -19,13 +19,13 @@ package struct LinkCore: Sendable {
     }
 
     enum Content {
-        case frame(Passing)
+        case frame(FrameInTransit)
         /// An RST that follows the packet queued before it.
         case reset(LinkStreamKey, id: Int, member: Int)
     }
 
     /// A frame in transit.
-    struct Passing {
+    struct FrameInTransit {
         var bytes: [UInt8]
         var faults: [Int]
         /// The frame as its sender sent it.
@@ -56,8 +56,8 @@ package struct LinkCore: Sendable {
     var rules: [LinkRule] = []
     var shapes = LinkPair(LinkShape(), LinkShape())
     /// The packets that are held, in order of arrival.
-    var held: [(from: LinkSide, passing: Passing)] = []
-    var swapped: [LinkSide: (passing: Passing, member: Int, until: MonotonicTime)] = [:]
+    var held: [(from: LinkSide, passing: FrameInTransit)] = []
+    var swapped: [LinkSide: (passing: FrameInTransit, member: Int, until: MonotonicTime)] = [:]
     private(set) var waiting: [Waiting] = []
     private(set) var firstWaiting = 0
     /// What each command has done.
@@ -114,7 +114,7 @@ package struct LinkCore: Sendable {
     }
 
     /// Discounts a packet that waited to be swapped, but was forwarded in its original order.
-    mutating func noteUnswapped(_ passing: Passing, _ member: Int) {
+    mutating func noteUnswapped(_ passing: FrameInTransit, _ member: Int) {
         guard let id = passing.faults.last else { return }
         effects[id]?.count -= 1
         if member > 0 { effects[id]?.remove(member: member) }
@@ -131,20 +131,20 @@ package struct LinkCore: Sendable {
     package mutating func receive(_ frame: [UInt8], from side: LinkSide, now: MonotonicTime, wall: UInt64) {
         let view = LinkFrame(frame)
         var key: LinkStreamKey?
-        var standing = LinkStream.Standing()
+        var novelty = LinkStream.SegmentNovelty()
         if let tcp = view.tcp {
             let (own, other) = (LinkStreamKey(frame, view, tcp), LinkStreamKey(frame, view, tcp, isReversed: true))
             key = own
             let peer = streams[other]?.acknowledged
             let order = streams.count
-            standing = streams[own, default: LinkStream(frame, view, tcp, from: side, peer: other, order: order)]
+            novelty = streams[own, default: LinkStream(frame, view, tcp, from: side, peer: other, order: order)]
                 .send(frame, tcp, acknowledgedByPeer: peer)
             if tcp.hasRST { noteReset(own, other) }
         }
         // Packets that the kernel sends on its own don't belong to the case: they are neither counted nor subject to
         // faults.
         if view.isTraffic {
-            for kind in PacketKind.allCases where LinkRule.isNew(view.tcp, standing, kind) == true {
+            for kind in PacketKind.allCases where LinkRule.isNew(view.tcp, novelty, kind) == true {
                 tallies[side][kind] += 1
             }
         }
@@ -152,9 +152,9 @@ package struct LinkCore: Sendable {
             if view.isTraffic { note(id) }
             return log(frame, side, .left, wall, [id])
         }
-        var passing = Passing(bytes: frame, faults: [])
+        var passing = FrameInTransit(bytes: frame, faults: [])
         shapeHeader(&passing, view, from: side)
-        guard view.isTraffic, let (rule, member) = choose(view, standing, key, from: side) else {
+        guard view.isTraffic, let (rule, member) = choose(view, novelty, key, from: side) else {
             return send(passing, view, from: side, now: now, wall: wall)
         }
         passing.faults.append(rule.id)
@@ -163,11 +163,11 @@ package struct LinkCore: Sendable {
 
     /// Returns the rule that acts on a packet. Every rule counts the packet, and the first one that can act on it does.
     private mutating func choose(
-        _ view: LinkFrame, _ standing: LinkStream.Standing, _ key: LinkStreamKey?, from side: LinkSide
+        _ view: LinkFrame, _ novelty: LinkStream.SegmentNovelty, _ key: LinkStreamKey?, from side: LinkSide
     ) -> (LinkRule, member: Int)? {
         var chosen: (LinkRule, member: Int)?
         for index in rules.indices {
-            guard let member = rules[index].counts(view.tcp, standing, key, from: side) else { continue }
+            guard let member = rules[index].counts(view.tcp, novelty, key, from: side) else { continue }
             guard isPossible(rules[index].action, view) else {
                 note(.impossible, of: rules[index].id)
                 continue
@@ -198,7 +198,7 @@ package struct LinkCore: Sendable {
     package mutating func tick(now: MonotonicTime, wall: UInt64) {
         while firstWaiting < waiting.count, waiting[firstWaiting].due <= now {
             let next = waiting[firstWaiting]
-            waiting[firstWaiting].content = .frame(Passing(bytes: [], faults: []))
+            waiting[firstWaiting].content = .frame(FrameInTransit(bytes: [], faults: []))
             firstWaiting += 1
             switch next.content {
             case .frame(let passing): emit(passing, from: next.from, wall: wall)
@@ -217,7 +217,7 @@ package struct LinkCore: Sendable {
     }
 
     /// Forwards at once whatever is waiting in a direction.
-    mutating func passOnWaiting(from side: LinkSide, wall: UInt64) {
+    mutating func forwardWaiting(from side: LinkSide, wall: UInt64) {
         let all = waiting[firstWaiting...]
         (waiting, firstWaiting) = (all.filter { $0.from != side }, 0)
         for next in all where next.from == side {
@@ -231,7 +231,7 @@ package struct LinkCore: Sendable {
     // MARK: Output
 
     /// Delivers a packet to its receiver.
-    mutating func emit(_ passing: Passing, from side: LinkSide, wall: UInt64) {
+    mutating func emit(_ passing: FrameInTransit, from side: LinkSide, wall: UInt64) {
         let view = LinkFrame(passing.bytes)
         if let tcp = view.tcp, passing.isSound, !passing.isDuplicate {
             streams[LinkStreamKey(passing.bytes, view, tcp)]?.deliver(tcp)
@@ -256,7 +256,7 @@ package struct LinkCore: Sendable {
     /// Sends a message created by the link to the sender of a packet; does nothing if `frame` is `nil`.
     mutating func answer(_ frame: [UInt8]?, to side: LinkSide, _ faults: [Int], _ wall: UInt64) {
         guard let frame else { return }
-        emit(Passing(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)
+        emit(FrameInTransit(bytes: frame, faults: faults, isMadeByLink: true), from: side.opposite, wall: wall)
     }
 
     mutating func log(_ bytes: [UInt8], _ side: LinkSide, _ view: LinkRecord.View, _ wall: UInt64, _ faults: [Int]) {
@@ -362,12 +362,12 @@ extension LinkCore {
             guard rule.from == nil else { return rule }
             return LinkRule(id: rule.id, from: side.opposite, rule.selection, rule.action)
         }
-        passOnWaiting(from: side, wall: wall)
+        forwardWaiting(from: side, wall: wall)
         if let swap = swapped.removeValue(forKey: side) {
             noteUnswapped(swap.passing, swap.member)
             emit(swap.passing, from: side, wall: wall)
         }
-        _ = passOnHeld([side], wall)
+        _ = forwardHeld([side], wall)
     }
 
     private mutating func endLoss(on side: LinkSide) {
@@ -376,10 +376,10 @@ extension LinkCore {
     }
 
     private mutating func release(_ sides: [LinkSide], _ id: Int, _ wall: UInt64) {
-        note(id, passOnHeld(sides, wall))
+        note(id, forwardHeld(sides, wall))
     }
 
-    private mutating func passOnHeld(_ sides: [LinkSide], _ wall: UInt64) -> Int {
+    private mutating func forwardHeld(_ sides: [LinkSide], _ wall: UInt64) -> Int {
         let freed = held.filter { sides.contains($0.from) }
         held.removeAll { sides.contains($0.from) }
         for packet in freed { emit(packet.passing, from: packet.from, wall: wall) }
@@ -419,7 +419,7 @@ extension LinkCore {
             acknowledgment: receiver?.next ?? stream.acknowledged ?? 0, window: 0)
         guard let frame else { return }
         note(id, member: member)
-        emit(Passing(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
+        emit(FrameInTransit(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
         if !isOutside { noteReset(key, stream.peer) }
     }
 
@@ -440,7 +440,7 @@ extension LinkCore {
                 window: max(stream.window, 1), options: options, payload: bytes)
             guard let frame else { continue }
             note(id)
-            emit(Passing(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
+            emit(FrameInTransit(bytes: frame, faults: [id], isMadeByLink: true), from: side, wall: wall)
         }
     }
 }
@@ -460,7 +460,7 @@ extension LinkCore {
     }
 
     mutating func perform(
-        _ action: LinkRule.Action, _ passing: Passing, _ view: LinkFrame, _ key: LinkStreamKey?,
+        _ action: LinkRule.Action, _ passing: FrameInTransit, _ view: LinkFrame, _ key: LinkStreamKey?,
         _ member: Int, from side: LinkSide, now: MonotonicTime, wall: UInt64
     ) {
         var passing = passing
@@ -522,10 +522,10 @@ extension LinkCore {
     }
 
     /// Applies the state of the link to the headers of a packet.
-    mutating func shapeHeader(_ passing: inout Passing, _ view: LinkFrame, from side: LinkSide) {
+    mutating func shapeHeader(_ passing: inout FrameInTransit, _ view: LinkFrame, from side: LinkSide) {
         guard let tcp = view.tcp, shapes[side].changesHeaders else { return }
         let shape = shapes[side]
-        func apply(_ id: Int, _ changed: [UInt8]?, _ core: inout LinkCore, _ passing: inout Passing) {
+        func apply(_ id: Int, _ changed: [UInt8]?, _ core: inout LinkCore, _ passing: inout FrameInTransit) {
             guard let changed else { return }
             passing.bytes = changed
             passing.faults.append(id)
@@ -563,7 +563,7 @@ extension LinkCore {
     ///
     /// - Parameter isLogged: whether the log already has the packet as it left its sender.
     mutating func send(
-        _ passing: Passing, _ view: LinkFrame, from side: LinkSide, now: MonotonicTime, wall: UInt64,
+        _ passing: FrameInTransit, _ view: LinkFrame, from side: LinkSide, now: MonotonicTime, wall: UInt64,
         isLogged: Bool = false
     ) {
         var passing = passing
@@ -581,7 +581,9 @@ extension LinkCore {
                 note(id)
                 if !isLogged { log(passing.original, side, .left, wall, passing.faults + [id]) }
                 for piece in FrameEdit.fragments(passing.bytes, view, mtu: size) {
-                    emit(Passing(bytes: piece, faults: [id], isChanged: true, isSound: false), from: side, wall: wall)
+                    emit(
+                        FrameInTransit(bytes: piece, faults: [id], isChanged: true, isSound: false), from: side,
+                        wall: wall)
                 }
                 if let tcp = view.tcp { streams[LinkStreamKey(passing.bytes, view, tcp)]?.deliver(tcp) }
                 return
@@ -610,8 +612,8 @@ extension LinkCore {
             shapes[side].lastDue = due
         }
         // Packets that are already waiting go first.
-        let isBehind = shapes[side].rate != nil && waiting[firstWaiting...].contains { $0.from == side }
-        guard due > now || isBehind else {
+        let mustQueue = shapes[side].rate != nil && waiting[firstWaiting...].contains { $0.from == side }
+        guard due > now || mustQueue else {
             if passing.isChanged, !isLogged { log(passing.original, side, .left, wall, passing.faults) }
             return emit(passing, from: side, wall: wall)
         }

@@ -52,7 +52,7 @@ package final class LinkPool: Sendable {
     }
 
     /// Takes a link back when its case has ended.
-    package func giveBack(_ link: Link) {
+    package func returnToPool(_ link: Link) {
         if link.recycle() {
             state.withLock { $0.idle.append(link) }
             return

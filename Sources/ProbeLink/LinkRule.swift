@@ -39,10 +39,10 @@ struct LinkRule {
     /// - Returns: the packet's ordinal in the selection, or 0 if the selection has no ordinals; `nil` if it is not
     ///   selected.
     mutating func counts(
-        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ stream: LinkStreamKey?, from side: LinkSide
+        _ tcp: LinkFrame.TCP?, _ novelty: LinkStream.SegmentNovelty, _ stream: LinkStreamKey?, from side: LinkSide
     ) -> Int? {
         guard !isUsedUp, from == nil || from == side else { return nil }
-        guard let isNew = Self.isNew(tcp, standing, selection.kind) else { return nil }
+        guard let isNew = Self.isNew(tcp, novelty, selection.kind) else { return nil }
         guard let ordinals = selection.ordinals else { return !selection.isAgain || !isNew ? 0 : nil }
         if isNew {
             count += 1
@@ -80,21 +80,21 @@ struct LinkRule {
 
     /// Returns whether a packet of the kind is a first transmission, or `nil` if it is of another kind.
     static func isNew(
-        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: PacketKind
+        _ tcp: LinkFrame.TCP?, _ novelty: LinkStream.SegmentNovelty, _ kind: PacketKind
     ) -> Bool? {
         guard let tcp else { return kind == .any ? true : nil }
-        let hasData = standing.bringsData || standing.repeatsData
+        let hasData = novelty.bringsData || novelty.repeatsData
         switch kind {
-        case .data: return hasData ? standing.bringsData : nil
-        case .syn: return tcp.isSYN ? standing.isNewSYN : nil
-        case .synack: return tcp.isSYNACK ? standing.isNewSYN : nil
-        case .fin: return tcp.hasFIN ? standing.isNewFIN : nil
+        case .data: return hasData ? novelty.bringsData : nil
+        case .syn: return tcp.isSYN ? novelty.isNewSYN : nil
+        case .synack: return tcp.isSYNACK ? novelty.isNewSYN : nil
+        case .fin: return tcp.hasFIN ? novelty.isNewFIN : nil
         case .rst: return tcp.hasRST ? true : nil
         case .ack: return tcp.hasACK && !tcp.hasSYN && !tcp.hasFIN && !tcp.hasRST && !hasData ? true : nil
         case .any:
             let isCopy =
-                standing.repeatsData && !standing.isNewFIN || tcp.hasSYN && !standing.isNewSYN
-                || tcp.hasFIN && !hasData && !standing.isNewFIN
+                novelty.repeatsData && !novelty.isNewFIN || tcp.hasSYN && !novelty.isNewSYN
+                || tcp.hasFIN && !hasData && !novelty.isNewFIN
             return !isCopy
         }
     }

@@ -54,9 +54,9 @@ struct LinkShape {
         /// Decides whether the next packet is lost, and returns the commands whose effect this shows. A run of losses
         /// shows in its second packet.
         mutating func next() -> (isLost: Bool, met: [Int]) {
-            let isOfRun = left > 0 || burst == 1
+            let isInBurst = left > 0 || burst == 1
             guard isNextLost() else { return (false, []) }
-            return (true, (burstID == id ? [] : [id]) + (isOfRun ? burstID.map { [$0] } ?? [] : []))
+            return (true, (burstID == id ? [] : [id]) + (isInBurst ? burstID.map { [$0] } ?? [] : []))
         }
 
         private mutating func isNextLost() -> Bool {

@@ -59,7 +59,7 @@ struct LinkStream {
     let modelView: LinkFrame
 
     /// How a segment relates to what was sent before.
-    struct Standing {
+    struct SegmentNovelty {
         /// Whether it has payload that was not sent before.
         var bringsData = false
         /// Whether it only repeats payload.
@@ -97,11 +97,11 @@ struct LinkStream {
     /// Processes a segment as its sender sent it.
     ///
     /// - Parameter peer: the acknowledgment number that the other side last sent for this direction.
-    mutating func send(_ frame: [UInt8], _ tcp: LinkFrame.TCP, acknowledgedByPeer peer: UInt32?) -> Standing {
-        var standing = Standing()
+    mutating func send(_ frame: [UInt8], _ tcp: LinkFrame.TCP, acknowledgedByPeer peer: UInt32?) -> SegmentNovelty {
+        var novelty = SegmentNovelty()
         if tcp.hasSYN {
-            standing.isNewSYN = initial != tcp.sequence
-            if standing.isNewSYN {
+            novelty.isNewSYN = initial != tcp.sequence
+            if novelty.isNewSYN {
                 // A new connection with the same addresses and ports.
                 (initial, next, hasFIN, delivered, beyond) = (tcp.sequence, tcp.sequence, false, nil, [])
                 isReset = false
@@ -110,15 +110,15 @@ struct LinkStream {
         }
         let start = tcp.sequence &+ (tcp.hasSYN ? 1 : 0)
         let end = start &+ UInt32(tcp.payloadLength)
-        standing.isKeepAlive =
+        novelty.isKeepAlive =
             !tcp.hasSYN && !tcp.hasFIN && !tcp.hasRST && tcp.payloadLength <= 1 && tcp.sequence == next &- 1
             && peer == next
-        if tcp.payloadLength > 0, !standing.isKeepAlive {
-            standing.bringsData = Self.isBefore(next, end)
-            standing.repeatsData = !standing.bringsData
+        if tcp.payloadLength > 0, !novelty.isKeepAlive {
+            novelty.bringsData = Self.isBefore(next, end)
+            novelty.repeatsData = !novelty.bringsData
         }
         if tcp.hasFIN {
-            standing.isNewFIN = !hasFIN
+            novelty.isNewFIN = !hasFIN
             hasFIN = true
         }
         let last = tcp.sequence &+ tcp.span
@@ -126,7 +126,7 @@ struct LinkStream {
         if tcp.hasACK { acknowledged = tcp.acknowledgment }
         window = tcp.window
         readOptions(frame, tcp)
-        return standing
+        return novelty
     }
 
     private mutating func readOptions(_ frame: [UInt8], _ tcp: LinkFrame.TCP) {

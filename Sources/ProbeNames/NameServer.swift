@@ -6,7 +6,7 @@ package import ProbeSystem
 /// Confined to its reactor's thread.
 package final class NameServer {
     /// A resolver client that is connected by TCP.
-    private final class Asker {
+    private final class NameClient {
         let connection: Connection
         /// The number of answers that have not been sent to it yet.
         var due = 0
@@ -22,17 +22,17 @@ package final class NameServer {
     private let sent: (NameReply) -> Void
     private let socket: DatagramSocket
     private var listener: Listener?
-    private var connections: [ObjectIdentifier: Asker] = [:]
+    private var connections: [ObjectIdentifier: NameClient] = [:]
     private var timers: [Int: TimerQueue.ID] = [:]
     private var lastTimer = 0
     /// The limit of open connections, more than any program should need. Further ones are not accepted until one ends.
-    private static let mostConnections = 64
+    private static let maxConnections = 64
     /// The number of answers that may be waiting until they are due. Further datagrams are dropped, as by an overloaded
     /// resolver.
-    private static let mostDue = 16_384
+    private static let maxDue = 16_384
     /// The number of answers of one connection that may be waiting until they are due, and that its client may not have
     /// read. Beyond that, the connection is not read, so that further questions wait in the kernel.
-    private static let mostOfConnection = (due: 1024, unsent: 64)
+    private static let maxPerConnection = (due: 1024, unsent: 64)
     /// Called once, for the first question that is dropped or must wait because there are too many.
     private let overloaded: (_ what: String) -> Void
     private var wasOverloaded = false
@@ -67,9 +67,9 @@ package final class NameServer {
         listener = nil
         for timer in timers.values { reactor.cancel(timer) }
         timers = [:]
-        for asker in connections.values {
-            asker.connection.onChange = {}
-            asker.connection.abort()
+        for nameClient in connections.values {
+            nameClient.connection.onChange = {}
+            nameClient.connection.abort()
         }
         connections = [:]
     }
@@ -79,13 +79,13 @@ package final class NameServer {
     private func takeDatagrams() {
         // A limited number at a time, so that other descriptors are served in between.
         for _ in 0..<64 {
-            guard let (message, asker) = socket.receive() else { return }
-            if timers.count >= Self.mostDue {
-                overload("was dropped: \(Self.mostDue) answers are already pending")
+            guard let (message, nameClient) = socket.receive() else { return }
+            if timers.count >= Self.maxDue {
+                overload("was dropped: \(Self.maxDue) answers are already pending")
                 continue
             }
             guard let reply = receive(message, .udp) else { continue }
-            send(reply) { [weak self] in self?.socket.send(reply.bytes, to: asker) ?? false }
+            send(reply) { [weak self] in self?.socket.send(reply.bytes, to: nameClient) ?? false }
         }
     }
 
@@ -97,50 +97,51 @@ package final class NameServer {
     // MARK: TCP (RFC 7766): each message is preceded by its length
 
     private func accept() {
-        while connections.count < Self.mostConnections {
+        while connections.count < Self.maxConnections {
             // If a connection can't be accepted, its client tries again.
             guard let accepted = try? listener?.accept(),
                 let connection = try? Connection(accepted: accepted, reactor: reactor)
             else { return }
-            let asker = Asker(connection)
-            connections[ObjectIdentifier(asker)] = asker
-            connection.onChange = { [weak self, weak asker] in
-                guard let self, let asker else { return }
-                serve(asker)
+            let nameClient = NameClient(connection)
+            connections[ObjectIdentifier(nameClient)] = nameClient
+            connection.onChange = { [weak self, weak nameClient] in
+                guard let self, let nameClient else { return }
+                serve(nameClient)
             }
-            serve(asker)
+            serve(nameClient)
         }
-        if listener?.hasPending == true { overload("was delayed: \(Self.mostConnections) connections are open") }
+        if listener?.hasPending == true { overload("was delayed: \(Self.maxConnections) connections are open") }
     }
 
-    private func serve(_ asker: Asker) {
-        let connection = asker.connection
-        while connection.receiveBuffer.count >= 2, !mustWait(asker) {
+    private func serve(_ nameClient: NameClient) {
+        let connection = nameClient.connection
+        while connection.receiveBuffer.count >= 2, !mustWait(nameClient) {
             let length = Int(connection.receiveBuffer[0]) << 8 | Int(connection.receiveBuffer[1])
             guard connection.receiveBuffer.count >= 2 + length else { break }
             let message = Array(connection.receiveBuffer.take(2 + length).dropFirst(2))
             guard let reply = receive(message, .tcp), reply.text != nil else { continue }
-            asker.due += 1
-            send(reply) { [weak asker] in
-                guard let asker else { return false }
-                asker.due -= 1
-                guard asker.connection.isOpen else { return false }
+            nameClient.due += 1
+            send(reply) { [weak nameClient] in
+                guard let nameClient else { return false }
+                nameClient.due -= 1
+                guard nameClient.connection.isOpen else { return false }
                 let count = reply.bytes.count
                 // The connection's change handler serves the client again.
-                asker.connection.send(
+                nameClient.connection.send(
                     SendOperation(
                         pieces: [[UInt8(count >> 8 & 0xff), UInt8(count & 0xff)] + reply.bytes],
                         isUrgent: false, now: .now))
                 return true
             }
         }
-        bound(connection, isFull: mustWait(asker))
-        release(asker)
+        bound(connection, isFull: mustWait(nameClient))
+        release(nameClient)
     }
 
     /// Returns whether a client must read, or be sent, some of its earlier answers before it gets further ones.
-    private func mustWait(_ asker: Asker) -> Bool {
-        asker.due >= Self.mostOfConnection.due || asker.connection.unfinishedSends >= Self.mostOfConnection.unsent
+    private func mustWait(_ nameClient: NameClient) -> Bool {
+        nameClient.due >= Self.maxPerConnection.due
+            || nameClient.connection.unfinishedSends >= Self.maxPerConnection.unsent
     }
 
     /// Stops reading a connection whose client does not read, so that its questions wait in the kernel.
@@ -154,14 +155,15 @@ package final class NameServer {
     }
 
     /// Closes the connection of a client that sends no more questions and has received all its answers.
-    private func release(_ asker: Asker) {
-        let connection = asker.connection
-        let hasAll = asker.due == 0 && connection.isIdle
-        guard connections[ObjectIdentifier(asker)] != nil, !connection.isOpen || connection.readEnd != nil && hasAll
+    private func release(_ nameClient: NameClient) {
+        let connection = nameClient.connection
+        let hasAll = nameClient.due == 0 && connection.isIdle
+        guard connections[ObjectIdentifier(nameClient)] != nil,
+            !connection.isOpen || connection.readEnd != nil && hasAll
         else { return }
         connection.onChange = {}
         if connection.close() > 0 { connection.abort() }
-        connections[ObjectIdentifier(asker)] = nil
+        connections[ObjectIdentifier(nameClient)] = nil
         accept()
     }
 

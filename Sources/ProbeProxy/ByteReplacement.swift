@@ -2,7 +2,7 @@
 ///
 /// The end of a piece may be the beginning of a match; it is kept until more bytes arrive, or the stream ends.
 struct ByteReplacement {
-    let wanted: [UInt8]
+    let original: [UInt8]
     let replacement: [UInt8]
     /// Received bytes that may be the beginning of `wanted`.
     private(set) var waiting: [UInt8] = []
@@ -11,9 +11,9 @@ struct ByteReplacement {
     /// The number of replacements made.
     private(set) var count = 0
 
-    /// - Parameter wanted: the bytes to replace; must not be empty.
-    init(_ wanted: [UInt8], with replacement: [UInt8], by id: Int = 0) {
-        (self.wanted, self.replacement, self.id) = (wanted, replacement, id)
+    /// - Parameter original: the bytes to replace; must not be empty.
+    init(_ original: [UInt8], with replacement: [UInt8], by id: Int = 0) {
+        (self.original, self.replacement, self.id) = (original, replacement, id)
     }
 
     /// Processes the next bytes of the stream, and returns the bytes that can be forwarded now.
@@ -24,14 +24,14 @@ struct ByteReplacement {
         var position = 0
         while position < input.count {
             let rest = input[position...]
-            if rest.count >= wanted.count {
-                if rest.starts(with: wanted) {
+            if rest.count >= original.count {
+                if rest.starts(with: original) {
                     output += replacement
                     count += 1
-                    position += wanted.count
+                    position += original.count
                     continue
                 }
-            } else if wanted.starts(with: rest) {
+            } else if original.starts(with: rest) {
                 waiting = Array(rest)
                 return output
             }

@@ -31,7 +31,7 @@ package final class ConnectionProxy {
     /// Called when a connection could not be accepted or opened.
     package var onFailure: (SystemError) -> Void = { _ in }
     /// Called with each connection that is over.
-    package var onOver: (ProxiedConnection) -> Void = { _ in }
+    package var onClosed: (ProxiedConnection) -> Void = { _ in }
     /// Called when the limit is reached; returns whether another process accepts further connections until one is over.
     private var onFull: () -> Bool = { false }
 
@@ -61,7 +61,7 @@ package final class ConnectionProxy {
     }
 
     /// Resumes accepting, because no other process accepts connections any more.
-    package func takeAgain() {
+    package func resumeAccepting() {
         guard isFull else { return }
         isFull = false
         watchAgain()
@@ -112,7 +112,7 @@ package final class ConnectionProxy {
     /// Pauses accepting after a failure; otherwise the reactor would report the pending connection again at once.
     private func pause() {
         listener?.stopWatching(on: reactor)
-        reactor.schedule(at: .now + Self.pauseBehindFailure) { [weak self] in self?.watchAgain() }
+        reactor.schedule(at: .now + Self.pauseAfterFailure) { [weak self] in self?.watchAgain() }
     }
 
     private func watchAgain() {
@@ -125,7 +125,7 @@ package final class ConnectionProxy {
         }
     }
 
-    private static let pauseBehindFailure = Duration.milliseconds(100)
+    private static let pauseAfterFailure = Duration.milliseconds(100)
 
     private func take(_ socket: consuming AcceptedSocket) throws(SystemError) {
         let client = try Connection(accepted: socket, reactor: reactor)
@@ -143,10 +143,10 @@ package final class ConnectionProxy {
         let connection = ProxiedConnection(
             client: client, server: server, number: accepted, reactor: reactor, watches: watches)
         if forgets { open[connection.number] = connection } else { connections.append(connection) }
-        connection.onOver = { [weak self, weak connection] in
+        connection.onClosed = { [weak self, weak connection] in
             guard let self, let connection else { return }
             open[connection.number] = nil
-            onOver(connection)
+            onClosed(connection)
             if isFull, open.count < capacity {
                 isFull = false
                 watchAgain()

@@ -199,10 +199,10 @@ package struct ForwardQueue {
 
     /// Replaces bytes from here on, including those that are waiting.
     package mutating func replace(
-        _ wanted: [UInt8], with replacement: [UInt8], at time: MonotonicTime, by id: Int = 0
+        _ original: [UInt8], with replacement: [UInt8], at time: MonotonicTime, by id: Int = 0
     ) {
         let bytes = take(waiting)
-        replacements.append(ByteReplacement(wanted, with: replacement, by: id))
+        replacements.append(ByteReplacement(original, with: replacement, by: id))
         add(replacements[replacements.count - 1].pass(bytes), at: lastArrival ?? time)
     }
 
@@ -292,7 +292,7 @@ package struct ForwardQueue {
     private func due(at now: MonotonicTime) -> MonotonicTime? {
         var due = chunks[first].arrived + delay
         if let earliest { due = max(due, earliest) }
-        if style.isJoined, end == nil, waiting < Self.mostJoined, let lastArrival {
+        if style.isJoined, end == nil, waiting < Self.maxJoinedBytes, let lastArrival {
             let quiet = min(lastArrival + Self.joinPause, chunks[first].arrived + Self.longestJoin)
             due = max(due, quiet + delay)
         }
@@ -300,7 +300,7 @@ package struct ForwardQueue {
     }
 
     /// The number of waiting bytes at which joining stops waiting for more.
-    private static let mostJoined = 1 << 20
+    private static let maxJoinedBytes = 1 << 20
     /// The longest time that bytes are joined, if the peer never pauses.
     private static let longestJoin = Duration.milliseconds(100)
 

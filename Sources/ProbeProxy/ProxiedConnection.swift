@@ -7,7 +7,7 @@ package import ProbeSystem
 package final class ProxiedConnection {
     /// The number of bytes that are buffered for a direction while it forwards; any more are left unread in the kernel.
     /// A direction that holds buffers up to ``Connection/receiveLimit``.
-    private static let mostUnderWay = 256 << 10
+    private static let maxInFlight = 256 << 10
 
     package let client: Connection
     /// The onward connection.
@@ -23,7 +23,7 @@ package final class ProxiedConnection {
     private var noted: Set<ConversationSide> = []
     enum Fault { case reset, vanish }
     /// The faults to apply to sides that are not connected yet.
-    var faultsToCome: [ConversationSide: (fault: Fault, id: Int)] = [:]
+    var pendingFaults: [ConversationSide: (fault: Fault, id: Int)] = [:]
     /// Called when a fault for a connection that was not yet established could not be applied.
     package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
@@ -52,7 +52,7 @@ package final class ProxiedConnection {
     /// Called when a side has ended its direction.
     package var onEnd: ((ConversationSide, ForwardEnd, MonotonicTime) -> Void)?
     /// Called once, when both connections are closed.
-    package var onOver: () -> Void = {}
+    package var onClosed: () -> Void = {}
     /// Called with each piece that must be sent as a separate segment.
     package var willCut: (Connection, SendOperation) -> Void = { _, _ in }
 
@@ -74,9 +74,9 @@ package final class ProxiedConnection {
     /// Examines the state of both connections; the onward connection may have failed at once.
     package func begin() { changed() }
 
-    private func carryOutFaultsToCome() {
-        for (side, (fault, id)) in faultsToCome where self[side].phase == .open {
-            faultsToCome[side] = nil
+    private func applyPendingFaults() {
+        for (side, (fault, id)) in pendingFaults where self[side].phase == .open {
+            pendingFaults[side] = nil
             do throws(SystemError) {
                 switch fault {
                 case .reset: reset(side, by: id)
@@ -97,8 +97,8 @@ package final class ProxiedConnection {
         }
         client.abort()
         server.abort()
-        onOver()
-        onOver = {}
+        onClosed()
+        onClosed = {}
         (watched, recorded, onBytes, onEnd) = (nil, nil, nil, nil)
     }
 
@@ -150,7 +150,7 @@ package final class ProxiedConnection {
         isPumping = true
         repeat {
             mustPumpAgain = false
-            carryOutFaultsToCome()
+            applyPendingFaults()
             for side in ConversationSide.allCases { noteEnd(of: side) }
             for side in ConversationSide.allCases { pump(to: side) }
             for side in ConversationSide.allCases { bound(side) }
@@ -159,8 +159,8 @@ package final class ProxiedConnection {
         isPumping = false
         changes.notify()
         if isOver {
-            onOver()
-            onOver = {}
+            onClosed()
+            onClosed = {}
         }
     }
 
@@ -220,14 +220,14 @@ package final class ProxiedConnection {
                 if isApart { willCut(leg, operation) }
                 leg.send(operation)
             case .end(let end):
-                carryOut(end, to: side)
+                applyEnd(end, to: side)
                 return
             }
         }
         // An RST does not wait for a receiver that does not read.
         if !leg.isIdle, queues[side]?.isCutOff ?? false {
             queues[side]?.abandon()
-            carryOut(.reset, to: side)
+            applyEnd(.reset, to: side)
         }
     }
 
@@ -245,7 +245,7 @@ package final class ProxiedConnection {
         mustPumpAgain = true
     }
 
-    func carryOut(_ end: ForwardEnd, to side: ConversationSide) {
+    func applyEnd(_ end: ForwardEnd, to side: ConversationSide) {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:
@@ -273,7 +273,7 @@ package final class ProxiedConnection {
         guard leg.phase == .open, leg.readEnd == nil else { return }
         let destination = side.opposite
         let waiting = waiting(to: destination)
-        let limit = gate(to: destination) == .open ? Self.mostUnderWay : Connection.receiveLimit
+        let limit = gate(to: destination) == .open ? Self.maxInFlight : Connection.receiveLimit
         if waiting >= limit, leg.reading == .atOnce {
             leg.setReading(.stopped)
         } else if waiting < limit / 2 || waiting == 0, leg.reading == .stopped {
@@ -337,9 +337,9 @@ extension ProxiedConnection {
 
     /// Replaces bytes that go to a side.
     ///
-    /// - Parameter wanted: the bytes to replace; must not be empty.
-    package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: ConversationSide, by id: Int) {
-        update(side) { $0.replace(wanted, with: replacement, at: .now, by: id) }
+    /// - Parameter original: the bytes to replace; must not be empty.
+    package func replace(_ original: [UInt8], with replacement: [UInt8], to side: ConversationSide, by id: Int) {
+        update(side) { $0.replace(original, with: replacement, at: .now, by: id) }
     }
 
     package func insert(_ bytes: [UInt8], to side: ConversationSide, by id: Int) {
@@ -352,7 +352,7 @@ extension ProxiedConnection {
             // The FIN has already been sent, so the side is only closed.
             if self[side].isOpen {
                 queues[side]?.noteActed(id)
-                carryOut(.close, to: side)
+                applyEnd(.close, to: side)
             }
             changed()
             return
@@ -368,7 +368,7 @@ extension ProxiedConnection {
     /// Sends an RST to a side as soon as it is connected, and drops waiting bytes.
     package func reset(_ side: ConversationSide, by id: Int) {
         if self[side].phase == .connecting {
-            faultsToCome[side] = (.reset, id)
+            pendingFaults[side] = (.reset, id)
             return
         }
         if self[side].isOpen { queues[side]?.noteActed(id) }
@@ -379,7 +379,7 @@ extension ProxiedConnection {
 
     /// Removes a side's connection without sending a FIN or an RST.
     package func vanish(_ side: ConversationSide, by id: Int) throws(SystemError) {
-        if self[side].phase == .connecting { faultsToCome[side] = (.vanish, id) }
+        if self[side].phase == .connecting { pendingFaults[side] = (.vanish, id) }
         guard self[side].isOpen else { return }
         try Vanishing(of: self[side]).end()
         queues[side]?.noteActed(id)
@@ -390,7 +390,7 @@ extension ProxiedConnection {
     // MARK: States
 
     /// Returns the number of bytes received from the other side that have not been forwarded to this one.
-    package func waiting(to side: ConversationSide) -> Int { (queues[side]?.waiting ?? 0) + self[side].untaken }
+    package func waiting(to side: ConversationSide) -> Int { (queues[side]?.waiting ?? 0) + self[side].unacceptedBytes }
 
     /// Whether bytes or an end are in flight, in a kernel or in a queue, and no step holds them.
     package var isForwarding: Bool {

@@ -52,12 +52,12 @@ package struct CaseText {
         if timelineLimit <= 0 { return head + tail }
         // Everything else takes lines from the timeline: the case's own line, an empty one and the summary are three.
         let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
-        let limit = max(min(CaseText.leastTimeline, timelineLimit), timelineLimit - used)
+        let limit = max(min(CaseText.minTimelineLines, timelineLimit), timelineLimit - used)
         return head + TimelineText(result: result, paint: paint, limit: limit).text + tail
     }
 
     /// The number of timeline lines that are always shown, however many lines the findings have.
-    private static let leastTimeline = 16
+    private static let minTimelineLines = 16
 
     /// Returns the remarks below the timeline.
     private func remarks(_ result: CaseResult) -> String {
@@ -85,7 +85,7 @@ package struct CaseText {
     }
 
     /// The maximum number of lines of further findings.
-    private static let mostFindingLines = 30
+    private static let maxFindingLines = 30
 
     /// Returns the findings as text, without the timeline.
     func diagnostic(_ result: CaseResult) -> String {
@@ -98,7 +98,7 @@ package struct CaseText {
         for (index, other) in result.findings.enumerated().dropFirst() {
             let next = "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
             lines += next.utf8.count { $0 == 10 }
-            if lines > CaseText.mostFindingLines {
+            if lines > CaseText.maxFindingLines {
                 let count = result.findings.count - index
                 return text + "  also: \(count) more \(count == 1 ? "finding" : "findings"); `--json FILE` lists all\n"
             }

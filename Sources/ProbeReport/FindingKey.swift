@@ -29,14 +29,14 @@ struct FindingKey: Hashable {
         }
         let inScript = FindingKey(path: result.path, subject: result.subject, level: result.level, parts: own)
         if result.subject == nil { return [inScript] }
-        let said = result.findings.map { finding in
+        let messages = result.findings.map { finding in
             Part(
                 verdict: finding.verdict,
                 words: ([finding.span.map(result.sources.text) ?? "", finding.summary] + finding.details)
                     .map(withoutNumbers),
                 values: [finding.expected, finding.actual])
         }
-        return [inScript, FindingKey(path: nil, subject: result.subject, level: result.level, parts: said)]
+        return [inScript, FindingKey(path: nil, subject: result.subject, level: result.level, parts: messages)]
     }
 
     private static func withoutNumbers(_ text: String) -> String {

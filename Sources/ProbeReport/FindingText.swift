@@ -19,16 +19,16 @@ package enum FindingText {
             text += "  \(Escaped.text(result.path)): \(summary)\n"
         }
         text += ComparisonText.text(expected: finding.expected, actual: finding.actual, paint: paint)
-        for detail in finding.details.prefix(mostDetails) { text += "    \(Escaped.text(detail))\n" }
-        text += more(finding.details.count - mostDetails)
-        for hint in finding.hints.prefix(mostDetails) {
+        for detail in finding.details.prefix(maxDetails) { text += "    \(Escaped.text(detail))\n" }
+        text += more(finding.details.count - maxDetails)
+        for hint in finding.hints.prefix(maxDetails) {
             text += "    " + paint(.hint, "hint: \(Escaped.text(hint))") + "\n"
         }
         return text + actors(finding)
     }
 
     /// The maximum number of details, of hints and of actors that are shown.
-    private static let mostDetails = 8
+    private static let maxDetails = 8
 
     private static func more(_ count: Int) -> String { count > 0 ? "    … and \(count) more\n" : "" }
 
@@ -43,13 +43,13 @@ package enum FindingText {
 
     private static func actors(_ finding: Finding) -> String {
         if finding.actors.isEmpty { return "" }
-        let names = finding.actors.prefix(mostDetails).map { Escaped.text($0.name) }
+        let names = finding.actors.prefix(maxDetails).map { Escaped.text($0.name) }
         let width = names.map(\.count).max() ?? 0
         var text = "  actors:\n"
         for (name, actor) in zip(names, finding.actors) {
             text +=
                 "    \(name)\(String(repeating: " ", count: width - name.count))  \(Escaped.text(actor.state))\n"
         }
-        return text + more(finding.actors.count - mostDetails)
+        return text + more(finding.actors.count - maxDetails)
     }
 }

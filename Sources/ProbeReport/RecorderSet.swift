@@ -61,7 +61,7 @@ package struct RecorderSet: Sendable {
             return
         case .message: break
         }
-        for index in outputs.indices { give(event, to: index, at: time) }
+        for index in outputs.indices { deliver(event, to: index, at: time) }
     }
 
     /// Updates the live output.
@@ -95,15 +95,15 @@ package struct RecorderSet: Sendable {
         summary.runErrors += runErrors
         runErrors = []
         for index in outputs.indices where outputs[index].file != nil {
-            give(.ended(summary), to: index, at: time)
+            deliver(.ended(summary), to: index, at: time)
             finish(index)
         }
         summary.runErrors += runErrors
         self.summary = summary
-        for index in outputs.indices where outputs[index].file == nil { give(.ended(summary), to: index, at: time) }
+        for index in outputs.indices where outputs[index].file == nil { deliver(.ended(summary), to: index, at: time) }
     }
 
-    private mutating func give(_ event: RunEvent, to index: Int, at time: Int64) {
+    private mutating func deliver(_ event: RunEvent, to index: Int, at time: Int64) {
         write(outputs[index].recorder.record(event, at: time), to: index)
     }
 

@@ -66,13 +66,13 @@ struct SummaryText {
         var text = ""
         if badCount > 1, namesBad {
             text += "not passed:\n"
-            var told = 0
+            var listedCount = 0
             for (verdict, _, label, others) in bad.prefix(SummaryText.limit) {
                 text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + Escaped.text(label) + "\n"
                 text += SummaryText.same(others)
-                told += 1 + others.count
+                listedCount += 1 + others.count
             }
-            text += more(badCount - told)
+            text += more(badCount - listedCount)
         }
         text += rounds.text
         if unexpectedCount > 0 {

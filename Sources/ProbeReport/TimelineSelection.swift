@@ -18,7 +18,7 @@ struct TimelineSelection {
     private static let longestRun = 4
     /// The number of entries directly before a failed step that are always shown.
     private static let context = 8
-    private static let mostLandmarks = 24
+    private static let maxLandmarks = 24
 
     private let kinds: [Int]
     private let entries: [TimelineEntry]
@@ -134,7 +134,7 @@ struct TimelineSelection {
             }
         }
         // Connections of programs have no names: there may be thousands.
-        return Array(Set(firsts.values).union(lasts.values).sorted(by: >).prefix(Self.mostLandmarks))
+        return Array(Set(firsts.values).union(lasts.values).sorted(by: >).prefix(Self.maxLandmarks))
     }
 }
 

@@ -64,7 +64,7 @@ package final class ChildProcess {
         input = streams.input
         output = [.output: streams.output, .error: streams.errors]
         do {
-            try reactor.register(program.descriptor, for: .read) { [weak self] _ in self?.takeNews() }
+            try reactor.register(program.descriptor, for: .read) { [weak self] _ in self?.handleEvents() }
             for (stream, raw) in self.output {
                 try reactor.register(raw, for: .read) { [weak self] _ in self?.read(stream) }
             }
@@ -127,7 +127,7 @@ package final class ChildProcess {
     /// Reads the program's pipes, and its exit status if it has ended, without waiting for the reactor.
     package func look() {
         for stream in output.keys { read(stream) }
-        if exit == nil { takeNews() }
+        if exit == nil { handleEvents() }
     }
 
     /// Releases the lines of output before this one, which are no longer needed.
@@ -187,11 +187,11 @@ package final class ChildProcess {
         changes.notify()
     }
 
-    private func takeNews() {
-        while let news = program.next() {
+    private func handleEvents() {
+        while let event = program.next() {
             // Output that the program printed before it ended is in the pipes already.
             for stream in output.keys { read(stream) }
-            switch news {
+            switch event {
             case .exit(let status, let time):
                 let signal = status & 0x7f
                 exitedAt = time

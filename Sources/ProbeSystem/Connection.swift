@@ -77,7 +77,7 @@ package final class Connection {
     /// Whether the connection was ended without a packet (``Vanishing``).
     package internal(set) var hasVanished = false
     /// Whether a call other than `recv` received the RST. The kernel reports it only once, so `recv` will return 0.
-    var resetWasTaken = false
+    var resetWasConsumed = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
     var readTimer: TimerQueue.ID?
@@ -265,7 +265,7 @@ package final class Connection {
             if code == ECONNRESET || code == EPIPE {
                 // The connection was established and reset before this check.
                 opened()
-                resetWasTaken = code == ECONNRESET
+                resetWasConsumed = code == ECONNRESET
                 // Otherwise it ends when it is read.
                 if reading == .atOnce {
                     drain()
@@ -444,7 +444,7 @@ extension Connection {
                     return count
                 }
                 if count == 0 {
-                    end(resetWasTaken ? .reset(.now) : .eof(.now))
+                    end(resetWasConsumed ? .reset(.now) : .eof(.now))
                     return 0
                 }
                 switch errno {
@@ -493,13 +493,13 @@ extension Connection {
 
 extension Connection {
     /// The maximum number of cut sends that are checked in the capture: a proxy makes one of each piece.
-    private static let mostCutSends = 4096
+    private static let maxCutSends = 4096
 
     /// Queues an operation after the unfinished ones, and starts it if there are none.
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)
-        if operation.isCut || operation.carriesFIN, cutSends.count < Self.mostCutSends { cutSends.append(operation) }
+        if operation.isCut || operation.carriesFIN, cutSends.count < Self.maxCutSends { cutSends.append(operation) }
         if outgoing.count == 1 { pump() }
         updateInterest()
     }
@@ -511,7 +511,7 @@ extension Connection {
     package var unfinishedSends: Int { outgoing.count }
 
     /// The number of queued bytes that the kernel has not taken yet.
-    package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
+    package var unacceptedBytes: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
     /// When a send last made progress, or the time until which a send waits for its pace. A send that is queued after
     /// another one has not stalled while that one makes progress.
@@ -614,7 +614,7 @@ extension Connection {
                 operation.state = .failed(error, .now)
                 if error.code == ECONNRESET {
                     // The kernel reports an RST once, and has now reported it to `send`.
-                    resetWasTaken = true
+                    resetWasConsumed = true
                     if reading == .atOnce { drain() }
                 }
                 return false

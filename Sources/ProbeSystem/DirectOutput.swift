@@ -6,7 +6,7 @@ package struct DirectOutput: ~Copyable {
     package let descriptor: Int32
 
     /// The number of attempts to open a named pipe without a reader, 20 ms apart.
-    private static let patience = 250
+    private static let maxAttempts = 250
 
     /// Opens a path.
     ///
@@ -26,7 +26,7 @@ package struct DirectOutput: ~Copyable {
         // Opening does not block. A named pipe without a reader fails with ENXIO, and opening is attempted again.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-            if raw >= 0 || errno != ENXIO || attempt == patience {
+            if raw >= 0 || errno != ENXIO || attempt == maxAttempts {
                 if raw < 0, errno == ENXIO {
                     throw SystemError("open", code: ENXIO, "the pipe has no reader")
                 }

@@ -137,7 +137,7 @@ extension Folder {
     package static let earlierName = "earlier"
 
     /// The maximum number of files of one name that are kept in `earlier/`.
-    private static let mostEarlier = 1000
+    private static let maxEarlier = 1000
 
     /// Opens a folder below another one; creates the missing parts of the path.
     ///
@@ -173,7 +173,7 @@ extension Folder {
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         var target = name
         var number = 1
-        while number < Self.mostEarlier, try earlier.status(of: target) != nil {
+        while number < Self.maxEarlier, try earlier.status(of: target) != nil {
             number += 1
             target = "\(name[..<dot]).\(number)\(name[dot...])"
         }

@@ -7,7 +7,7 @@ import Glibc
 /// The guard is the program's parent and the subreaper of its descendants. It ends them when it is requested to, when
 /// this object is released, and when this process ends. Confined to one thread.
 package final class GuardedProgram {
-    package enum News {
+    package enum Event {
         /// The program has ended: its status in the encoding of `waitpid`.
         case exit(Int32, MonotonicTime)
         /// All descendants have ended, except for `left` processes that could not be ended.
@@ -23,7 +23,7 @@ package final class GuardedProgram {
     private var isGone = false
 
     /// The time that the guard may take to end everything; it gives up earlier itself.
-    package static let patience = Duration.seconds(12)
+    package static let timeout = Duration.seconds(12)
 
     /// This process's ends of a program's stdin, stdout and stderr: non-blocking descriptors, which the caller closes.
     package typealias Streams = (input: Int32, output: Int32, errors: Int32)
@@ -69,19 +69,19 @@ package final class GuardedProgram {
 
     /// Returns the next news; `nil` if there is none.
     ///
-    /// - Parameter patience: the maximum time to wait for it.
-    package func next(within patience: Duration = .zero) -> News? {
+    /// - Parameter timeout: the maximum time to wait for it.
+    package func next(within timeout: Duration = .zero) -> Event? {
         if isGone { return nil }
-        var news = probe_news()
-        let result = probe_next_news(descriptor, &news, Int32(clamping: patience.nanoseconds / 1_000_000))
+        var event = probe_news()
+        let result = probe_next_news(descriptor, &event, Int32(clamping: timeout.nanoseconds / 1_000_000))
         if result == 0 { return nil }
-        if result > 0, news.kind == Int32(PROBE_NEWS_EXIT) {
+        if result > 0, event.kind == Int32(PROBE_NEWS_EXIT) {
             // From here on the kernel may reuse the process id, so the program must not be signalled again.
             probe_take_exit(descriptor)
-            return .exit(news.value, MonotonicTime(nanoseconds: news.time))
+            return .exit(event.value, MonotonicTime(nanoseconds: event.time))
         }
         isGone = true
-        return result > 0 && news.kind == Int32(PROBE_NEWS_GONE) ? .gone(left: Int(news.value)) : .lost
+        return result > 0 && event.kind == Int32(PROBE_NEWS_GONE) ? .gone(left: Int(event.value)) : .lost
     }
 
     /// Sends a signal to the program's process group.
@@ -95,7 +95,7 @@ package final class GuardedProgram {
         if !isGone { kill(guardPid, SIGCONT) }
     }
 
-    /// Ends all descendants; ``News/gone(left:)`` reports when that is done.
+    /// Ends all descendants; ``Event/gone(left:)`` reports when that is done.
     package func end() {
         probe_end_guarded(descriptor)
         resumeGuard()
@@ -115,7 +115,7 @@ package final class GuardedProgram {
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()
         var status: Int32?
-        let deadline = MonotonicTime.now + GuardedProgram.patience
+        let deadline = MonotonicTime.now + GuardedProgram.timeout
         while !isGone, MonotonicTime.now < deadline {
             switch next(within: .milliseconds(500)) {
             case .exit(let code, _)?: status = code

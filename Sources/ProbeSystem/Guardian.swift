@@ -17,7 +17,7 @@ package enum Guardian {
 
     /// The number of times that SIGCONT is sent to a guardian that does not respond within a second, because another
     /// process may have stopped it.
-    private static let patience = 30
+    private static let maxRounds = 30
 
     /// Starts a program.
     ///
@@ -124,10 +124,10 @@ package enum Guardian {
         state = State()
         probe_end_guarded(descriptor)
         var news = probe_news()
-        for round in 0..<patience {
+        for round in 0..<maxRounds {
             // The guardian's end of the socket closes when it ends.
             if probe_next_news(descriptor, &news, 1000) < 0 { break }
-            kill(pid, round < patience - 1 ? SIGCONT : SIGKILL)
+            kill(pid, round < maxRounds - 1 ? SIGCONT : SIGKILL)
         }
         close(descriptor)
         waitpid(pid, nil, 0)
@@ -136,7 +136,7 @@ package enum Guardian {
 
     private static func started(_ descriptor: Int32, guardian: Int32) throws(SystemError) -> (Int32, Int32) {
         var news = probe_news()
-        for _ in 0..<patience {
+        for _ in 0..<maxRounds {
             switch probe_next_news(descriptor, &news, 1000) {
             case 1 where news.kind == Int32(PROBE_NEWS_STARTED): return (news.value, news.guard)
             case 1: throw SystemError("exec", code: news.value)

@@ -4,7 +4,7 @@ import Glibc
 /// A file that a user specifies and that is read completely: a script, expectations, checks. It may be a pipe.
 package enum InputFile {
     /// The time that the writer of a named pipe may take to open it, in milliseconds.
-    private static let patience = 5000
+    private static let timeoutMilliseconds = 5000
 
     /// The number of bytes that are examined before the rest of a file is read.
     private static let beginning = 65536
@@ -15,10 +15,10 @@ package enum InputFile {
     /// - Parameters:
     ///   - limit: the maximum number of bytes that are read. To detect a longer file, pass one byte more than its
     ///     allowed size.
-    ///   - goesOn: receives the beginning of the file, up to 64 KiB. If it returns `false`, no more is read, and the
+    ///   - continues: receives the beginning of the file, up to 64 KiB. If it returns `false`, no more is read, and the
     ///     beginning is returned.
     package static func contents(
-        of path: String, limit: Int, goesOn: ([UInt8]) -> Bool = { _ in true }
+        of path: String, limit: Int, continues: ([UInt8]) -> Bool = { _ in true }
     ) throws(SystemError) -> [UInt8] {
         // Opening must not block, and must not make a terminal the controlling one.
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -30,22 +30,22 @@ package enum InputFile {
         let first = min(limit, beginning)
         if status.isRegular {
             let start = try SmallFile.contents(of: file, limit: first)
-            if start.count < first || !goesOn(start) { return start }
-            return try SmallFile.contents(of: file, limit: limit, behind: start)
+            if start.count < first || !continues(start) { return start }
+            return try SmallFile.contents(of: file, limit: limit, after: start)
         }
         var named = stat()
         // `/dev/stdin` and `<(…)` lead to pipes that have their writers from the start.
         let isNamedPipe = status.isPipe && lstat(path, &named) == 0 && named.st_mode & S_IFMT == S_IFIFO
-        let start = try readStream(file, limit: first, behind: isNamedPipe ? waitForWriter(file) : [])
-        if start.count < first || !goesOn(start) { return start }
-        return try readStream(file, limit: limit, behind: start)
+        let start = try readStream(file, limit: first, after: isNamedPipe ? waitForWriter(file) : [])
+        if start.count < first || !continues(start) { return start }
+        return try readStream(file, limit: limit, after: start)
     }
 
     /// Returns the contents of standard input, to its end.
     package static func standardInput(limit: Int) throws(SystemError) -> [UInt8] {
         let raw = fcntl(0, F_DUPFD_CLOEXEC, 3)
         guard raw >= 0 else { throw SystemError("read") }
-        return try readStream(OwnedDescriptor(raw), limit: limit, behind: [])
+        return try readStream(OwnedDescriptor(raw), limit: limit, after: [])
     }
 
     /// Returns when a writer has written, or has opened the pipe and closed it again. The caller waits for a writer
@@ -53,7 +53,7 @@ package enum InputFile {
     ///
     /// - Returns: the byte that was read to find out, or nothing.
     private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
-        let deadline = MonotonicTime.now + .milliseconds(patience)
+        let deadline = MonotonicTime.now + .milliseconds(timeoutMilliseconds)
         while true {
             let left = Int32(clamping: (deadline - MonotonicTime.now).nanoseconds / 1_000_000)
             var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
@@ -74,7 +74,7 @@ package enum InputFile {
     ///
     /// - Parameter start: the bytes that were read from it before.
     private static func readStream(
-        _ file: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8]
+        _ file: borrowing OwnedDescriptor, limit: Int, after start: [UInt8]
     ) throws(SystemError) -> [UInt8] {
         var bytes = start
         var chunk = [UInt8](repeating: 0, count: 65536)

@@ -12,7 +12,7 @@ package enum Isolation {
         package var step: String
         package var reason: String
         /// Whether the process is already in the namespace, and can do nothing there.
-        package var isBehindUnshare = true
+        package var isAfterUnshare = true
     }
 
     /// Enters a new namespace. The process must have one thread; programs that it starts later run in the namespace
@@ -30,13 +30,13 @@ package enum Isolation {
         if withUser {
             // Checked first: `unshare` can't be undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
-                throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isBehindUnshare: false)
+                throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isAfterUnshare: false)
             }
         }
         if probe_unshare(withUser ? 1 : 0) < 0 {
             throw Failure(
                 step: withUser ? "unshare(user, network)" : "unshare(network)", reason: reason(),
-                isBehindUnshare: false)
+                isAfterUnshare: false)
         }
         if withUser {
             try write("deny", to: "/proc/self/setgroups")

@@ -14,7 +14,7 @@ final class LingeringSocket {
     private var timer: TimerQueue.ID?
 
     /// A peer that does not answer must not hold a descriptor for the rest of the case.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
         (self.layer, self.reactor) = (layer, reactor)
@@ -26,7 +26,7 @@ final class LingeringSocket {
         do throws(SystemError) {
             try reactor.register(descriptor.raw, for: .read) { [weak self] _ in self?.takeAnswer() }
             self.descriptor = consume descriptor
-            timer = reactor.schedule(at: .now + Self.patience) { [weak self] in self?.end() }
+            timer = reactor.schedule(at: .now + Self.timeout) { [weak self] in self?.end() }
         } catch {
             // It can't be watched, so it is closed at once.
         }

@@ -104,14 +104,14 @@ package enum ResourcesLeft {
         let ends = words.compactMap { UInt16(String(decoding: $0, as: UTF8.self)) }
         guard ends.count == 2, ends[0] <= ends[1], let table = SmallFile.read("\(place)/tcp") else { return nil }
         let range = ends[0]...ends[1]
-        let taken = mostPorts(in: range, [table, SmallFile.read("\(place)/tcp6") ?? []])
+        let taken = maxPorts(in: range, [table, SmallFile.read("\(place)/tcp6") ?? []])
         return
             "\(range.count - taken) of the \(range.count) ports from which the kernel chooses (\(ends[0]) to \(ends[1])) are left"
     }
 
     /// Returns the number of ports in use on the address that uses the most, in tables like `/proc/net/tcp`. A socket
     /// without an address uses its port on every address.
-    static func mostPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
+    static func maxPorts(in range: ClosedRange<UInt16>, _ tables: [[UInt8]]) -> Int {
         var ports: [IPAddress: Set<UInt16>] = [:]
         var everywhere: Set<UInt16> = []
         for line in tables.flatMap({ $0.split(separator: 10) }) {

@@ -5,7 +5,7 @@ import Synchronization
 /// Tracks the processes and folders of the run, so that they are ended and removed however the run ends.
 package enum ResourceTracker {
     /// A folder that was created, and the folder that contains it: neither path is resolved again.
-    private struct MadeFolder {
+    private struct CreatedFolder {
         var parent: Folder
         var name: String
         var identity: FileStatus.Identity?
@@ -13,11 +13,11 @@ package enum ResourceTracker {
 
     private struct State {
         var children: Set<Int32> = []
-        var folders: [String: MadeFolder] = [:]
+        var folders: [String: CreatedFolder] = [:]
         /// The folders that contain created ones, by their paths: usually one, `$TMPDIR`.
         var parents: [String: Folder] = [:]
         /// Children from before the run (from before an `exec`), which do not belong to it.
-        var strangers: Set<Int32> = []
+        var preexistingChildren: Set<Int32> = []
         /// Whether every other child belongs to the run, so that this process also adopts the orphans of its children.
         var adopts = false
     }
@@ -30,10 +30,10 @@ package enum ResourceTracker {
     /// Not called if the package is used as a library: the other children of that process belong to other code, which
     /// would wait indefinitely for a status that was collected here.
     package static func begin() {
-        let strangers = Set(ProcessTable.children())
+        let preexistingChildren = Set(ProcessTable.children())
         let adopts = probe_become_subreaper() == 0
         state.withLock {
-            $0.strangers = strangers
+            $0.preexistingChildren = preexistingChildren
             $0.adopts = adopts
         }
     }
@@ -62,7 +62,7 @@ package enum ResourceTracker {
         }
         let folder = try Guardian.makeFolder(in: parent)
         let name = folder.split(separator: "/").last.map(String.init) ?? folder
-        let made = MadeFolder(parent: opened, name: name, identity: try opened.status(of: name)?.identity)
+        let made = CreatedFolder(parent: opened, name: name, identity: try opened.status(of: name)?.identity)
         state.withLock { $0.folders[folder] = made }
         return folder
     }
@@ -96,7 +96,7 @@ package enum ResourceTracker {
         guard state.withLock({ $0.adopts }) else { return }
         for pid in ProcessTable.children() {
             state.withLock { state in
-                if state.children.contains(pid) || state.strangers.contains(pid) { return }
+                if state.children.contains(pid) || state.preexistingChildren.contains(pid) { return }
                 waitpid(pid, nil, WNOHANG)
             }
         }
@@ -107,12 +107,12 @@ package enum ResourceTracker {
     ///
     /// - Returns: the folders that could not be removed, and the reasons.
     package static func endAll() -> [(folder: String, reason: String)] {
-        let strangers = state.withLock { $0.strangers }
+        let preexistingChildren = state.withLock { $0.preexistingChildren }
         Guardian.end()
         // If guardians were killed, this process has adopted their descendants. When one of these ends, this process
         // adopts its children in turn, so this is repeated until there are none.
         for _ in 0..<1000 {
-            let children = ProcessTable.children().filter { !strangers.contains($0) }
+            let children = ProcessTable.children().filter { !preexistingChildren.contains($0) }
             if children.isEmpty { break }
             for pid in children {
                 Glibc.kill(pid, SIGKILL)

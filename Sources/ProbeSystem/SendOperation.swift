@@ -77,7 +77,7 @@ package final class SendOperation {
 
     /// The maximum number of bytes held back: the kernel holds back at most half of the peer's window while more
     /// follows.
-    private static let mostHeldBack = 16 << 10
+    private static let maxHeldBack = 16 << 10
 
     /// Returns the end of the next write of a piece, and the flags of `send` for it. Before the last write of a send
     /// that carries the FIN, the socket is notified that more follows: a segment that is not full then waits for the
@@ -85,7 +85,7 @@ package final class SendOperation {
     func nextWrite(upTo end: Int, to socket: Int32) -> (stop: Int, flags: Int32) {
         let flags = Int32(MSG_NOSIGNAL) | (isUrgent ? Int32(MSG_OOB) : 0)
         guard carriesFIN, end == bytes.count else { return (end, flags) }
-        if end - taken > Self.mostHeldBack { return (end - Self.mostHeldBack / 2, flags) }
+        if end - taken > Self.maxHeldBack { return (end - Self.maxHeldBack / 2, flags) }
         var on: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
         return (end, flags | Int32(MSG_MORE))

@@ -20,7 +20,7 @@ package struct SendShortcut {
             let count = Glibc.send(connection.raw, base, bytes.count, Int32(MSG_NOSIGNAL))
             if count < 0, errno == EINTR { continue }
             // The kernel reports an RST once, and has now reported it to `send`.
-            if count < 0, errno == ECONNRESET { connection.resetWasTaken = true }
+            if count < 0, errno == ECONNRESET { connection.resetWasConsumed = true }
             guard count > 0 else { return 0 }
             connection.bytesSent += count
             connection.lastSent = .now

@@ -31,7 +31,7 @@ package enum SmallFile {
     ///
     /// - Parameter start: the bytes that were read from it before; they count towards the limit.
     static func contents(
-        of descriptor: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8] = []
+        of descriptor: borrowing OwnedDescriptor, limit: Int, after start: [UInt8] = []
     ) throws(SystemError) -> [UInt8] {
         var bytes = start
         var chunk = [UInt8](repeating: 0, count: 65536)

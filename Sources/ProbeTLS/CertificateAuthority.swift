@@ -14,13 +14,13 @@ package final class CertificateAuthority: Sendable {
         case otherName(String)
     }
 
-    private struct Made {
+    private struct Cache {
         var leaves: [Flaw?: Certificate] = [:]
-        var stranger: Certificate?
+        var otherAuthority: Certificate?
     }
 
     package let certificate: Certificate
-    private let made = Mutex(Made())
+    private let made = Mutex(Cache())
 
     package init() throws(TLSError) {
         certificate = try Certificate(Self.authority(named: "tcpprobe run"), issuer: nil)
@@ -38,10 +38,10 @@ package final class CertificateAuthority: Sendable {
             case .notYetValid: (contents.notBefore, contents.notAfter) = (86_400, 2 * 86_400)
             case .selfSigned: issuer = nil
             case .unknownAuthority:
-                if made.stranger == nil {
-                    made.stranger = try Certificate(Self.authority(named: "unknown"), issuer: nil)
+                if made.otherAuthority == nil {
+                    made.otherAuthority = try Certificate(Self.authority(named: "unknown"), issuer: nil)
                 }
-                issuer = made.stranger
+                issuer = made.otherAuthority
             case .otherName(let name):
                 // A numeric address goes into the certificate's addresses, anything else into its names.
                 let isAddress =

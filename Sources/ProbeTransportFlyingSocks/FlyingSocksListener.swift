@@ -36,7 +36,8 @@ final class FlyingSocksListener: TransportListener {
                 for try await connection in listener.sockets {
                     number += 1
                     let session = FlyingSocksSession(
-                        configuration, framing: framing, life: TransportLife(isStarted: true), handler: accepted(number)
+                        configuration, framing: framing, lifecycle: TransportLifecycle(isStarted: true),
+                        handler: accepted(number)
                     )
                     handler(.accepted(FlyingSocksTransport(session)))
                     session.start(accepted: connection)

@@ -14,10 +14,10 @@ final class FlyingSocksSession: Sendable {
         /// All messages are written, and nothing more can be sent.
         case written
         case write(FlyingSocksFailure)
-        case outOfPatience
+        case timedOut
     }
 
-    let life: TransportLife
+    let lifecycle: TransportLifecycle
     private let configuration: TransportConfiguration
     private let framing: FlyingSocksFraming
     private let reports: FlyingSocksReports
@@ -26,16 +26,16 @@ final class FlyingSocksSession: Sendable {
     private let connecting = Mutex<Task<AsyncSocket, any Error>?>(nil)
 
     /// The time that writing may take before the connection is closed.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     init(
-        _ configuration: TransportConfiguration, framing: FlyingSocksFraming, life: TransportLife,
+        _ configuration: TransportConfiguration, framing: FlyingSocksFraming, lifecycle: TransportLifecycle,
         handler: @escaping TransportHandler
     ) {
         self.configuration = configuration
         self.framing = framing
-        self.life = life
-        reports = FlyingSocksReports(life, handler: handler)
+        self.lifecycle = lifecycle
+        reports = FlyingSocksReports(lifecycle, handler: handler)
     }
 
     // MARK: Requests of the owner
@@ -49,7 +49,7 @@ final class FlyingSocksSession: Sendable {
             switch await task.result {
             case .success(let socket): await serve(socket)
             case .failure(let error):
-                let isWanted = life.isOpen
+                let isWanted = lifecycle.isOpen
                 let failure = isWanted ? FlyingSocksFailure(connecting: error) : FlyingSocksFailure(.stopped)
                 await reports.report(.stopped(failure.reason, detail: failure.detail))
             }
@@ -145,7 +145,7 @@ final class FlyingSocksSession: Sendable {
             case .write(let failure):
                 reason = reason?.reason == .stopped ? reason : failure
                 break waiting
-            case .outOfPatience:
+            case .timedOut:
                 if reason?.reason == .eof {
                     reason = FlyingSocksFailure(.timeout, "not everything was written: the peer does not read")
                 }
@@ -159,7 +159,7 @@ final class FlyingSocksSession: Sendable {
         await writing.value
         // Fails only if the socket is already closed.
         try? socket.close()
-        let last = life.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
+        let last = lifecycle.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
         await reports.report(.stopped(last.reason, detail: last.detail))
     }
 
@@ -167,8 +167,8 @@ final class FlyingSocksSession: Sendable {
         let ends = ends.continuation
         return Task {
             do {
-                try await Task.sleep(for: Self.patience)
-                ends.yield(.outOfPatience)
+                try await Task.sleep(for: Self.timeout)
+                ends.yield(.timedOut)
             } catch {
                 // The task was cancelled, and its result is not needed.
             }
@@ -209,13 +209,13 @@ final class FlyingSocksSession: Sendable {
 
 /// Reports the events of a connection: one at a time, and none after its stop.
 actor FlyingSocksReports {
-    private let life: TransportLife
+    private let lifecycle: TransportLifecycle
     /// The handler, which is released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private let isSilent = Mutex(false)
 
-    init(_ life: TransportLife, handler: @escaping TransportHandler) {
-        self.life = life
+    init(_ lifecycle: TransportLifecycle, handler: @escaping TransportHandler) {
+        self.lifecycle = lifecycle
         self.handler = handler
     }
 
@@ -224,13 +224,13 @@ actor FlyingSocksReports {
     }
 
     func report(_ event: TransportEvent) {
-        let told = isSilent.withLock { $0 } ? nil : handler
+        let receiver = isSilent.withLock { $0 } ? nil : handler
         if case .stopped = event {
-            life.end()
+            lifecycle.end()
             handler = nil
-            told?(event)
-        } else if life.isOpen {
-            told?(event)
+            receiver?(event)
+        } else if lifecycle.isOpen {
+            receiver?(event)
         }
     }
 }

@@ -18,20 +18,20 @@ final class FlyingSocksTransport: Transport {
     }
 
     deinit {
-        if session.life.end() { session.abandon() }
+        if session.lifecycle.end() { session.abandon() }
     }
 
     func start() throws(TransportError) {
-        try session.life.start()
+        try session.lifecycle.start()
         session.start()
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
-        try session.life.requireSendable()
+        try session.lifecycle.requireSendable()
         try session.send(message)
     }
 
     func stop() throws(TransportError) {
-        if session.life.end() { session.stop() }
+        if session.lifecycle.end() { session.stop() }
     }
 }

@@ -31,7 +31,7 @@ public struct FlyingSocksTransportFactory: TransportFactory {
         FlyingSocksTransport(
             FlyingSocksSession(
                 configuration, framing: try FlyingSocksFraming(configuration.framing),
-                life: TransportLife(isStarted: false),
+                lifecycle: TransportLifecycle(isStarted: false),
                 handler: handler))
     }
 

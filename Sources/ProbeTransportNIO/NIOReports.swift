@@ -4,13 +4,15 @@ import ProbeTransport
 
 /// Passes the events of one connection to the transport's handler. Confined to the connection's event loop.
 final class NIOReports {
-    let life: TransportLife
+    let lifecycle: TransportLifecycle
     /// The handler, which is released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
     private var isReporting = false
 
-    init(life: TransportLife, handler: @escaping TransportHandler) { (self.life, self.handler) = (life, handler) }
+    init(lifecycle: TransportLifecycle, handler: @escaping TransportHandler) {
+        (self.lifecycle, self.handler) = (lifecycle, handler)
+    }
 
     /// Reports one event at a time: if a handler calls an operation, its events are reported after the handler has
     /// returned.
@@ -20,11 +22,11 @@ final class NIOReports {
         isReporting = true
         while let event = unreported.popFirst() {
             if case .stopped = event {
-                life.end()
+                lifecycle.end()
                 let last = handler
                 handler = nil
                 last?(event)
-            } else if life.isOpen {
+            } else if lifecycle.isOpen {
                 handler?(event)
             }
         }
@@ -33,7 +35,7 @@ final class NIOReports {
 
     /// Reports the stop. If a stop was requested but has not been executed on the event loop yet, that is the reason.
     func end(_ reason: NIOFailure) {
-        let reason = life.isOpen ? reason : NIOFailure(.stopped)
+        let reason = lifecycle.isOpen ? reason : NIOFailure(.stopped)
         report(.stopped(reason.reason, detail: reason.detail))
     }
 

@@ -50,7 +50,7 @@ struct NIOSecurity: Sendable {
 
 extension ChannelPipeline.SynchronousOperations {
     /// The version that the handshake has negotiated; `nil` for a version that the transport does not speak.
-    var agreedVersion: ProbeBase.TLSVersion? {
+    var negotiatedVersion: ProbeBase.TLSVersion? {
         // Fails only if no TLS handler is in the pipeline.
         switch (try? nioSSL_tlsVersion()) ?? nil {
         case .tlsv12: .tls12

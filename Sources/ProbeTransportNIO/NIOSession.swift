@@ -36,7 +36,7 @@ final class NIOSession {
     var phase = Phase.connecting
     var channel: (any Channel)?
     /// The channels of connection attempts, with their events from before one was chosen.
-    private var attempts: [(channel: any Channel, said: [NIOEndHandler.Event])] = []
+    private var attempts: [(channel: any Channel, events: [NIOEndHandler.Event])] = []
     /// The messages that were sent before there was a connection.
     private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
     private var wantsRead = true
@@ -49,10 +49,10 @@ final class NIOSession {
     var failure: NIOFailure?
 
     init(
-        life: TransportLife, framing: NIOFraming, security: NIOSecurity?, idleTimeout: TimeAmount?,
+        lifecycle: TransportLifecycle, framing: NIOFraming, security: NIOSecurity?, idleTimeout: TimeAmount?,
         allowsHalfClose: Bool, handler: @escaping TransportHandler
     ) {
-        reports = NIOReports(life: life, handler: handler)
+        reports = NIOReports(lifecycle: lifecycle, handler: handler)
         self.allowsHalfClose = allowsHalfClose
         self.framing = framing
         self.security = security
@@ -79,12 +79,12 @@ final class NIOSession {
 
     /// Notes that this attempt has succeeded.
     func connected(_ channel: any Channel) {
-        let said = attempts.first { $0.channel === channel }?.said ?? []
+        let events = attempts.first { $0.channel === channel }?.events ?? []
         attempts = []
         guard case .connecting = phase else { return channel.close(promise: nil) }
         adopt(channel)
         if security == nil { begin() } else { secure() }
-        for event in said { take(event) }
+        for event in events { take(event) }
     }
 
     func connectFailed(_ error: any Error) {
@@ -194,7 +194,7 @@ final class NIOSession {
         if self.channel === channel {
             take(event)
         } else if let index = attempts.firstIndex(where: { $0.channel === channel }) {
-            attempts[index].said.append(event)
+            attempts[index].events.append(event)
         }
     }
 
@@ -249,11 +249,11 @@ final class NIOSession {
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
-            let unsaid =
+            let unreportedClose =
                 halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel without reporting an error")
             // If half-closed, only a reset ends it.
             let hangUp = NIOFailure(.reset, "NIO closed the channel after the peer's FIN without reporting an error")
-            end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unsaid))
+            end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unreportedClose))
         case .ended: break
         }
     }
@@ -293,7 +293,7 @@ extension NIOSession {
 
     func secured(_ name: String?) {
         guard case .securing = phase, let channel else { return }
-        guard let version = channel.pipeline.syncOperations.agreedVersion else {
+        guard let version = channel.pipeline.syncOperations.negotiatedVersion else {
             return caught(NIOSSLError.handshakeFailed(.noError))
         }
         report(.secured(version, protocol: name.map { Array($0.utf8) }))
@@ -328,7 +328,7 @@ extension NIOSession {
 /// Writing and closing.
 extension NIOSession {
     /// The time for which writing may make no progress before the connection is closed.
-    private static let patience = TimeAmount.seconds(1)
+    private static let timeout = TimeAmount.seconds(1)
 
     func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
         unfinished += 1
@@ -360,7 +360,7 @@ extension NIOSession {
 
     private func watchProgress(left before: Int) {
         guard case .closing = phase, let channel else { return }
-        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.timeout) { [self] in
             guard case .closing(let reason) = phase else { return }
             // Fails only on a closed channel, which has nothing to write.
             let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0

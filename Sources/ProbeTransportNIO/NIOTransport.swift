@@ -20,28 +20,28 @@ import ProbeTransport
 /// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
 ///   directions.
 final class NIOTransport: Transport {
-    private let life: TransportLife
+    private let lifecycle: TransportLifecycle
     private let configuration: TransportConfiguration
     private let framing: NIOFraming
     private let session: NIOLoopBoundBox<NIOSession>
 
     init(
-        life: TransportLife, configuration: TransportConfiguration, framing: NIOFraming,
+        lifecycle: TransportLifecycle, configuration: TransportConfiguration, framing: NIOFraming,
         session: NIOLoopBoundBox<NIOSession>
     ) {
-        self.life = life
+        self.lifecycle = lifecycle
         self.configuration = configuration
         self.framing = framing
         self.session = session
     }
 
     deinit {
-        if life.end() { session.perform { $0.abandon() } }
+        if lifecycle.end() { session.perform { $0.abandon() } }
     }
 
     func start() throws(TransportError) {
         let local = try configuration.localAddress
-        try life.start()
+        try lifecycle.start()
         let session = session
         var bootstrap = ClientBootstrap(group: session.eventLoop)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -71,28 +71,28 @@ final class NIOTransport: Transport {
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
-        try life.requireSendable()
+        try lifecycle.requireSendable()
         let buffer = try framing.encode(message)
         session.perform { $0.send(buffer) }
     }
 
     func halfClose() throws(TransportError) {
-        try life.halfClose()
+        try lifecycle.halfClose()
         session.perform { $0.halfClose() }
     }
 
     func stopReading() throws(TransportError) {
-        try life.requireOpen()
+        try lifecycle.requireOpen()
         session.performAndWait { $0.setReading(false) }
     }
 
     func resumeReading() throws(TransportError) {
-        try life.requireOpen()
+        try lifecycle.requireOpen()
         session.perform { $0.setReading(true) }
     }
 
     func startTLS(_ tls: TransportTLS) throws(TransportError) {
-        try life.requireSendable()
+        try lifecycle.requireSendable()
         let security = try NIOSecurity(tls, to: configuration.host)
         // Fails only if the loops are shut down, which never happens.
         let result = try? session.valueOnLoop { session in
@@ -102,13 +102,13 @@ final class NIOTransport: Transport {
     }
 
     func stop() throws(TransportError) {
-        if life.end() { session.perform { $0.stop() } }
+        if lifecycle.end() { session.perform { $0.stop() } }
     }
 
     func reset() throws(TransportError) {
-        guard life.wasStarted else { throw .notStarted }
+        guard lifecycle.wasStarted else { throw .notStarted }
         // Done even if a stop is still waiting for its writing.
-        life.end()
+        lifecycle.end()
         session.perform { $0.reset() }
     }
 }

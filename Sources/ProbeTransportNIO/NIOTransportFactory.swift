@@ -43,14 +43,14 @@ public struct NIOTransportFactory: TransportFactory {
         let security = try configuration.tls.map { (tls) throws(TransportError) in
             try NIOSecurity(tls, to: configuration.host)
         }
-        let life = TransportLife(isStarted: false)
+        let lifecycle = TransportLifecycle(isStarted: false)
         let session = NIOLoopBoundBox.makeBoxSendingValue(
             NIOSession(
-                life: life, framing: framing, security: security,
+                lifecycle: lifecycle, framing: framing, security: security,
                 idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
                 allowsHalfClose: configuration.allowsHalfClose, handler: handler),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next())
-        return NIOTransport(life: life, configuration: configuration, framing: framing, session: session)
+        return NIOTransport(lifecycle: lifecycle, configuration: configuration, framing: framing, session: session)
     }
 
     /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,
@@ -62,15 +62,15 @@ public struct NIOTransportFactory: TransportFactory {
         let framing = try NIOFraming(configuration.framing)
         return try NIOTransportListener(configuration, handler: handler) { child, number in
             guard let number = number() else { throw ChannelError.ioOnClosedChannel }
-            let life = TransportLife(isStarted: true)
+            let lifecycle = TransportLifecycle(isStarted: true)
             let session = NIOSession(
-                life: life, framing: framing, security: nil,
+                lifecycle: lifecycle, framing: framing, security: nil,
                 idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
                 allowsHalfClose: configuration.allowsHalfClose, handler: accepted(number))
             session.accepted(child)
             try session.addHandlers(to: child)
             let transport = NIOTransport(
-                life: life, configuration: configuration, framing: framing,
+                lifecycle: lifecycle, configuration: configuration, framing: framing,
                 session: NIOLoopBoundBox(session, eventLoop: child.eventLoop))
             handler(.accepted(transport))
         }

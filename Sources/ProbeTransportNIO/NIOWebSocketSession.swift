@@ -35,8 +35,8 @@ final class NIOWebSocketSession {
     private var request: HTTPRequestHead?
     private var needsTLS = false
 
-    init(life: TransportLife, isClient: Bool, handler: @escaping TransportHandler) {
-        (self.isClient, reports) = (isClient, NIOReports(life: life, handler: handler))
+    init(lifecycle: TransportLifecycle, isClient: Bool, handler: @escaping TransportHandler) {
+        (self.isClient, reports) = (isClient, NIOReports(lifecycle: lifecycle, handler: handler))
     }
 
     // MARK: Opening
@@ -59,7 +59,7 @@ final class NIOWebSocketSession {
 
     /// Notes that the TLS handshake is complete; the event may precede ``connected(_:)``.
     func secured(_ name: String?, on channel: any Channel) {
-        guard case .opening = phase, let version = channel.pipeline.syncOperations.agreedVersion else { return }
+        guard case .opening = phase, let version = channel.pipeline.syncOperations.negotiatedVersion else { return }
         report(.secured(version, protocol: name.map { Array($0.utf8) }))
         needsTLS = false
         if self.channel != nil { ask() }

@@ -13,20 +13,22 @@ import ProbeTransport
 /// - `stop()` sends a close of 1000 after the queued messages, and closes the channel when that is written, or after a
 ///   second.
 final class NIOWebSocketTransport: Transport {
-    private let life: TransportLife
+    private let lifecycle: TransportLifecycle
     private let configuration: TransportConfiguration
     private let security: NIOSecurity?
     private let session: NIOLoopBoundBox<NIOWebSocketSession>
 
     init(
-        life: TransportLife, configuration: TransportConfiguration, security: NIOSecurity?,
+        lifecycle: TransportLifecycle, configuration: TransportConfiguration, security: NIOSecurity?,
         session: NIOLoopBoundBox<NIOWebSocketSession>
     ) {
-        (self.life, self.configuration, self.security, self.session) = (life, configuration, security, session)
+        (self.lifecycle, self.configuration, self.security, self.session) = (
+            lifecycle, configuration, security, session
+        )
     }
 
     deinit {
-        if life.end() { session.perform { $0.abandon() } }
+        if lifecycle.end() { session.perform { $0.abandon() } }
     }
 
     /// Returns the limit of a message; NIO accepts no larger one.
@@ -47,7 +49,7 @@ final class NIOWebSocketTransport: Transport {
     }
 
     func start() throws(TransportError) {
-        try life.start()
+        try lifecycle.start()
         let (session, configuration, security) = (session, configuration, security)
         let isDefaultPort = configuration.port == (security == nil ? 80 : 443)
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
@@ -122,11 +124,11 @@ final class NIOWebSocketTransport: Transport {
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, _ in
                 channel.eventLoop.makeCompletedFuture {
-                    let life = TransportLife(isStarted: true)
-                    let session = NIOWebSocketSession(life: life, isClient: false, handler: try accepted())
+                    let lifecycle = TransportLifecycle(isStarted: true)
+                    let session = NIOWebSocketSession(lifecycle: lifecycle, isClient: false, handler: try accepted())
                     try addHandlers(to: channel, session, configuration)
                     let transport = NIOWebSocketTransport(
-                        life: life, configuration: configuration, security: nil,
+                        lifecycle: lifecycle, configuration: configuration, security: nil,
                         session: NIOLoopBoundBox(session, eventLoop: channel.eventLoop))
                     handler(.accepted(transport))
                     session.opened(channel)
@@ -158,7 +160,7 @@ final class NIOWebSocketTransport: Transport {
 
     /// Throws if nothing can be sent; after our close nothing can (RFC 6455, 5.5.1).
     private func requireSendable() throws(TransportError) {
-        do { try life.requireSendable() } catch .other { throw .stopped }
+        do { try lifecycle.requireSendable() } catch .other { throw .stopped }
     }
 
     func sendPing(_ payload: [UInt8]) throws(TransportError) {
@@ -172,28 +174,28 @@ final class NIOWebSocketTransport: Transport {
         guard code != nil || reason.isEmpty, reason.count <= 123, String(validating: reason, as: UTF8.self) != nil,
             code.map(ProbeBase.WebSocketFrame.mayBeSent) != false
         else { throw .invalid }
-        try life.halfClose()
+        try lifecycle.halfClose()
         let payload = (code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? []) + reason
         session.perform { $0.close(payload) }
     }
 
     func stopReading() throws(TransportError) {
-        try life.requireOpen()
+        try lifecycle.requireOpen()
         session.performAndWait { $0.setReading(false) }
     }
 
     func resumeReading() throws(TransportError) {
-        try life.requireOpen()
+        try lifecycle.requireOpen()
         session.perform { $0.setReading(true) }
     }
 
     func stop() throws(TransportError) {
-        if life.end() { session.perform { $0.stop() } }
+        if lifecycle.end() { session.perform { $0.stop() } }
     }
 
     func reset() throws(TransportError) {
-        guard life.wasStarted else { throw .notStarted }
-        life.end()
+        guard lifecycle.wasStarted else { throw .notStarted }
+        lifecycle.end()
         session.perform { $0.reset() }
     }
 }

@@ -33,11 +33,12 @@ public struct NIOWebSocketTransportFactory: TransportFactory {
         let security = try configuration.tls.map { (tls) throws(TransportError) in
             try NIOSecurity(tls, to: configuration.host)
         }
-        let life = TransportLife(isStarted: false)
+        let lifecycle = TransportLifecycle(isStarted: false)
         let session = NIOLoopBoundBox.makeBoxSendingValue(
-            NIOWebSocketSession(life: life, isClient: true, handler: handler),
+            NIOWebSocketSession(lifecycle: lifecycle, isClient: true, handler: handler),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next())
-        return NIOWebSocketTransport(life: life, configuration: configuration, security: security, session: session)
+        return NIOWebSocketTransport(
+            lifecycle: lifecycle, configuration: configuration, security: security, session: session)
     }
 
     /// Creates a listener, and waits until the address is bound. Calling it on an event loop of NIO is an error,

@@ -140,7 +140,7 @@ extension ScenarioSettings {
         configuration.allowsProcesses = allowsProcesses
         // There is no receiver for a report that arrives after the outcome.
         configuration.reportRunError = { _ in }
-        configuration.hearsLateReports = true
+        configuration.receivesLateReports = true
         return configuration
     }
 }
@@ -175,12 +175,12 @@ extension ScenarioCase {
         } onCancel: {
             Task { await run.interrupt() }
         }
-        let aftermath = await run.aftermath
+        let lateReports = await run.lateReports
         // Another case may use the reactor while this case waits for late reports.
         ReactorPool.shared.give(back: reactor)
-        guard let aftermath else { return ScenarioOutcome(self, result) }
+        guard let lateReports else { return ScenarioOutcome(self, result) }
         // `try?`: a cancelled task does not wait.
-        try? await Task.sleep(for: Aftermath.silence)
-        return ScenarioOutcome(self, aftermath.settle(result))
+        try? await Task.sleep(for: LateReportCollector.silence)
+        return ScenarioOutcome(self, lateReports.settle(result))
     }
 }

@@ -29,12 +29,12 @@ enum BuiltInTransports {
         do throws(SubjectFailure) {
             return try AdapterSource(transport: name, words: [path, name], names: names)
         } catch {
-            throw Failure.wrongUse("--transport \(name): \(error.summary)")
+            throw Failure.invalidUsage("--transport \(name): \(error.summary)")
         }
     }
 
     static func unknown(_ name: String) -> any Error {
-        Failure.wrongUse(
+        Failure.invalidUsage(
             "unknown transport \(Escaped.text(name.utf8)): expected one of " + names.joined(separator: ", "))
     }
 }
@@ -57,7 +57,7 @@ enum SubjectsProgram {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
         let places = places
         if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
-        throw Failure.wrongUse(
+        throw Failure.invalidUsage(
             "the transport \(name) requires the program \(file), which was not found at \(places.joined(separator: " or ")); "
                 + "`make build-subjects` builds it, and `make install` installs both programs")
     }
@@ -71,6 +71,6 @@ enum SubjectsProgram {
         execv(path, &words)
         let reason = String(cString: strerror(errno))
         for word in words { free(word) }
-        throw Failure.wrongUse("can't start \(path): \(reason)")
+        throw Failure.invalidUsage("can't start \(path): \(reason)")
     }
 }

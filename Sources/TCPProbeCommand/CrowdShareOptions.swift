@@ -49,9 +49,9 @@ struct CrowdShareOptions: ParsableArguments {
                 return ShardOptions.Choice(share: found.share, origin: found.variables)
             }
         } catch {
-            throw Failure.wrongUse("--crowd-share auto: \(error.description)")
+            throw Failure.invalidUsage("--crowd-share auto: \(error.description)")
         }
-        throw Failure.wrongUse(
+        throw Failure.invalidUsage(
             "--crowd-share auto: no engine's environment variables specify the share; specify it as in --crowd-share 3/8"
         )
     }
@@ -68,7 +68,7 @@ struct CrowdShareOptions: ParsableArguments {
     ///   are shares.
     func check(_ jobs: [RunJob]) throws {
         guard let problem = try choice().flatMap({ CrowdShare($0.share).problem(in: jobs) }) else { return }
-        throw Failure.wrongUse("--crowd-share: \(Escaped.text(problem.utf8))")
+        throw Failure.invalidUsage("--crowd-share: \(Escaped.text(problem.utf8))")
     }
 
     // MARK: The start time
@@ -93,12 +93,12 @@ struct CrowdShareOptions: ParsableArguments {
         guard let startAt, let moment = Self.seconds(startAt) else { return }
         let rest = moment - Self.now
         if rest < 0 {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago, so this run can't start together with the others; "
                     + "give all of them a later time")
         }
         if rest > Self.longestWait {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "--start-at \(startAt) is more than a day ahead: expected a time in seconds since 1970, as printed by `date +%s`"
             )
         }

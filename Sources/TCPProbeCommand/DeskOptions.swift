@@ -70,7 +70,7 @@ struct DeskOptions: ParsableArguments {
         defer { session.endAndReport() }
         // A session without a subject has nothing that could fail here.
         _ = session.begin()
-        var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
+        var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())

@@ -46,13 +46,13 @@ final class EarlierCaptures {
         var head = [UInt8](repeating: 0, count: 4096)
         let count = read(file.raw, &head, head.count)
         guard count >= 28 else { return false }
-        return Self.isOfRun(Array(head[..<count]))
+        return Self.isRunCapture(Array(head[..<count]))
     }
 
     /// Returns whether a file is the capture of a run.
     ///
     /// - Parameter head: the first bytes of the file.
-    static func isOfRun(_ head: [UInt8]) -> Bool {
+    static func isRunCapture(_ head: [UInt8]) -> Bool {
         func little(_ offset: Int, _ count: Int) -> Int {
             (0..<count).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
         }

@@ -38,7 +38,7 @@ struct ExplainCommand: ParsableCommand {
         guard !found.isEmpty || word != nil else {
             let near = Suggestion.nearest(
                 to: wanted, among: DiagnosticID.allCases.map(\.rawValue) + LanguageTable.names)
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "\(Escaped.text(wanted.utf8)) is neither a diagnostic nor part of the language"
                     + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists the diagnostics"))
         }

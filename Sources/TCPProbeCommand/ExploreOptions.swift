@@ -80,7 +80,7 @@ struct ExploreOptions: ParsableArguments {
             loader: FileAccess.load)
         guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
         else {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "\(Escaped.text(job.path)): can't insert \(what) into the script; insert them yourself, then run this command again"
             )
         }
@@ -110,7 +110,7 @@ struct ExploreOptions: ParsableArguments {
     func commandJob(to target: String) throws -> RunJob {
         let words = absolute(selection.paths)
         guard words.contains(where: { $0.contains("{port}") }) else {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "the command does not contain {port}, but must connect to the proxy's port\n  hint: use {port} in the command, as in `tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping`"
             )
         }

@@ -129,9 +129,12 @@ final class ExploreReports: Sendable {
         let rare = report.rare.map { finding in
             about(finding.result, "the failure is too rare to be shrunk: it occurred in \(finding.shrunk.rate.text)")
         }
-        let ofGood = report.ofGood.map { about($0, "the program of --good fails too, so the failure was not shrunk") }
+        let failedByGood = report.failedByGood.map {
+            about($0, "the program of --good fails too, so the failure was not shrunk")
+        }
         let verdict: Verdict = !found.isEmpty ? .failed : report.isUnsettled ? .inconclusive : .passed
-        var result = result(of: job, verdict, found + rare + ofGood, report.findings.first?.result.timeline ?? [])
+        var result = result(
+            of: job, verdict, found + rare + failedByGood, report.findings.first?.result.timeline ?? [])
         let counts = settings.map { settings in
             Exploration.Counts(
                 law: .stream, tried: report.tried, left: report.singleCuts - report.singleCutsTried,
@@ -154,11 +157,12 @@ final class ExploreReports: Sendable {
             if let first = found.result.findings.first { finding.details = [first.summary] + first.details }
             return [finding]
         }
-        let ofGood = Finding(
-            .inconclusive, "the program of --good does not survive \(ByteText.count(report.ofGood, "fault")) either")
+        let failedByGood = Finding(
+            .inconclusive,
+            "the program of --good does not survive \(ByteText.count(report.failedByGood, "fault")) either")
         var result =
-            findings == nil && report.ofGood > 0
-            ? result(of: job, .inconclusive, [ofGood])
+            findings == nil && report.failedByGood > 0
+            ? result(of: job, .inconclusive, [failedByGood])
             : result(of: job, findings == nil ? .passed : .failed, findings ?? [])
         let counts = Exploration.Counts(
             law: .faults, tried: report.tried, left: report.all - report.tried, inconclusive: report.unknown,

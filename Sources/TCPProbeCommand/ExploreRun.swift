@@ -33,7 +33,7 @@ struct ExploreRun {
         }
 
         /// Whether a command that connects to a server is explored, not a scenario.
-        var isOfCommand: Bool { words.contains("--to") }
+        var exploresCommand: Bool { words.contains("--to") }
     }
 
     private let options: ExploreOptions
@@ -67,14 +67,14 @@ struct ExploreRun {
         let goodAdapter = try options.good.adapter(for: jobs)
         let started: [any SubjectSource] = sources + (goodAdapter.map { [$0] } ?? [])
         defer { session.endAndReport() }
-        if let failure = session.begin(introducing: started) { throw Failure.wrongUse(failure) }
+        if let failure = session.begin(introducing: started) { throw Failure.invalidUsage(failure) }
         let targets = try options.targets.targets()
         let twins = try jobs.map { job in
             try options.good.twin(
                 of: job, adapter: goodAdapter, settings: options.selection.settings, allowing: targets,
-                isOfCommand: kind.isOfCommand)
+                exploresCommand: kind.exploresCommand)
         }
-        var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
+        var configuration = RunConfiguration.forCommands(PortAllocator(seed: getpid()))
         configuration.allowedTargets = targets
         configuration.allowsProcesses = !options.forbidsProcesses
         configuration.parallel = parallel
@@ -123,7 +123,7 @@ struct ExploreRun {
         report.startedAt = probe_realtime_ns() / 1_000_000_000
         let words = kind.words
         let (options, targets) = (options.rerunWords, options.selection.paths)
-        let isCommand = kind.isOfCommand
+        let isCommand = kind.exploresCommand
         return try ExploreReports(self.options.reports, jobs, settings: kind.settings, options: report) { job in
             var all = words + options
             if let subject = job.subject, subject.option != SubjectArguments.standard { all += subject.option }
@@ -189,9 +189,9 @@ struct ExploreRun {
         var written = WrittenFindings()
         let code: Int32
         switch outcome {
-        case .faults(let report): code = await tell(report, runner, text, output, &written)
-        case .explored(let report): code = await tell(report, runner, text, output, &written)
-        default: code = text.tell(outcome)
+        case .faults(let report): code = await printReport(report, runner, text, output, &written)
+        case .explored(let report): code = await printReport(report, runner, text, output, &written)
+        default: code = text.printReport(outcome)
         }
         // Without a finding, an interrupted search has no result.
         let isWhole = runner.control.interruptedBy == nil || !written.scenarios.isEmpty
@@ -213,12 +213,12 @@ extension ExploreRun {
     /// Reports the results of variations, and writes the findings.
     ///
     /// - Returns: the exit code of the case.
-    private func tell(
+    private func printReport(
         _ report: ExploreReport, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
         _ written: inout WrittenFindings
     ) async -> Int32 {
         let isExploring = kind.settings != nil
-        text.tell(report, isExploring: isExploring)
+        text.printReport(report, isExploring: isExploring)
         guard !report.findings.isEmpty else { return isExploring && !report.isUnsettled ? 0 : 3 }
         let writer = writer(runner, output)
         for (index, finding) in report.findings.enumerated() {
@@ -226,10 +226,10 @@ extension ExploreRun {
             do throws(SystemError) {
                 written.scenarios.append(try await writer.write(finding, of: report.base, name: name))
             } catch {
-                written.problem = tell(error, name)
+                written.problem = printReport(error, name)
                 return 3
             }
-            text.tell(written.scenarios[index])
+            text.printReport(written.scenarios[index])
         }
         return isExploring ? 1 : 0
     }
@@ -237,20 +237,22 @@ extension ExploreRun {
     /// Reports the results of faults, and writes the finding.
     ///
     /// - Returns: the exit code of the case.
-    private func tell(
+    private func printReport(
         _ report: FaultExplorer.Report, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
         _ written: inout WrittenFindings
     ) async -> Int32 {
-        text.tell(report)
-        guard let finding = report.finding else { return report.obstacle == nil && report.ofGood == 0 ? 0 : 3 }
+        text.printReport(report)
+        guard let finding = report.finding else {
+            return report.obstacle == nil && report.failedByGood == 0 ? 0 : 3
+        }
         let name = "\(text.name).fault"
         do throws(SystemError) {
             let scenario = try await writer(runner, output).write(finding, name: name)
             written.scenarios.append(scenario)
-            text.tell(scenario)
+            text.printReport(scenario)
             return 1
         } catch {
-            written.problem = tell(error, name)
+            written.problem = printReport(error, name)
             return 3
         }
     }
@@ -264,7 +266,7 @@ extension ExploreRun {
     /// Reports that a scenario can't be written.
     ///
     /// - Returns: the message.
-    private func tell(_ error: SystemError, _ name: String) -> String {
+    private func printReport(_ error: SystemError, _ name: String) -> String {
         let text =
             "\(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); choose another folder with `--out DIR`"
         Console.standardError.write("error: \(text)\n")

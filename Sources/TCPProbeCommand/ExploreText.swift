@@ -41,7 +41,7 @@ struct ExploreText {
     /// Prints why nothing was explored.
     ///
     /// - Returns: the exit code.
-    func tell(_ outcome: ExploreOutcome) -> Int32 {
+    func printReport(_ outcome: ExploreOutcome) -> Int32 {
         switch outcome {
         case .fails(let result) where result.verdict == .skipped || result.verdict == .unsupported:
             console.write("\(shownID): can't be run here: \(Self.reason(result))\n")
@@ -91,7 +91,7 @@ struct ExploreText {
     }
 
     /// Prints how much was tried, and what was left out.
-    func tell(_ report: ExploreReport, isExploring: Bool) {
+    func printReport(_ report: ExploreReport, isExploring: Bool) {
         var text = ""
         if isExploring {
             let seconds = DurationText.fixed(report.elapsed / .seconds(1), digits: 1)
@@ -111,7 +111,7 @@ struct ExploreText {
         for other in report.others {
             text += "also fails at another place, which was not shrunk: \(Self.reason(other))\n"
         }
-        for other in report.ofGood {
+        for other in report.failedByGood {
             text += "also fails with the program of --good, so it was not shrunk: \(Self.reason(other))\n"
         }
         for finding in report.rare {
@@ -122,22 +122,23 @@ struct ExploreText {
     }
 
     /// Prints how many faults were tried, and how the program reacted.
-    func tell(_ report: FaultExplorer.Report) {
+    func printReport(_ report: FaultExplorer.Report) {
         if let obstacle = report.obstacle {
             console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
             return
         }
         let outcome =
             report.finding.map { "\n\(Self.reason($0.result))" }
-            ?? (report.ofGood == 0
+            ?? (report.failedByGood == 0
                 ? "; the program survived all of them"
-                : "; the program of --good does not survive \(report.ofGood) of them either; the program survived all others")
+                : "; the program of --good does not survive \(report.failedByGood) of them either; "
+                    + "the program survived all others")
         if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 
     /// Prints a smallest scenario.
-    func tell(_ written: FindingWriter.Written) {
+    func printReport(_ written: FindingWriter.Written) {
         var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
         text += "  \(Escaped.text(written.path.utf8))"
         text += written.rate.runs > 0 ? "  fails with `tcpprobe run`: \(written.rate.text)\n" : "\n"

@@ -7,7 +7,7 @@ import ProbeTransport
 /// The ways in which a command fails.
 enum Failure {
     /// Prints what is wrong, and returns the exit code of invalid usage.
-    static func wrongUse(_ text: String) -> ExitCode {
+    static func invalidUsage(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
     }
@@ -19,8 +19,8 @@ enum Failure {
     }
 
     /// Prints why a subject can't be used, with the known details, and returns the exit code of invalid usage.
-    static func wrongUse(_ failure: SubjectFailure) -> ExitCode {
-        wrongUse(([failure.summary] + failure.details).joined(separator: "\n  "))
+    static func invalidUsage(_ failure: SubjectFailure) -> ExitCode {
+        invalidUsage(([failure.summary] + failure.details).joined(separator: "\n  "))
     }
 
     /// Returns a message of the argument parser in this tool's style: `error:` in lower case, and the user's input
@@ -50,14 +50,14 @@ extension ScenarioFiles {
         do throws(PathError) {
             return try ScenarioFiles(paths)
         } catch {
-            throw Failure.wrongUse(error.text)
+            throw Failure.invalidUsage(error.text)
         }
     }
 
     /// Returns the scenarios that a command line names; standard input, named `-`, comes first.
     static func namedOrInput(_ paths: [String]) throws -> [File] {
         let named = paths.filter { $0 != "-" }
-        if paths.count - named.count > 1 { throw Failure.wrongUse("standard input can be read only once") }
+        if paths.count - named.count > 1 { throw Failure.invalidUsage("standard input can be read only once") }
         let files = named.isEmpty ? [] : try ScenarioFiles.named(named).files
         return paths.count == named.count ? files : [File(path: "-", id: "-")] + files
     }

@@ -22,7 +22,7 @@ struct FlowDecryption {
     /// - Parameter keysInCapture: lines of a key log that the capture itself contains.
     /// - Throws: the exit code, after printing the reason.
     func decrypted(_ recorder: FlowRecorder, keysInCapture: [UInt8], limit: Int) throws -> RecordedConversation {
-        guard let first = recorder.conversation.firstOfTLS else { return recorder.conversation }
+        guard let first = recorder.conversation.firstTLSTurn else { return recorder.conversation }
         guard let tshark = Tshark() else {
             throw fail("the flow uses TLS, and decrypting it \(Tshark.advice)")
         }
@@ -85,14 +85,14 @@ struct FlowDecryption {
         var keys = keysInCapture
         if let keyLog {
             let name = "--keylog \(Escaped.text(keyLog))"
-            guard let status = FileStatus(at: keyLog) else { throw Failure.wrongUse("\(name): no such file") }
+            guard let status = FileStatus(at: keyLog) else { throw Failure.invalidUsage("\(name): no such file") }
             guard status.isRegular else {
-                throw Failure.wrongUse("\(name): expected a file that can be read again")
+                throw Failure.invalidUsage("\(name): expected a file that can be read again")
             }
             do throws(SystemError) {
                 keys += [0x0a] + (try SmallFile.contents(of: keyLog, limit: Self.largestKeyLog))
             } catch {
-                throw Failure.wrongUse("\(name): can't read the file: \(error.reason)")
+                throw Failure.invalidUsage("\(name): can't read the file: \(error.reason)")
             }
         }
         let lines = keys.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).filter(Self.isSecret)
@@ -134,18 +134,20 @@ struct FlowDecryption {
                 "the TLS handshake could not be decrypted: the secrets don't match, the file contains them after the packets, or the capture does not contain the whole handshake"
             )
         }
-        let heard = Set(parts.map(\.side))
+        let sides = Set(parts.map(\.side))
         if let frame = records.undecrypted {
             throw fail(
                 "packet \(frame) could not be decrypted: secrets are missing (a TLS 1.3 key log has five secrets per connection)"
             )
         }
-        if let side = ConversationSide.allCases.first(where: { records.senders.contains($0) && !heard.contains($0) }) {
+        if let side = ConversationSide.allCases.first(where: { records.senders.contains($0) && !sides.contains($0) }) {
             throw fail("the data from the \(side == .client ? "client" : "server") could not be decrypted")
         }
     }
 
-    private func fail(_ text: String) -> ExitCode { Failure.wrongUse("\(Escaped.text(path)): flow \(flow): \(text)") }
+    private func fail(_ text: String) -> ExitCode {
+        Failure.invalidUsage("\(Escaped.text(path)): flow \(flow): \(text)")
+    }
 
     // MARK: The order
 
@@ -159,7 +161,7 @@ struct FlowDecryption {
             frame: Int, rank: Int, time: UInt64?, side: ConversationSide, event: RecordedConversation.Event
         )
         var entries: [Entry] = parts.map { ($0.frame, 0, $0.time, $0.side, .bytes($0.bytes)) }
-        func spoke(_ side: ConversationSide, between start: Int, and end: Int) -> Bool {
+        func hasSentData(_ side: ConversationSide, between start: Int, and end: Int) -> Bool {
             let frames =
                 parts.filter { $0.side == side }.map(\.frame)
                 + alerts.filter { $0.side == side }.map(\.frame)
@@ -177,7 +179,7 @@ struct FlowDecryption {
             let fin = end.map { max($0.frame, lastData) }
             if let (alert, frame) = notify {
                 // The close_notify and the FIN are a single end if the other side did nothing between them.
-                let isOne = end?.event == .fin && !spoke(side.opposite, between: frame, and: fin ?? frame)
+                let isOne = end?.event == .fin && !hasSentData(side.opposite, between: frame, and: fin ?? frame)
                 entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
                 if isOne { continue }
             }

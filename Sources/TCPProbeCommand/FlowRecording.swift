@@ -25,28 +25,28 @@ struct FlowRecording {
             let source = try CaptureSource(path: path)
             isRegular = source.isRegular
             inspection = Inspection.of(
-                source, limits: .handingOut, filter: ConnectionFilter(number: flow),
+                source, limits: .deliveringParts, filter: ConnectionFilter(number: flow),
                 observer: observer)
         } catch {
-            throw Failure.wrongUse("\(Escaped.text(path)): \(error)")
+            throw Failure.invalidUsage("\(Escaped.text(path)): \(error)")
         }
         let name = Escaped.text(path)
         if let problem = inspection.problem {
             let advice =
-                problem.isWrongUse
+                problem.isInvalidUsage
                 ? "" : "\n  hint: use `tcpprobe inspect` to see what can be read, and capture the whole exchange again"
             Console.standardError.write("error: \(name): \(problem)\(advice)\n")
-            throw ExitCode(problem.isWrongUse ? 2 : 3)
+            throw ExitCode(problem.isInvalidUsage ? 2 : 3)
         }
         let conversations = inspection.analysis.table.conversations
         guard flow >= 0, flow < conversations.count else {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "\(name): there is no flow \(flow): the file has \(ByteText.count(conversations.count, "flow")); `tcpprobe inspect` lists them"
             )
         }
         try requireWhole(conversations[flow], "\(name): flow \(flow)")
         var conversation = RecordedConversation(limit: limit)
-        if observer.conversation.firstOfTLS != nil {
+        if observer.conversation.firstTLSTurn != nil {
             let decryption = FlowDecryption(
                 path: path, flow: flow, keyLog: keyLog, isRegular: isRegular, client: conversations[flow].client,
                 server: conversations[flow].server)
@@ -110,7 +110,7 @@ final class FlowRecorder: InspectionObserver {
         .nanoseconds(Int64(clamping: moment - min(moment, start ?? moment)))
     }
 
-    func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         addEnds()
         let time = packet.summary.time
         if start == nil { (start, firstFrame) = (time, packet.summary.packetIndex + 1) }
@@ -123,7 +123,7 @@ final class FlowRecorder: InspectionObserver {
         }
     }
 
-    func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         // Gaps are reported by the flow itself.
         guard case .bytes(let bytes) = part.content else { return }
         self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)

@@ -32,7 +32,7 @@ enum ForwardingText {
     private static func refusal(
         _ text: String, of option: String, _ reason: String?, hint: String?
     ) -> any Error {
-        Failure.wrongUse(
+        Failure.invalidUsage(
             "\(option) \(Escaped.quoted(text)): \(reason ?? "invalid value")\n  hint: "
                 + (hint ?? "use a value such as \"in pieces of 1B every 5ms\""))
     }

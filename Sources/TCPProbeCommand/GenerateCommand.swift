@@ -20,7 +20,7 @@ struct GenerateCommand: ParsableCommand {
                 }
                 try SmallFile.rewrite("\(folder)/\(file.path)", with: Array(text.utf8))
             } catch {
-                throw Failure.wrongUse("can't generate \(file.path): \(error)")
+                throw Failure.invalidUsage("can't generate \(file.path): \(error)")
             }
         }
     }

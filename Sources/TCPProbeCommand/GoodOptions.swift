@@ -64,7 +64,7 @@ struct GoodOptions: ParsableArguments {
         do throws(SubjectFailure) {
             return try AdapterSource(command: command, names: SubjectNames())
         } catch {
-            throw Failure.wrongUse("--good: \(error.summary)")
+            throw Failure.invalidUsage("--good: \(error.summary)")
         }
     }
 
@@ -73,11 +73,11 @@ struct GoodOptions: ParsableArguments {
     /// - Parameters:
     ///   - adapter: see ``adapter(for:)``.
     ///   - settings: the values of `--set`.
-    ///   - isOfCommand: whether a command that connects to a server is explored: `{port}` is then the proxy's port, as in
-    ///     that command.
+    ///   - exploresCommand: whether a command that connects to a server is explored: `{port}` is then the proxy's port, as
+    ///     in that command.
     func twin(
         of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
-        isOfCommand: Bool
+        exploresCommand: Bool
     ) throws -> GoodTwin? {
         guard isGiven else { return nil }
         var good = job
@@ -87,7 +87,7 @@ struct GoodOptions: ParsableArguments {
             good.subject = adapter
         } else if let command {
             var (name, own) = try chosen(command, of: processes, job)
-            if isOfCommand { own = own.replacing("{port}", with: "${X.port}") }
+            if exploresCommand { own = own.replacing("{port}", with: "${X.port}") }
             guard let words = processes[name]?.words, let first = words.first, let last = words.last else { return nil }
             text.replaceSubrange(first.span.start..<last.span.end, with: Self.fromHere(own).utf8)
         }
@@ -103,7 +103,7 @@ struct GoodOptions: ParsableArguments {
             let errors = compiled.diagnostics.filter { $0.severity == .error }
             Console.standardError.write(
                 diagnostics: DiagnosticRenderer(sources: compiled.sources).render(errors))
-            throw Failure.wrongUse("\(Escaped.text(job.path)): with --good, the script no longer has the case")
+            throw Failure.invalidUsage("\(Escaped.text(job.path)): with --good, the script no longer has the case")
         }
         (good.plan, good.casePlan) = (plan, casePlan)
         return GoodTwin(good)
@@ -118,7 +118,7 @@ struct GoodOptions: ParsableArguments {
         }
         if processes.count == 1, let name = processes.keys.first { return (name, command) }
         let path = Escaped.text(job.path)
-        throw Failure.wrongUse(
+        throw Failure.invalidUsage(
             processes.isEmpty
                 ? "--good: \(path) has no process and no subject, so there is no program to replace"
                 : "--good: \(path) has \(processes.count) processes; name the one to replace, as in --good \(processes.keys.sorted()[0])=COMMAND"

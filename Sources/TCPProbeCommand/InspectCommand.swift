@@ -189,7 +189,7 @@ struct InspectCommand: ParsableCommand {
         } catch {
             let problem = InspectionProblem.source(error)
             Console.standardError.write("error: \(Escaped.text(file)): \(problem)\n")
-            throw ExitCode(problem.isWrongUse ? 2 : 3)
+            throw ExitCode(problem.isInvalidUsage ? 2 : 3)
         }
     }
 
@@ -206,7 +206,7 @@ struct InspectCommand: ParsableCommand {
                             ? try InputFile.standardInput(limit: limit) : try InputFile.contents(of: path, limit: limit)
                     ))
             } catch {
-                throw Failure.wrongUse("can't read \(Escaped.text(path)): \(error.reason)")
+                throw Failure.invalidUsage("can't read \(Escaped.text(path)): \(error.reason)")
             }
         }
         return try notes.map { notes in
@@ -228,7 +228,7 @@ struct InspectCommand: ParsableCommand {
         do throws(SystemError) {
             return try Folder(making: path)
         } catch {
-            throw Failure.wrongUse("can't create the folder \(Escaped.text(path)): \(error.reason)")
+            throw Failure.invalidUsage("can't create the folder \(Escaped.text(path)): \(error.reason)")
         }
     }
 }

@@ -32,7 +32,7 @@ struct ConnectionOptions: ParsableArguments {
         get throws {
             guard let since else { return ConnectionCriteria(traits: with) }
             guard let time = StartTime(since) else {
-                throw Failure.wrongUse(
+                throw Failure.invalidUsage(
                     "--since \(Escaped.text(since)): expected a time such as 14:03:22, 2026-11-22T14:03:22 or +2.5")
             }
             return ConnectionCriteria(traits: with, since: time)
@@ -42,7 +42,7 @@ struct ConnectionOptions: ParsableArguments {
     func filter(number: Int?) throws -> ConnectionFilter {
         let addresses = try host.map { text in
             guard let address = IPAddress(text) else {
-                throw Failure.wrongUse(
+                throw Failure.invalidUsage(
                     "--host \(Escaped.text(text)): expected an address such as 127.0.0.1 or ::1")
             }
             return address
@@ -129,7 +129,7 @@ struct PacketFilterOption: ParsableArguments {
         } catch {
             var reason = "\(error)"
             if case .libpcap(let words) = error { reason = words }
-            throw Failure.wrongUse("--bpf \(Escaped.text(bpf)): \(Escaped.text(reason))")
+            throw Failure.invalidUsage("--bpf \(Escaped.text(bpf)): \(Escaped.text(reason))")
         }
     }
 }

@@ -81,7 +81,7 @@ struct InspectShow {
                 let source = try CaptureSource(path: file)
                 guard source.isRegular else {
                     output.flush()
-                    return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe")
+                    return Failure.invalidUsage("--with and --since require a file that can be read twice, not a pipe")
                         .rawValue
                 }
                 let inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view)
@@ -123,7 +123,8 @@ struct InspectShow {
                     form: options.form, showsTimes: options.times, width: width, paint: paint, output: write)
             return finish(
                 Inspection.of(
-                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                    source, limits: .deliveringParts, filter: filter, observer: observer, accepts: accepts,
+                    tunnels: tunnels,
                     view: view)
             )
         case .decrypt(let keyLog): return decrypt(source, keyLog: keyLog)
@@ -141,7 +142,8 @@ struct InspectShow {
             }
             return finish(
                 Inspection.of(
-                    source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                    source, limits: .deliveringParts, filter: filter, observer: observer, accepts: accepts,
+                    tunnels: tunnels,
                     view: view)
             )
         case .extract(let folder, let path): return extract(source, into: folder, path)
@@ -159,7 +161,7 @@ struct InspectShow {
         let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
             writeFlows(of: inspection, filter)
-        } else if inspection.problem?.isWrongUse != true {
+        } else if inspection.problem?.isInvalidUsage != true {
             let style = ConnectionTableText.Style(columns: columns, width: width, order: options.sort, paint: paint)
             let shown = ConnectionTableText.write(
                 inspection.analysis.table.conversations, inspection.anomalies, timings: inspection.timings,
@@ -191,7 +193,7 @@ struct InspectShow {
     private func extract(_ source: consuming CaptureSource, into folder: Folder, _ path: String) -> Int32 {
         let extractor = StreamExtractor(folder: folder, path: path)
         let inspection = Inspection.of(
-            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts, tunnels: tunnels,
+            source, limits: .deliveringParts, filter: filter, observer: extractor, accepts: accepts, tunnels: tunnels,
             view: view)
         if let failure = extractor.failure {
             output.flush()
@@ -224,7 +226,7 @@ struct InspectShow {
             source, limits: .judging(checks.map(\.assertion)), accepts: accepts, tunnels: tunnels,
             view: chosenView ?? .sent)
         let filter = criteria.applied(to: filter, in: inspection)
-        if inspection.problem?.isWrongUse == true { return end(inspection) }
+        if inspection.problem?.isInvalidUsage == true { return end(inspection) }
         var tally = CheckRun.Tally()
         for list in lists {
             let counts = CheckRun.judge(
@@ -259,7 +261,7 @@ struct InspectShow {
             return 2
         }
         if !isJSON, let footer { for report in reports { footer(report) } }
-        if inspection.problem?.isWrongUse != true { last() }
+        if inspection.problem?.isInvalidUsage != true { last() }
         let code = end(inspection)
         guard let unfollowed = inspection.unfollowed(filter) else { return code }
         output.flush()
@@ -279,7 +281,7 @@ struct InspectShow {
     func report(_ problem: InspectionProblem) -> Int32 {
         output.flush()
         Console.standardError.write("error: \(name): \(problem)\n")
-        return problem.isWrongUse ? 2 : 3
+        return problem.isInvalidUsage ? 2 : 3
     }
 }
 
@@ -298,7 +300,7 @@ extension InspectShow {
             form: options.form, width: width, paint: paint, output: { [output] in output.write($0) })
         let observer = DecryptionObserver(showing: shown)
         let inspection = Inspection.of(
-            source, limits: .handingOut, filter: filter, observer: observer, tunnels: tunnels, view: view)
+            source, limits: .deliveringParts, filter: filter, observer: observer, tunnels: tunnels, view: view)
         let code = finish(inspection)
         guard code == 0, observer.conversation != nil else { return code }
         // With a NULL cipher (RFC 5246 A.5) tshark needs no secrets.
@@ -368,21 +370,22 @@ extension InspectShow {
             return fail(page: "\(failure); choose another path", code: 2)
         }
         let isRegular = source.isRegular
-        let observer = FlowsPageObserver(limit: FlowsPage.mostFlows, decrypts: decryption != nil)
+        let observer = FlowsPageObserver(limit: FlowsPage.maxFlows, decrypts: decryption != nil)
         let inspection: Inspection
         var filter = filter
         if isRegular {
             inspection = Inspection.of(source, accepts: accepts, tunnels: tunnels, view: view, measures: measures)
             filter = criteria.applied(to: filter, in: inspection)
-            if inspection.problem?.isWrongUse != true, let code = readAgain(inspection, filter, observer) {
+            if inspection.problem?.isInvalidUsage != true, let code = readAgain(inspection, filter, observer) {
                 return code
             }
         } else {
             inspection = Inspection.of(
-                source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts, tunnels: tunnels,
+                source, limits: .deliveringParts, filter: filter, observer: observer, accepts: accepts,
+                tunnels: tunnels,
                 view: view, measures: measures)
         }
-        if inspection.problem?.isWrongUse == true { return end(inspection) }
+        if inspection.problem?.isInvalidUsage == true { return end(inspection) }
         if let number = filter.number, number >= inspection.analysis.table.conversations.count,
             inspection.problem == nil
         {
@@ -392,7 +395,7 @@ extension InspectShow {
         var code: Int32 = 0
         if let decryption {
             let end = decrypt(observer, inspection, decryption)
-            if let wrongUse = end.wrongUse { return fail(wrongUse, code: 2) }
+            if let invalidUsage = end.invalidUsage { return fail(invalidUsage, code: 2) }
             remarks = end.remarks
             if let failure = end.failure { code = fail(failure, code: 3) }
         }
@@ -403,7 +406,7 @@ extension InspectShow {
                 version: ProductVersion.text, isDecrypted: decryption != nil),
             records: observer.records, remarks: remarks)
         if let failure = write(page, to: path) { return failure }
-        if isOrdinary { tell(inspection.count(filter), observer.records.count, path) }
+        if isOrdinary { printCounts(inspection.count(filter), observer.records.count, path) }
         return max(code, end(inspection))
     }
 
@@ -420,7 +423,7 @@ extension InspectShow {
         }
         if !criteria.isOpen, !isRegular {
             output.flush()
-            return Failure.wrongUse("--with and --since require a file that can be read twice, not a pipe").rawValue
+            return Failure.invalidUsage("--with and --since require a file that can be read twice, not a pipe").rawValue
         }
         guard let decryption else { return nil }
         if Tshark() == nil { return fail("--decrypt \(Tshark.advice)", code: 3) }
@@ -433,14 +436,15 @@ extension InspectShow {
     private func readAgain(_ inspection: Inspection, _ filter: ConnectionFilter, _ observer: FlowsPageObserver)
         -> Int32?
     {
-        let numbers = FlowsPage.numbers(inspection, filter, options.sort).prefix(FlowsPage.mostFlows)
+        let numbers = FlowsPage.numbers(inspection, filter, options.sort).prefix(FlowsPage.maxFlows)
         if numbers.isEmpty { return nil }
         var chosen = ConnectionFilter()
         chosen.numbers = Set(numbers)
         do throws(CaptureSourceError) {
             let source = try CaptureSource(path: file)
             _ = Inspection.of(
-                source, limits: .handingOut, filter: chosen, observer: observer, accepts: accepts, tunnels: tunnels,
+                source, limits: .deliveringParts, filter: chosen, observer: observer, accepts: accepts,
+                tunnels: tunnels,
                 view: view)
             return nil
         } catch {
@@ -452,7 +456,7 @@ extension InspectShow {
         /// Why nothing of a flow was decrypted, by the number of the flow.
         var remarks: [Int: String] = [:]
         var failure: String?
-        var wrongUse: String?
+        var invalidUsage: String?
     }
 
     /// Adds what tshark decrypts of the flows that use TLS.
@@ -475,7 +479,7 @@ extension InspectShow {
         }
         if end.remarks.count == encrypted.count {
             // With a NULL cipher, no secrets are needed.
-            if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.wrongUse = Self.noSecrets }
+            if decryption.keyLog == nil, inspection.keyLog.isEmpty { end.invalidUsage = Self.noSecrets }
             end.failure = end.remarks.values.min()
         }
         return end
@@ -517,7 +521,7 @@ extension InspectShow {
         return code
     }
 
-    private func tell(_ flows: Int, _ full: Int, _ path: String) {
+    private func printCounts(_ flows: Int, _ full: Int, _ path: String) {
         let some = full < flows ? ", \(full) of them in full" : ""
         output.write("\(ByteText.count(flows, "flow")) in \(Escaped.text(path))\(some)\n")
     }
@@ -593,7 +597,7 @@ extension InspectShow {
             } catch {
                 return report(.source(error))
             }
-            if inspection.problem?.isWrongUse == true { return end(inspection) }
+            if inspection.problem?.isInvalidUsage == true { return end(inspection) }
             let filter = criteria.applied(to: filter, in: inspection)
             var problem: CaptureSourceError?
             lazy var arrived: Inspection? = {

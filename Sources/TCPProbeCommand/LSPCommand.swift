@@ -30,7 +30,7 @@ struct LSPCommand: ParsableCommand {
     var stdio = false
 
     /// The maximum number of reads before answering while the client keeps writing.
-    private static let mostReads = 32
+    private static let maxReads = 32
 
     func run() throws {
         if isatty(0) == 1 {
@@ -48,11 +48,11 @@ struct LSPCommand: ParsableCommand {
                 try server.receive(buffer.span.extracting(first: count))
             } catch {
                 try Self.write(server.settle())
-                throw Failure.wrongUse("standard input is not valid Language Server Protocol: \(error.text)")
+                throw Failure.invalidUsage("standard input is not valid Language Server Protocol: \(error.text)")
             }
             reads += 1
             // Several messages are handled together, so that results superseded by a later message are not computed.
-            if reads < Self.mostReads, server.pendingCount < EditorServer.mostPending, Self.hasMoreInput { continue }
+            if reads < Self.maxReads, server.pendingCount < EditorServer.maxPending, Self.hasMoreInput { continue }
             reads = 0
             try Self.write(server.settle())
         }

@@ -61,7 +61,7 @@ struct MergeCommand: ParsableCommand {
         do throws(ResultsProblem) {
             merged = try ResultsMerge(read)
         } catch {
-            throw Failure.wrongUse(error.description)
+            throw Failure.invalidUsage(error.description)
         }
         read = []
         let console: Console = ownOutput.isEmpty ? .standardOutput : .standardError
@@ -90,7 +90,7 @@ struct MergeCommand: ParsableCommand {
             let recorder = ResultsRecorder(head: merged.head, planned: merged.planned, rules: merged.options.rules)
             try ReportFiles.attach(recorder, to: results, in: &set)
         } catch {
-            throw Failure.wrongUse("\(error); choose another path or omit the option")
+            throw Failure.invalidUsage("\(error); choose another path or omit the option")
         }
         return set
     }
@@ -117,16 +117,16 @@ extension ResultsFile {
             }
         } catch {
             let hint = error.code == EISDIR ? "; name the files in it, as in \(Escaped.text(path))/*.json" : ""
-            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) can't be read: \(error.reason)\(hint)")
+            throw Failure.invalidUsage("\(prefix)\(Escaped.text(path)) can't be read: \(error.reason)\(hint)")
         }
         if bytes.count > limit {
             let size = isOrdinary ? "is larger than 4 GiB" : "is not a regular file and contains more than 1 GiB"
-            throw Failure.wrongUse("\(prefix)\(Escaped.text(path)) \(size), which is too large for results")
+            throw Failure.invalidUsage("\(prefix)\(Escaped.text(path)) \(size), which is too large for results")
         }
         do throws(ResultsProblem) {
             return try ResultsFile(path: path, bytes: bytes)
         } catch {
-            throw Failure.wrongUse("\(prefix)\(error)")
+            throw Failure.invalidUsage("\(prefix)\(error)")
         }
     }
 }

@@ -34,7 +34,7 @@ struct OverTLSCases {
             + (leftOut.sorted { $0.key < $1.key }.map { "\(ByteText.count($0.value, "case")) (\($0.key))" }
             + ["\(ByteText.count(statements, "wire statement")) about bytes and segments"])
             .joined(separator: ", ")
-        if jobs.isEmpty { throw Failure.wrongUse("no case can be run over TLS; \(note)") }
+        if jobs.isEmpty { throw Failure.invalidUsage("no case can be run over TLS; \(note)") }
     }
 
     /// Returns an obstacle without the names of a script, to group obstacles of the same kind.

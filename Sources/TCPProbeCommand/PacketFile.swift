@@ -42,7 +42,7 @@ final class PacketFile {
                 output = .file(file)
             }
         } catch {
-            if !hasOpened { throw Failure.wrongUse("can't write \(self.path): \(error.reason)") }
+            if !hasOpened { throw Failure.invalidUsage("can't write \(self.path): \(error.reason)") }
             Console.standardError.write("error: can't continue writing \(self.path): \(error.reason)\n")
             throw ExitCode(3)
         }

@@ -51,11 +51,11 @@ struct ProtobufOptions: ParsableArguments {
         do throws(SystemError) {
             bytes = try InputFile.contents(of: proto, limit: Self.largestSet)
         } catch {
-            throw Failure.wrongUse("--proto \(Escaped.text(proto)): can't read the file: \(error.reason)")
+            throw Failure.invalidUsage("--proto \(Escaped.text(proto)): can't read the file: \(error.reason)")
         }
         let schema: ProtobufSchema
         do throws(ProtobufSchema.Problem) { schema = try ProtobufSchema(bytes) } catch {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "--proto \(Escaped.text(proto)): \(error.text); create one with protoc --include_imports --descriptor_set_out=FILE"
             )
         }
@@ -63,7 +63,7 @@ struct ProtobufOptions: ParsableArguments {
         guard schema.messages[name] != nil else {
             let known = schema.messages.keys.sorted()
             let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "--message \(Escaped.text(message)): \(Escaped.text(proto)) has no such message; it has \(shown)")
         }
         return ProtobufText(schema: schema, name: name)

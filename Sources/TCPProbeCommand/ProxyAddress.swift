@@ -13,7 +13,7 @@ enum ProxyAddress {
     /// Parses the address to connect to: `127.0.0.1:6379` or `localhost:6379`.
     static func target(_ text: String, _ allowed: AllowedTargets) throws -> SocketAddress {
         if let port = UInt16(text), port > 0 {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "\(text) is only a port: expected a host and a port, such as 127.0.0.1:\(port)")
         }
         let (host, port) = try split(text, allowsZero: false, "127.0.0.1:6379 or [::1]:6379")
@@ -25,15 +25,15 @@ enum ProxyAddress {
     ) throws -> (host: String, port: UInt16) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
             port > 0 || allowsZero
-        else { throw Failure.wrongUse("\(Escaped.text(text)) is not an address with a port, such as \(example)") }
+        else { throw Failure.invalidUsage("\(Escaped.text(text)) is not an address with a port, such as \(example)") }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw Failure.wrongUse("\(Escaped.text(text)): an IPv6 address must be in brackets, as in [::1]:7000")
+            throw Failure.invalidUsage("\(Escaped.text(text)): an IPv6 address must be in brackets, as in [::1]:7000")
         }
         if host.isEmpty {
-            throw Failure.wrongUse("\(Escaped.text(text)) has no host: expected an address such as \(example)")
+            throw Failure.invalidUsage("\(Escaped.text(text)) has no host: expected an address such as \(example)")
         }
         return (host, port)
     }
@@ -42,14 +42,14 @@ enum ProxyAddress {
         _ host: String, _ port: UInt16, _ text: String, _ allowed: AllowedTargets, for purpose: AllowedTargets.Purpose
     ) throws -> SocketAddress {
         if let refusal = allowed.refusal(of: host, port: port, for: purpose) {
-            throw Failure.wrongUse("\(refusal.text)\n  hint: \(refusal.hint)")
+            throw Failure.invalidUsage("\(refusal.text)\n  hint: \(refusal.hint)")
         }
         if let address = SocketAddress(numeric: host, port: port) { return address }
         if AllowedTargets.isLoopback(host) { return .loopback(port: port) }
         do throws(NameError) {
             return try SocketAddress.resolved(host, port: port)
         } catch {
-            throw Failure.wrongUse(error.text)
+            throw Failure.invalidUsage(error.text)
         }
     }
 }

@@ -128,7 +128,7 @@ private final class ProxySession {
         proxy.onConnection = { connection in
             for (side, style) in styles { connection.forward(style, count: nil, to: side) }
         }
-        proxy.onOver = { [unowned self] in note($0, isQuiet) }
+        proxy.onClosed = { [unowned self] in note($0, isQuiet) }
         // Only a single process knows which connections' packets to store.
         if record == nil, let capacity = ProxyWorker.capacity {
             proxy.limit(to: capacity) { [unowned self] in startWorker() }
@@ -172,7 +172,7 @@ private final class ProxySession {
         Console.standardError.write(
             "error: an additional process of the proxy ended, along with its connections; another one accepts new connections\n"
         )
-        proxy.takeAgain()
+        proxy.resumeAccepting()
     }
 
     private func note(_ connection: ProxiedConnection, _ isQuiet: Bool) {

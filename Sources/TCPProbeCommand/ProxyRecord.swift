@@ -20,7 +20,7 @@ final class ProxyRecord {
     /// - Throws: the exit code, after printing why capturing or writing is impossible.
     init(path: String, executable: String, listener: SocketAddress, target: SocketAddress) throws {
         guard let ends = listener.endpoint, target.isLoopback, listener.isLoopback else {
-            throw Failure.wrongUse("--write: only packets of the loopback interface can be captured")
+            throw Failure.invalidUsage("--write: only packets of the loopback interface can be captured")
         }
         do throws(CaptureError) {
             capture = try Capture.open(

@@ -38,7 +38,7 @@ final class ProxyWorker {
     private static let reserve = 24
 
     /// The time that it may take to end, in milliseconds.
-    private static let patience: Int32 = 5_000
+    private static let timeoutMilliseconds: Int32 = 5_000
 
     private let pair: OwnedDescriptor
     /// A descriptor that becomes readable when the process has ended.
@@ -94,7 +94,7 @@ final class ProxyWorker {
         var buffer = [UInt8](repeating: 0, count: 256)
         while true {
             var poller = pollfd(fd: pair.raw, events: Int16(POLLIN), revents: 0)
-            if poll(&poller, 1, Self.patience) == 0 {
+            if poll(&poller, 1, Self.timeoutMilliseconds) == 0 {
                 kill(process, SIGKILL)
                 break
             }

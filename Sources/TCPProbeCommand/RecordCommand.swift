@@ -161,19 +161,19 @@ private struct RecordedFile: Sendable {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
         guard name.hasSuffix(".scn"), name.count > 4 else {
-            throw Failure.wrongUse("\(Escaped.text(path)): the scenario's name must end with .scn")
+            throw Failure.invalidUsage("\(Escaped.text(path)): the scenario's name must end with .scn")
         }
         stem = String(name.dropLast(4))
-        guard !SmallFile.isFolder(path) else { throw Failure.wrongUse("\(Escaped.text(path)) is a folder") }
+        guard !SmallFile.isFolder(path) else { throw Failure.invalidUsage("\(Escaped.text(path)) is a folder") }
         if SmallFile.exists(path), !replaces {
-            throw Failure.wrongUse("\(Escaped.text(path)) already exists; use --force to replace it")
+            throw Failure.invalidUsage("\(Escaped.text(path)) already exists; use --force to replace it")
         }
         let slash = path.lastIndex(of: "/")
         do throws(SystemError) {
             folder = try Folder(slash.map { String(path[...$0]) } ?? ".")
             try folder.requireWritable()
         } catch {
-            throw Failure.wrongUse("can't write \(Escaped.text(path)): \(error.reason)")
+            throw Failure.invalidUsage("can't write \(Escaped.text(path)): \(error.reason)")
         }
         let parent = slash.map { String(path[...$0]) } ?? "."
         takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])

@@ -60,7 +60,7 @@ final class RecordingSession {
                         : ""))
         }
         proxy.onConnection = { [unowned self] in record($0) }
-        proxy.onOver = { [unowned self] _ in endIfOver() }
+        proxy.onClosed = { [unowned self] _ in endIfOver() }
         proxy.onFailure = { Console.standardError.write("error: can't accept a connection: \($0.reason)\n") }
         Console.standardError.write("listening on \(address), forwarding to \(target); press Ctrl-C to stop\n")
     }
@@ -106,8 +106,8 @@ final class RecordingSession {
         if isRecorded { return }
         isRecorded = true
         let conversations = recordings.map(\.conversation)
-        let heard = conversations.filter { !$0.isEmpty }
-        let recorded = heard.isEmpty ? conversations : heard
+        let nonEmpty = conversations.filter { !$0.isEmpty }
+        let recorded = nonEmpty.isEmpty ? conversations : nonEmpty
         for recording in recordings { recording.conversation.cut() }
         do throws(SystemError) {
             // With the stack size of a main thread, because scripts are parsed on this thread.

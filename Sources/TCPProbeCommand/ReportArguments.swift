@@ -128,7 +128,7 @@ struct RunReports {
         var expected = Expected()
         for path in expect {
             guard path == "-" || SmallFile.exists(path) else {
-                throw Failure.wrongUse(
+                throw Failure.invalidUsage(
                     "--expect: no such file: \(Escaped.text(path)); create one with `--write-expectations`")
             }
             expected.files.append(try readFile(path, "--expect"))
@@ -152,10 +152,11 @@ struct RunReports {
                 path == "-"
                 ? try InputFile.standardInput(limit: limit + 1) : try InputFile.contents(of: path, limit: limit + 1)
         } catch {
-            throw Failure.wrongUse("\(option): can't read \(Escaped.text(path)): \(error.reason)")
+            throw Failure.invalidUsage("\(option): can't read \(Escaped.text(path)): \(error.reason)")
         }
         if bytes.count > limit {
-            throw Failure.wrongUse("\(option): \(Escaped.text(path)) is larger than 64 MiB, the limit for expectations")
+            throw Failure.invalidUsage(
+                "\(option): \(Escaped.text(path)) is larger than 64 MiB, the limit for expectations")
         }
         let file = ExpectationsFile(path: path, bytes: bytes)
         if !file.problems.isEmpty {
@@ -202,7 +203,7 @@ struct RunReports {
                 try ReportFiles.attach(recorder, to: path, keepsOld: true, in: &set)
             }
         } catch {
-            throw Failure.wrongUse("\(error); choose another path or omit the option")
+            throw Failure.invalidUsage("\(error); choose another path or omit the option")
         }
         return set
     }

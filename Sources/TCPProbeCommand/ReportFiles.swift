@@ -107,7 +107,7 @@ struct ReportFiles: ParsableArguments {
                     MatrixRecorder(format, path: path, planned: planned, options: options), to: path, in: &set)
             }
         } catch {
-            throw Failure.wrongUse("\(error); choose another path or omit the option")
+            throw Failure.invalidUsage("\(error); choose another path or omit the option")
         }
     }
 

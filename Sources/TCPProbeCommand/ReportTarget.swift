@@ -52,7 +52,7 @@ struct FilesRead {
     func requireApart(_ targets: [ReportTarget]) throws {
         for target in targets where target.path != "-" {
             guard let status = FileStatus(at: target.path), let kind = kinds[status.identity] else { continue }
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "\(target.option) \(Escaped.text(target.path)): this is \(kind); choose another path")
         }
     }

@@ -158,10 +158,10 @@ struct RunCommand: ParsableCommand {
         if let note { notes.write("note: \(note)\n") }
         let openedFolder = try makeOutputFolder(isShared: shard != nil)
         defer { session.endAndReport() }
-        if let failure = session.begin(introducing: sources) { throw Failure.wrongUse(failure) }
+        if let failure = session.begin(introducing: sources) { throw Failure.invalidUsage(failure) }
         try crowds.waitForMoment(orUntilReadable: session.signals)
         let division = try division(selected, shard)
-        notes.release(behind: division.firstLine)
+        notes.release(after: division.firstLine)
         if let remark = shards.remark(shard, writesResults: reports.results != nil) { notes.write("note: \(remark)\n") }
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
@@ -194,7 +194,7 @@ struct RunCommand: ParsableCommand {
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
     ) throws -> RunConfiguration {
-        var configuration = RunConfiguration.ofThisTool(ports)
+        var configuration = RunConfiguration.forCommands(ports)
         configuration.keep = keep
         configuration.keepsSecrets = !omitsSecrets
         configuration.keepsTimelines = reports.drawsPassedCases
@@ -276,9 +276,9 @@ struct RunCommand: ParsableCommand {
         defer { session.endAndReport() }
         let failure = session.begin(introducing: sources)
         if let signal = session.arrivedSignal() { throw ExitCode(128 + signal) }
-        if let failure { throw Failure.wrongUse(failure) }
+        if let failure { throw Failure.invalidUsage(failure) }
         let division = try division(subjects.multiply(jobs, by: sources), shard)
-        notes.release(behind: division.firstLine)
+        notes.release(after: division.firstLine)
         var shown: Set<String> = []
         CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)
     }
@@ -302,7 +302,7 @@ extension RunCommand {
     ) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "--isolate and --allow-target are mutually exclusive: an isolated run can't reach outside hosts")
         }
         // A server that was started before the run is outside the namespace, even if its address is 127.0.0.1.
@@ -318,7 +318,7 @@ extension RunCommand {
             )
         } catch {
             let text = "can't create a network namespace (\(error.step): \(error.reason))"
-            if isAsked || error.isBehindUnshare {
+            if isAsked || error.isAfterUnshare {
                 Console.standardError.write(
                     "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"
                 )
@@ -390,7 +390,7 @@ extension RunCommand {
         do throws(ShardProblem) {
             head.attempt = try ShardEngine.attempt(ShardOptions.variable)
         } catch {
-            throw Failure.wrongUse("--results: \(error)")
+            throw Failure.invalidUsage("--results: \(error)")
         }
         head.isStrict = strict
         head.hasSeveralSubjects = options.hasSeveralSubjects

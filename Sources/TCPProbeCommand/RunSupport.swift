@@ -132,7 +132,7 @@ enum CompanionProgram {
 }
 
 extension RunConfiguration {
-    static func ofThisTool(_ ports: PortAllocator) -> RunConfiguration {
+    static func forCommands(_ ports: PortAllocator) -> RunConfiguration {
         RunConfiguration(ports: ports, version: TCPProbe.version, crowdProgram: CompanionProgram.crowd)
     }
 }

@@ -84,7 +84,7 @@ struct SelectionOptions: ParsableArguments {
         }
         if hasErrors { throw ExitCode(2) }
         if selection.jobs.isEmpty {
-            throw Failure.wrongUse(
+            throw Failure.invalidUsage(
                 "none of the \(caseCount) cases matches "
                     + Escaped.text(
                         (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " "))

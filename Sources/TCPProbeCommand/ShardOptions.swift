@@ -59,7 +59,7 @@ struct ShardOptions: ParsableArguments {
         do throws(ShardProblem) {
             return try ShardEnvironment.read(Self.variable).map { Choice(share: $0.share, origin: $0.variables) }
         } catch {
-            throw Failure.wrongUse(error.description)
+            throw Failure.invalidUsage(error.description)
         }
     }
 
@@ -156,7 +156,7 @@ final class HeldNotes {
     }
 
     /// Writes the held text, after the first line if there is one. Later text is not held.
-    func release(behind first: String? = nil) {
+    func release(after first: String? = nil) {
         console.write((first.map { $0 + "\n" } ?? "") + (held ?? ""))
         held = nil
     }

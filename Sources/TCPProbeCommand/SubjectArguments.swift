@@ -37,7 +37,7 @@ struct SubjectArguments: ParsableArguments {
             do throws(SubjectFailure) {
                 sources.append(try AdapterSource(command: command, names: names))
             } catch {
-                throw Failure.wrongUse("--adapter: \(error.summary)")
+                throw Failure.invalidUsage("--adapter: \(error.summary)")
             }
         }
         return sources

@@ -39,7 +39,7 @@ struct CrowdWorker {
     private var armed: Int64?
     private var watch = StandstillWatch(ignoresWork: true)
     /// The time up to which standstills have been reported.
-    private var told = MonotonicTime.now
+    private var reportedUntil = MonotonicTime.now
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
         self.order = order
@@ -208,8 +208,8 @@ struct CrowdWorker {
     /// Returns the standstills that have not been reported yet, and marks them as reported.
     private mutating func standstills() -> Standstills {
         var new = Standstills()
-        for (from, to) in watch.standstills.all(from: told) { new.add(from: from, to: to) }
-        told = max(told, watch.lastRun)
+        for (from, to) in watch.standstills.all(from: reportedUntil) { new.add(from: from, to: to) }
+        reportedUntil = max(reportedUntil, watch.lastRun)
         return new
     }
 
@@ -223,7 +223,7 @@ struct CrowdWorker {
                 let moment = Int64(line["at"]?.integer ?? 0)
                 core.begin(at: moment)
                 // A standstill before the beginning delayed nothing.
-                told = max(told, MonotonicTime(nanoseconds: moment))
+                reportedUntil = max(reportedUntil, MonotonicTime(nanoseconds: moment))
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
                 let asksForRests = if case .boolean(true)? = line["rests"] { true } else { false }

@@ -26,7 +26,7 @@ final class MemberSockets: CrowdConnections {
     private var closing: [Int32: [UInt8]] = [:]
     /// Whether all members are closing, so that no descriptors are needed for new connections.
     var isStopping = false
-    private let mostClosing: Int
+    private let maxClosing: Int
     /// The bit that marks events of closing connections.
     private static let closingMark: UInt64 = 1 << 63
     private let drain = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
@@ -37,7 +37,7 @@ final class MemberSockets: CrowdConnections {
     /// - Parameter limit: the limit of this process's descriptors.
     init(_ order: CrowdOrder, epoll: Int32, limit: Int) throws(WorkerProblem) {
         self.order = order
-        mostClosing = max(8, min(1024, limit - order.members - 64))
+        maxClosing = max(8, min(1024, limit - order.members - 64))
         self.epoll = epoll
         var target: SocketAddress?
         if case .clients(let place) = order.role { target = SocketAddress(place.address, port: place.port) }
@@ -209,7 +209,7 @@ final class MemberSockets: CrowdConnections {
     func close(_ member: Int) {
         let unsent = security?.end(member, descriptors[member]) ?? []
         let descriptor = release(member)
-        guard isStopping || closing.count < mostClosing else {
+        guard isStopping || closing.count < maxClosing else {
             _ = Glibc.close(descriptor)
             return
         }

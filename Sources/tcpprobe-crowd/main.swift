@@ -35,9 +35,9 @@ while order == nil, !input.hasEnded {
     order = input.next()
 }
 guard let text = order else { exit(0) }
-guard let told = CrowdOrder(json: text) else { fail("the first line is not a valid order") }
+guard let crowdOrder = CrowdOrder(json: text) else { fail("the first line is not a valid order") }
 do throws(WorkerProblem) {
-    var worker = try CrowdWorker(told)
+    var worker = try CrowdWorker(crowdOrder)
     try worker.run(input)
 } catch {
     fail(error.text)

@@ -44,7 +44,7 @@ struct WebSocketTests {
         let bytes = frame.encoded() ?? []
         #expect(bytes == [0x81, 127, 0, 0, 0, 0, 0, 0, 0, 1, 65])
         #expect(Self.scan(bytes) == .frame(frame, length: 11))
-        #expect(frame.violation(isOfClient: false) != nil)
+        #expect(frame.violation(peerIsClient: false) != nil)
         frame.lengthForm = .inHeader
         frame.statedLength = 126
         #expect(frame.encoded() == nil)
@@ -62,7 +62,7 @@ struct WebSocketTests {
         let bytes = (0..<Int.random(in: 0..<40, using: &generator)).map { _ in UInt8.random(in: 0...255) }
         guard case .frame(let frame, let length) = Self.scan(bytes, limit: 64) else { return }
         #expect(frame.encoded() == Array(bytes.prefix(length)), "\(bytes)")
-        _ = frame.violation(isOfClient: seed % 2 == 0)
+        _ = frame.violation(peerIsClient: seed % 2 == 0)
     }
 
     @Test(
@@ -75,9 +75,9 @@ struct WebSocketTests {
             (WebSocketFrame(11, []), "a reserved opcode"), (WebSocketFrame(0, []), nil),
         ] as [(WebSocketFrame, String?)])
     func whatIsForbidden(_ frame: WebSocketFrame, _ what: String?) {
-        let said = frame.violation(isOfClient: false)
+        let said = frame.violation(peerIsClient: false)
         if let what { #expect(said?.contains(what) == true, "\(said ?? "nothing")") } else { #expect(said == nil) }
-        #expect(frame.violation(isOfClient: true)?.contains("was not masked") == true)
+        #expect(frame.violation(peerIsClient: true)?.contains("was not masked") == true)
     }
 
     // MARK: The opening handshake

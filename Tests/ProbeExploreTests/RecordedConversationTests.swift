@@ -55,9 +55,9 @@ struct RecordedConversationTests {
     @Test func manyLinesAreBounded() throws {
         let conversation = RecordedScriptTests.conversation([(.client, String(repeating: "\r\n", count: 101))])
         var options = RecordedScript.Options()
-        options.mostUnits = 101
+        options.maxUnits = 101
         #expect(try !RecordedScript([conversation], options).hasReachedLimit)
-        options.mostUnits = 100
+        options.maxUnits = 100
         let script = try RecordedScript([conversation], options)
         #expect(script.hasReachedLimit && !script.notes.isEmpty)
         #expect(String(decoding: script.bytes.suffix(14), as: UTF8.self) == "C ignore rest\n")
@@ -77,6 +77,6 @@ struct RecordedConversationTests {
         var conversation = RecordedConversation()
         conversation.add(.bytes(Self.hello), from: .client, at: .zero)
         if !answer.isEmpty { conversation.add(.bytes(answer), from: .server, at: .zero) }
-        #expect(conversation.firstOfTLS == first)
+        #expect(conversation.firstTLSTurn == first)
     }
 }

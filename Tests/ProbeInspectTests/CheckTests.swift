@@ -15,11 +15,11 @@ import Testing
 
     private func judge(
         _ text: String, on capture: [UInt8], filter: ConnectionFilter = ConnectionFilter(), framing: Framing = .crlf,
-        mostFlows: Int? = nil
+        maxFlows: Int? = nil
     ) throws -> (verdicts: [Verdict], text: String, code: Int32) {
         let list = try parse(text, framing: framing).get()
         var limits = ConversationLimits.judging(list.checks.map(\.assertion))
-        if let mostFlows { limits.mostConversations = mostFlows }
+        if let maxFlows { limits.maxConversations = maxFlows }
         let inspection = try inspect(capture, limits: limits)
         let outcomes = CheckRun(list.checks, on: inspection, filter: filter).outcomes
         var text: [UInt8] = []
@@ -75,13 +75,13 @@ import Testing
     func connectionsThatWereNotFollowedAreInconclusive(
         text: String, filter: ConnectionFilter, verdicts: [Verdict], code: Int32
     ) throws {
-        let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, mostFlows: 1)
+        let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, maxFlows: 1)
         #expect(result.verdicts == verdicts)
         #expect(result.code == code)
         #expect(result.text.contains("2 packets of later flows were not followed") == verdicts.contains(.inconclusive))
         let list = try parse(text).get()
         var limits = ConversationLimits.judging(list.checks.map(\.assertion))
-        limits.mostConversations = 1
+        limits.maxConversations = 1
         let inspection = try inspect(CaptureBuilder.troubled, limits: limits)
         var json: [UInt8] = []
         let tally = CheckRun.judge(

@@ -81,7 +81,7 @@ import Testing
     @Test func snapLengthIsTold() throws {
         let collected = Collected()
         let inspection = try inspect(
-            CaptureBuilder.snapped, limits: .handingOut,
+            CaptureBuilder.snapped, limits: .deliveringParts,
             observer: FollowObserver(form: .hex, output: collected.output))
         ConnectionTableText.write(
             inspection.analysis.table.conversations, inspection.anomalies,
@@ -143,7 +143,7 @@ import Testing
         let shown = try [FollowObserver.Form.escaped, .text].map { form in
             let collected = Collected()
             _ = try inspect(
-                capture.bytes, limits: .handingOut,
+                capture.bytes, limits: .deliveringParts,
                 observer: FollowObserver(form: form, showsTimes: form == .text, output: collected.output))
             return collected.text
         }

@@ -19,7 +19,7 @@ struct DecryptionTests {
         let observer = DecryptionObserver(showing: FollowObserver(output: collected.output))
         var offset: Int64 = 0
         for part in parts where !part.isEmpty {
-            observer.see(StreamPart(offset: offset, .bytes(part)), from: .server, in: conversation)
+            observer.observe(StreamPart(offset: offset, .bytes(part)), from: .server, in: conversation)
             offset += Int64(part.count)
         }
         observer.end(of: conversation)
@@ -51,10 +51,10 @@ struct DecryptionTests {
     @Test func gapEndsWhatIsUndecided() {
         let collected = Collected()
         let observer = DecryptionObserver(showing: FollowObserver(output: collected.output))
-        observer.see(StreamPart(offset: 0, .bytes([97, 22])), from: .client, in: conversation)
+        observer.observe(StreamPart(offset: 0, .bytes([97, 22])), from: .client, in: conversation)
         let gap = StreamGap(offset: 2, length: 5, cause: .notCaptured)
-        observer.see(StreamPart(offset: 2, .gap(gap)), from: .client, in: conversation)
-        observer.see(StreamPart(offset: 7, .bytes([98, 10])), from: .client, in: conversation)
+        observer.observe(StreamPart(offset: 2, .gap(gap)), from: .client, in: conversation)
+        observer.observe(StreamPart(offset: 7, .bytes([98, 10])), from: .client, in: conversation)
         observer.end(of: conversation)
         #expect(
             collected.text == """

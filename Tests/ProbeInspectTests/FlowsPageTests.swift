@@ -83,7 +83,7 @@ import Testing
         }
         capture.close(&connection)
         let observer = FlowsPageObserver(limit: 1)
-        _ = try inspect(capture.bytes, limits: .handingOut, observer: observer)
+        _ = try inspect(capture.bytes, limits: .deliveringParts, observer: observer)
         let rungs = try #require(observer.records[0]).rungs
         #expect(rungs.count < 160)
         #expect(rungs.reduce(0) { $0 + $1.omitted + 1 } == 1007)
@@ -106,9 +106,9 @@ import Testing
     ) throws -> String {
         let inspection = try inspect(capture)
         var chosen = ConnectionFilter()
-        chosen.numbers = Set(FlowsPage.numbers(inspection, filter, order).prefix(FlowsPage.mostFlows))
-        let observer = FlowsPageObserver(limit: FlowsPage.mostFlows)
-        _ = try inspect(capture, limits: .handingOut, filter: chosen, observer: observer)
+        chosen.numbers = Set(FlowsPage.numbers(inspection, filter, order).prefix(FlowsPage.maxFlows))
+        let observer = FlowsPageObserver(limit: FlowsPage.maxFlows)
+        _ = try inspect(capture, limits: .deliveringParts, filter: chosen, observer: observer)
         let page = FlowsPage(
             inspection, filter: filter, options: FlowsPage.Options(name: "a<b>.pcap", order: order),
             records: observer.records)

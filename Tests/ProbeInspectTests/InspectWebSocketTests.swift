@@ -24,7 +24,7 @@ struct InspectWebSocketTests {
         let collected = Collected()
         let text = MessageText(framing: .websocket, width: width, output: collected.output)
         _ = try inspect(
-            builder.bytes, limits: .handingOut,
+            builder.bytes, limits: .deliveringParts,
             observer: MessageObserver(framing: .websocket) { text.write($0, $1, $2) })
         return collected.text
     }

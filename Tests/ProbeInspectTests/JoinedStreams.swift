@@ -7,9 +7,9 @@ final class JoinedStreams: InspectionObserver {
     var bytes: [String: [UInt8]] = [:]
     var gaps: [String: [StreamGap]] = [:]
 
-    func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
+    func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
 
-    func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let key = "\(conversation.number) \(side)"
         switch part.content {
         case .bytes(let more): bytes[key, default: []] += more

@@ -38,8 +38,8 @@ import Testing
         let alone = told(Inspection.of(try CaptureSource(path: path), workers: 1))
         #expect(told(Inspection.of(try CaptureSource(path: path), workers: 2)) == alone)
         let joined = JoinedStreams()
-        let handedOut = Inspection.of(try CaptureSource(path: path), limits: .handingOut, observer: joined)
-        #expect(told(handedOut) == alone)
+        let deliverableParts = Inspection.of(try CaptureSource(path: path), limits: .deliveringParts, observer: joined)
+        #expect(told(deliverableParts) == alone)
         return alone + joined.text
     }
 
@@ -95,10 +95,10 @@ import Testing
         let file = try folder.write("late.pcapng", Self.late)
         let expected = "first\r\nlate\r\n" + String(repeating: "line\r\n", count: 300)
         let joined = JoinedStreams()
-        _ = Inspection.of(try CaptureSource(path: file), limits: .handingOut, observer: joined)
+        _ = Inspection.of(try CaptureSource(path: file), limits: .deliveringParts, observer: joined)
         #expect(joined.bytes["0 client"] == Array(expected.utf8))
         let joinedAgain = JoinedStreams()
-        let inspection = Inspection.of(try piped(Self.late), limits: .handingOut, observer: joinedAgain)
+        let inspection = Inspection.of(try piped(Self.late), limits: .deliveringParts, observer: joinedAgain)
         #expect(joinedAgain.bytes["0 client"] == Array(expected.utf8) && joinedAgain.gaps.isEmpty)
         #expect(inspection.problem == nil)
     }

@@ -78,7 +78,7 @@ import Testing
             for index in form.count / 2..<form.count / 2 + 64 { damaged[index] ^= 0x5a }
             let inspection = try inspect(damaged)
             let problem = try #require(inspection.problem)
-            #expect(!problem.isWrongUse && problem.offset != nil)
+            #expect(!problem.isInvalidUsage && problem.offset != nil)
             #expect(inspection.packetCount < 403)
         }
     }
@@ -109,14 +109,14 @@ import Testing
             ),
         ] as [([UInt8], String)] {
             let problem = try #require(try inspect(bytes).problem)
-            #expect(problem.isWrongUse)
+            #expect(problem.isInvalidUsage)
             #expect("\(problem)" == text)
         }
         #expect(throws: CaptureSourceError.notFound) { _ = try CaptureSource(path: "/no/such/file") }
         #expect(throws: CaptureSourceError.isFolder) { _ = try CaptureSource(path: "/tmp") }
         // A magic number with nothing after it is a truncated file, not one of another format.
         let problem = try #require(try inspect([0xd4, 0xc3, 0xb2, 0xa1, 2, 0]).problem)
-        #expect(!problem.isWrongUse && problem.offset == 0)
+        #expect(!problem.isInvalidUsage && problem.offset == 0)
     }
 
     @Test func capturesComeThroughPipes() throws {
@@ -143,7 +143,7 @@ import Testing
             for _ in 0..<1 + random(8) { bytes[random(bytes.count)] = UInt8(random(256)) }
             let collected = Collected()
             let inspection = try inspect(
-                bytes, limits: .handingOut, observer: LadderObserver(width: 100, output: collected.output))
+                bytes, limits: .deliveringParts, observer: LadderObserver(width: 100, output: collected.output))
             #expect(inspection.packetCount <= 9)
             #expect(collected.text.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0.value != 0x7f) })
         }

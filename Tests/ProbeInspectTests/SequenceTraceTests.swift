@@ -112,7 +112,7 @@ import Testing
             capture.send(&connection, .client, "over the wrap\n")
         }
         let observer = FlowsPageObserver(limit: 1)
-        _ = try inspect(capture.bytes, limits: .handingOut, observer: observer)
+        _ = try inspect(capture.bytes, limits: .deliveringParts, observer: observer)
         let record = try #require(observer.records[0])
         let trace = record.fromClient
         #expect(trace.byteCount == 70)
@@ -124,7 +124,7 @@ import Testing
 
     private func traces(_ capture: [UInt8]) throws -> (client: SequenceTrace, server: SequenceTrace) {
         let observer = FlowsPageObserver(limit: 1)
-        _ = try inspect(capture, limits: .handingOut, observer: observer)
+        _ = try inspect(capture, limits: .deliveringParts, observer: observer)
         let record = try #require(observer.records[0])
         return (record.fromClient, record.fromServer)
     }

@@ -37,7 +37,7 @@ import Testing
     /// A limit that was reached is reported.
     @Test func reachedLimitIsTold() throws {
         var limits = ConversationLimits.counting
-        limits.mostConversations = 1
+        limits.maxConversations = 1
         let few = try inspect(CaptureBuilder.troubled, limits: limits)
         #expect(
             ConnectionTableText.summary(few, shown: 1)
@@ -88,14 +88,15 @@ import Testing
         let output = collected.output
         _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: 200, output: output))
         _ = try inspect(
-            CaptureBuilder.troubled, limits: .handingOut, observer: FollowObserver(output: output))
+            CaptureBuilder.troubled, limits: .deliveringParts, observer: FollowObserver(output: output))
         let text = MessageText(framing: .lf, width: 120, output: output)
         _ = try inspect(
-            CaptureBuilder.troubled, limits: .handingOut,
+            CaptureBuilder.troubled, limits: .deliveringParts,
             observer: MessageObserver(framing: .lf) { text.write($0, $1, $2) })
         _ = try inspect(CaptureBuilder.troubled, observer: JSONObserver(.packets, file: "\u{1b}[1m", output: output))
         _ = try inspect(
-            CaptureBuilder.troubled, limits: .handingOut, observer: JSONObserver(.parts, file: "f", output: output))
+            CaptureBuilder.troubled, limits: .deliveringParts, observer: JSONObserver(.parts, file: "f", output: output)
+        )
         #expect(collected.text.contains("\\x1b[31m"))
         for scalar in collected.text.unicodeScalars where scalar != "\n" {
             #expect(scalar.value >= 0x20 && scalar.value != 0x7f && scalar != "\u{202e}")
@@ -105,9 +106,9 @@ import Testing
     @Test func bothSidesAreShownInOrder() throws {
         let collected = Collected()
         _ = try inspect(
-            CaptureBuilder.greeting, limits: .handingOut, observer: FollowObserver(output: collected.output))
+            CaptureBuilder.greeting, limits: .deliveringParts, observer: FollowObserver(output: collected.output))
         _ = try inspect(
-            CaptureBuilder.troubled, limits: .handingOut, filter: ConnectionFilter(number: 0),
+            CaptureBuilder.troubled, limits: .deliveringParts, filter: ConnectionFilter(number: 0),
             observer: FollowObserver(output: collected.output))
         #expect(
             collected.text == """
@@ -125,7 +126,7 @@ import Testing
         let text = MessageText(framing: .crlf, width: 100, output: collected.output)
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
             _ = try inspect(
-                capture, limits: .handingOut, observer: MessageObserver(framing: .crlf) { text.write($0, $1, $2) })
+                capture, limits: .deliveringParts, observer: MessageObserver(framing: .crlf) { text.write($0, $1, $2) })
         }
         #expect(
             collected.text == """

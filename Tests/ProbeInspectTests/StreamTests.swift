@@ -14,7 +14,7 @@ import Testing
         let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
         let joined = JoinedStreams()
         let passed = Inspection.of(
-            try CaptureSource(path: path, chunkSize: 1000), limits: .handingOut, observer: joined)
+            try CaptureSource(path: path, chunkSize: 1000), limits: .deliveringParts, observer: joined)
         #expect(passed.packetCount == kept.packetCount && passed.problem == kept.problem)
         for conversation in kept.analysis.table.conversations {
             for side in ConversationSide.allCases {
@@ -31,7 +31,7 @@ import Testing
         // Existing contents are replaced.
         _ = try folder.write("flow-0-client.bin", Array("old".utf8))
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
-        _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
+        _ = try inspect(CaptureBuilder.troubled, limits: .deliveringParts, observer: extractor)
         #expect(extractor.failure == nil)
         #expect(folder.names == ["flow-0-client.bin", "flow-0-client.gaps.txt"])
         #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
@@ -46,7 +46,7 @@ import Testing
         let folder = try TemporaryFolder()
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: "shown")
         rmdir(folder.path)
-        _ = try inspect(CaptureBuilder.greeting, limits: .handingOut, observer: extractor)
+        _ = try inspect(CaptureBuilder.greeting, limits: .deliveringParts, observer: extractor)
         #expect(extractor.failure?.path == "shown/flow-0-client.bin")
         #expect(extractor.failure?.reason == "No such file or directory")
     }
@@ -66,7 +66,7 @@ import Testing
             }
         }
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
-        _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
+        _ = try inspect(CaptureBuilder.troubled, limits: .deliveringParts, observer: extractor)
         #expect(extractor.failure == nil)
         #expect(try elsewhere.read("victim") == Array("kept".utf8))
         #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
@@ -85,7 +85,7 @@ import Testing
         }
         let folder = try TemporaryFolder()
         _ = try inspect(
-            capture.bytes, limits: .handingOut,
+            capture.bytes, limits: .deliveringParts,
             observer: StreamExtractor(folder: try Folder(folder.path), path: folder.path))
         #expect(try folder.read("flow-0-client.bin") == expected)
     }

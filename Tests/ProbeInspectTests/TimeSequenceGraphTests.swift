@@ -123,7 +123,7 @@ import Testing
         }
         let graph = TimeSequenceGraph(trace, direction: "client to server", id: "g", pauses: pauses)
         #expect(graph.drawn(.retransmission).count == 6)
-        #expect(graph.drawn(.data).count <= TimeSequenceGraph.mostBars)
+        #expect(graph.drawn(.data).count <= TimeSequenceGraph.maxBars)
         #expect(graph.path(.data).utf8.count < 60_000)
         #expect(graph.path(.shutWindow).contains("l-6 9h12z"))
         #expect(graph.notes.contains { $0.hasPrefix("60,000 marks are drawn as ") })
@@ -145,7 +145,7 @@ import Testing
 
     private func graph(_ capture: [UInt8], of side: ConversationSide) throws -> TimeSequenceGraph {
         let observer = FlowsPageObserver(limit: 1)
-        _ = try inspect(capture, limits: .handingOut, observer: observer)
+        _ = try inspect(capture, limits: .deliveringParts, observer: observer)
         let record = try #require(observer.records[0])
         return TimeSequenceGraph(
             side == .client ? record.fromClient : record.fromServer, direction: "to the other", id: "g",

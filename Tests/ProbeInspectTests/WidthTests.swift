@@ -52,7 +52,7 @@ import Testing
             let collected = Collected()
             let text = MessageText(framing: framing, width: width, output: collected.output)
             _ = try inspect(
-                Self.captures[number], limits: .handingOut,
+                Self.captures[number], limits: .deliveringParts,
                 observer: MessageObserver(framing: framing) { text.write($0, $1, $2) })
             expectWidth(width, collected.text)
         }
@@ -62,7 +62,7 @@ import Testing
     func dumpsHoldIt(width: Int, number: Int) throws {
         let collected = Collected()
         _ = try inspect(
-            Self.captures[number], limits: .handingOut,
+            Self.captures[number], limits: .deliveringParts,
             observer: FollowObserver(form: .hex, width: width, output: collected.output))
         for line in collected.text.split(separator: "\n") where line.hasPrefix("  ") { #expect(line.count <= width) }
     }

@@ -23,9 +23,9 @@ enum ExampleScript {
                 return listed.entry.spelling == "connect to" ? "client C\n" : pair
             case .subject:
                 let listens = listed.entry.spelling == "accept as"
-                let isOfWebSocket = [.webSocket, .pings].contains(listed.entry.capability)
+                let isAboutWebSocket = [.webSocket, .pings].contains(listed.entry.capability)
                 let unframed = listed.entry.spelling == "bytes" ? "framing none\n" : ""
-                let framing = isOfWebSocket ? "framing websocket\n" : unframed
+                let framing = isAboutWebSocket ? "framing websocket\n" : unframed
                 return framing
                     + (listens ? "subject T listens\n" : "server S\nsubject T -> S with reconnect 100ms..1s\n")
                     + "T start\n"
@@ -33,8 +33,8 @@ enum ExampleScript {
             case .proxy: return "server S\nproxy X -> S\n"
             case .crowd: return "server S\ncrowd W = 20 clients -> S\n"
             case .connection, .link, nil:
-                let isOfTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
-                return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
+                let requiresTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
+                return requiresTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
         // A server of the script can't serve a crowd.

@@ -30,7 +30,7 @@ import Testing
         #expect(server.clientCertificate == .asked)
         guard case .file(_, .some) = server.certificate else { throw Abort("no certificate of a file") }
         let client = try #require(actors[1].tls)
-        guard case .run = client.trust, case .ofTheRun = client.certificate else { throw Abort("client") }
+        guard case .run = client.trust, case .issuedByRun = client.certificate else { throw Abort("client") }
         #expect(client.version == .tls13 && client.name != nil)
         let subject = try #require(actors[2].tls)
         guard case .file = subject.trust else { throw Abort("subject") }

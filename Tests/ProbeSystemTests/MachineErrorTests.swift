@@ -37,9 +37,9 @@ import Testing
                6: broken
             """
         let other = "sl\n 0: 00000000000000000000000001000000:8003 0100007F:0050 01\n"
-        #expect(ResourcesLeft.mostPorts(in: 0x8000...0x8FFF, [Array(table.utf8), Array(other.utf8)]) == 3)
-        #expect(ResourcesLeft.mostPorts(in: 0x8000...0x8FFF, [[], []]) == 0)
-        #expect(ResourcesLeft.mostPorts(in: 1...0xFFFF, [Array("0: 00000000:0050 x".utf8)]) == 1)
+        #expect(ResourcesLeft.maxPorts(in: 0x8000...0x8FFF, [Array(table.utf8), Array(other.utf8)]) == 3)
+        #expect(ResourcesLeft.maxPorts(in: 0x8000...0x8FFF, [[], []]) == 0)
+        #expect(ResourcesLeft.maxPorts(in: 1...0xFFFF, [Array("0: 00000000:0050 x".utf8)]) == 1)
     }
 
     @Test func theSoftLimitIsRead() {

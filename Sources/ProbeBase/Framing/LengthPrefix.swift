@@ -90,18 +90,18 @@ extension LengthPrefix {
     }
 
     /// The maximum number of digits; any number with this many fits in 64 bits.
-    private static let mostDigits = 19
+    private static let maxDigits = 19
 
     private static func readDecimal(
         _ bytes: ArraySlice<UInt8>, at offset: Int
     ) throws(FrameError) -> (length: UInt64, width: Int)? {
         func failure(_ failure: NetstringFailure) -> FrameError { FrameError(.netstring(failure), offset: offset) }
         var value: UInt64 = 0
-        for (index, byte) in bytes.prefix(mostDigits + 1).enumerated() {
+        for (index, byte) in bytes.prefix(maxDigits + 1).enumerated() {
             if byte == UInt8(ascii: ":"), index > 0 { return (value, index + 1) }
             guard (0x30...0x39).contains(byte) else { throw failure(.noNumber) }
             if index == 1, value == 0 { throw failure(.leadingZero) }
-            if index == mostDigits { throw failure(.tooLong) }
+            if index == maxDigits { throw failure(.tooLong) }
             value = value * 10 + UInt64(byte - 0x30)
         }
         return nil

@@ -44,7 +44,7 @@ package struct ProtobufReader: Sendable {
     }
 
     /// The maximum nesting of groups: protobuf's own limit.
-    private static let deepestGroup = 100
+    private static let maxGroupDepth = 100
 
     private var offset: Int
     private let end: Int
@@ -107,7 +107,7 @@ package struct ProtobufReader: Sendable {
             let (number, type) = try tag(from: place, in: message)
             switch type {
             case 3:
-                guard open.count < Self.deepestGroup else { throw Problem(kind: .tooDeep, offset: place) }
+                guard open.count < Self.maxGroupDepth else { throw Problem(kind: .tooDeep, offset: place) }
                 open.append(number)
             case 4:
                 guard open.popLast() == number else { throw Problem(kind: .strayEnd(number), offset: place) }

@@ -209,10 +209,10 @@ extension WebSocketFrame {
     /// No extension is in use, so the reserved bits have no meaning. Whether a text is UTF-8 can be determined only for
     /// a whole message.
     ///
-    /// - Parameter isOfClient: whether a client has sent the frame.
-    package func violation(isOfClient: Bool) -> String? {
-        if isOfClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, 5.1)" }
-        if !isOfClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, 5.1)" }
+    /// - Parameter peerIsClient: whether a client has sent the frame.
+    package func violation(peerIsClient: Bool) -> String? {
+        if peerIsClient, key == nil { return "was not masked: a client must mask every frame (RFC 6455, 5.1)" }
+        if !peerIsClient, key != nil { return "was masked: a server must not mask frames (RFC 6455, 5.1)" }
         if reserved != 0 { return "has reserved bits set, but no extension was negotiated (RFC 6455, 5.2)" }
         if let form = lengthForm {
             return "encodes its length in \(form.rawValue) bytes, although fewer would suffice (RFC 6455, 5.2)"

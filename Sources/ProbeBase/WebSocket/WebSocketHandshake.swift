@@ -85,10 +85,11 @@ package enum WebSocketHandshake {
                 "its status is \(Escaped.phrase(Array(head.startLine.dropFirst(9)))), not 101 (RFC 6455, 4.1)")
         }
         try head.requireUpgrade()
-        let came = try head.only("Sec-WebSocket-Accept")
-        let wanted = accept(Array(key.utf8))
-        guard came.elementsEqual(wanted.utf8) else {
-            throw Problem("its Sec-WebSocket-Accept is \(Escaped.phrase(came)), not \"\(wanted)\" (RFC 6455, 4.2.2)")
+        let received = try head.only("Sec-WebSocket-Accept")
+        let expected = accept(Array(key.utf8))
+        guard received.elementsEqual(expected.utf8) else {
+            throw Problem(
+                "its Sec-WebSocket-Accept is \(Escaped.phrase(received)), not \"\(expected)\" (RFC 6455, 4.2.2)")
         }
         for name in ["Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"] where head.values(of: name).first != nil {
             throw Problem("it has \(name), but the client did not offer any (RFC 6455, 4.1)")
@@ -132,8 +133,8 @@ package enum WebSocketHandshake {
         private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
 
         func values(of name: String) -> [[UInt8]] {
-            let wanted = name.utf8.map(Self.lowercased)
-            return fields.filter { $0.name == wanted }.map(\.value)
+            let expected = name.utf8.map(Self.lowercased)
+            return fields.filter { $0.name == expected }.map(\.value)
         }
 
         func only(_ name: String) throws(Problem) -> [UInt8] {

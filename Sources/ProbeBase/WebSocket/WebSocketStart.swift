@@ -59,9 +59,9 @@ package enum WebSocketStart: Equatable, Sendable {
         while length < longestMethod, offset + length < bytes.count, 65...90 ~= bytes[offset + length] { length += 1 }
         guard length > 0 else { return .none }
         if offset + length == bytes.count { return .undecided }
-        let behind = bytes[offset + length]
-        if behind == 32 { return end(in: bytes, from: offset).map { .request(end: $0) } ?? .undecided }
-        guard behind == 47, length == 4, starts(bytes, at: offset, with: answerStart) else { return .none }
+        let following = bytes[offset + length]
+        if following == 32 { return end(in: bytes, from: offset).map { .request(end: $0) } ?? .undecided }
+        guard following == 47, length == 4, starts(bytes, at: offset, with: answerStart) else { return .none }
         return end(in: bytes, from: offset).map { .answer(end: $0) } ?? .undecided
     }
 

@@ -25,7 +25,7 @@ struct Completions: Sendable {
         let tokens = before.tokens.filter { $0.start < offset || ![.newline, .end].contains($0.kind) }
         if let last = tokens.last, Int(last.end) == offset {
             switch last.kind {
-            case .number: return units(behind: last)
+            case .number: return units(after: last)
             case .string, .rawString, .regex: return ([], nothing)
             case .invalid, .shellWord: return interpolation(in: Int(last.start)..<Int(last.end))
             default: break
@@ -39,14 +39,14 @@ struct Completions: Sendable {
             words.removeLast()
         }
         if let last = words.last, last.kind == .dot, Int(last.end) == offset || replaced.lowerBound == Int(last.end) {
-            return (functionsOfWebSocket(), replaced)
+            return (webSocketFunctions(), replaced)
         }
-        let found = items(behind: words, opener: statement.opener, closed: statement.closed)
+        let found = items(after: words, opener: statement.opener, closed: statement.closed)
         guard let first = words.first else { return (found, replaced) }
         let probe = InsertionProbe(
             analysis, typed: Array(before.bytes[Int(first.start)..<(replaced.isEmpty ? offset : replaced.lowerBound)]),
             isStep: statement.opener != nil || before.firstStep != nil,
-            isOfMember: isOfMember(statement.opener))
+            isInMember: isInMember(statement.opener))
         return (found.filter { ![.keyword, .value].contains($0.kind) || probe.accepts($0.label) }, replaced)
     }
 
@@ -87,7 +87,7 @@ struct Completions: Sendable {
     // MARK: Strings and numbers
 
     /// Returns a number with each unit, for places such as `200` and `200m`.
-    private func units(behind number: Token) -> (items: [CompletionItem], replaced: Range<Int>) {
+    private func units(after number: Token) -> (items: [CompletionItem], replaced: Range<Int>) {
         let digits = before.text(of: number).prefix { $0.isNumber || $0 == "_" || $0 == "." }
         let items = OperandWords.units.map { CompletionItem(digits + $0, .unit, detail: "\(digits) \($0)") }
         return (items, Int(number.start)..<offset)
@@ -98,13 +98,13 @@ struct Completions: Sendable {
     private func interpolation(in span: Range<Int>) -> (items: [CompletionItem], replaced: Range<Int>) {
         let bytes = before.bytes
         var start = offset
-        while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        while start > span.lowerBound, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         var path: [String] = []
         var index = start
         while index > span.lowerBound, bytes[index - 1] == UInt8(ascii: ".") {
             let end = index - 1
             index = end
-            while index > span.lowerBound, Self.isOfName(bytes[index - 1]) { index -= 1 }
+            while index > span.lowerBound, Self.isNameByte(bytes[index - 1]) { index -= 1 }
             path.insert(String(decoding: bytes[index..<end], as: UTF8.self), at: 0)
         }
         guard index - 2 >= span.lowerBound, bytes[index - 1] == UInt8(ascii: "{"), bytes[index - 2] == UInt8(ascii: "$")
@@ -116,22 +116,22 @@ struct Completions: Sendable {
             items.add(words: ["dir", "ca"], .value)
             return (items.all, start..<offset)
         }
-        let said = path.dropFirst().joined(separator: ".")
+        let typedPath = path.dropFirst().joined(separator: ".")
         for property in analysis.kind(of: actor).map(ActorProperty.choices) ?? [] {
             let rest =
-                said.isEmpty
-                ? property : property.hasPrefix(said + ".") ? String(property.dropFirst(said.count + 1)) : ""
+                typedPath.isEmpty
+                ? property : property.hasPrefix(typedPath + ".") ? String(property.dropFirst(typedPath.count + 1)) : ""
             if !rest.isEmpty, !rest.contains(" ") { items.add(CompletionItem(rest, .property)) }
         }
         return (items.all, start..<offset)
     }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
+    private static func isNameByte(_ byte: UInt8) -> Bool {
         (48...57).contains(byte) || (97...122).contains(byte | 0x20) || byte == UInt8(ascii: "_")
             || byte == UInt8(ascii: "-")
     }
 
-    private func functionsOfWebSocket() -> [CompletionItem] {
+    private func webSocketFunctions() -> [CompletionItem] {
         var items = CompletionItems()
         for entry in StatementEntry.entries(.function) where entry.entry.spelling.hasPrefix("ws.") {
             items.add(CompletionItem(String(entry.entry.spelling.dropFirst(3)), entry))
@@ -141,7 +141,7 @@ struct Completions: Sendable {
 
     // MARK: Statements
 
-    private func items(behind words: [Token], opener: Int?, closed: Int?) -> [CompletionItem] {
+    private func items(after words: [Token], opener: Int?, closed: Int?) -> [CompletionItem] {
         let texts = words.map { $0.kind == .word ? before.text(of: $0) : "" }
         var items = CompletionItems()
         if texts.isEmpty, let closed, ["either", "or"].contains(firstWord(of: closed)) { items.add(words: ["or"]) }
@@ -149,18 +149,18 @@ struct Completions: Sendable {
             for duration in OperandWords.durations { items.add(CompletionItem(duration, .unit)) }
             return items.all
         }
-        let isOfMember = isOfMember(opener)
+        let isInMember = isInMember(opener)
         guard let first = texts.first else {
-            addStarts(to: &items, opener: opener, isOfMember: isOfMember)
+            addStarts(to: &items, opener: opener, isInMember: isInMember)
             return items.all
         }
-        let operands = OperandWords.behind(texts.filter { !$0.isEmpty }, of: kindOfStatement(first))
+        let operands = OperandWords.after(texts.filter { !$0.isEmpty }, of: kindOfStatement(first))
         if OperandWords.isClosed(texts) {
             items.add(words: operands, .value)
             return items.all
         }
-        if isOfMember {
-            add(StatementEntry.entries(.member), behind: texts[...], to: &items)
+        if isInMember {
+            add(StatementEntry.entries(.member), after: texts[...], to: &items)
         } else if let kind = analysis.kind(of: first), !ReservedNames.contains(first) {
             addActs(of: kind, texts, to: &items)
         } else {
@@ -170,9 +170,9 @@ struct Completions: Sendable {
         return items.all
     }
 
-    private func isOfMember(_ opener: Int?) -> Bool {
+    private func isInMember(_ opener: Int?) -> Bool {
         let kinds = analysis
-        return StatementEntry(outline: before, kindOf: { kinds.kind(of: $0) }).isOfMember(opener)
+        return StatementEntry(outline: before, kindOf: { kinds.kind(of: $0) }).isInMember(opener)
     }
 
     private func firstWord(of statement: Int) -> String {
@@ -185,8 +185,8 @@ struct Completions: Sendable {
     }
 
     /// Adds everything that a statement can begin with.
-    private func addStarts(to items: inout CompletionItems, opener: Int?, isOfMember: Bool) {
-        if isOfMember {
+    private func addStarts(to items: inout CompletionItems, opener: Int?, isInMember: Bool) {
+        if isInMember {
             for entry in StatementEntry.entries(.member) { items.add(CompletionItem(Self.beginning(of: entry), entry)) }
             return
         }
@@ -200,11 +200,11 @@ struct Completions: Sendable {
     private func addActs(of kind: ActorKind, _ texts: [String], to items: inout CompletionItems) {
         let rest = texts.dropFirst()
         if rest.first == "expect" {
-            add(StatementEntry.expectations(of: kind), behind: rest.dropFirst(), to: &items)
+            add(StatementEntry.expectations(of: kind), after: rest.dropFirst(), to: &items)
             if rest.count == 1 { addValues(to: &items) }
             if kind == .proxy, rest.count > 1, !rest.contains("from") { items.add(words: ["from"]) }
         } else {
-            add(StatementEntry.verbs(of: kind), behind: rest, to: &items)
+            add(StatementEntry.verbs(of: kind), after: rest, to: &items)
         }
     }
 
@@ -221,13 +221,13 @@ struct Completions: Sendable {
         case "whenever" where texts.count == 1, "link" where arrow == nil: return addActors(to: &items)
         case "wire" where arrow == nil:
             if texts.count == 1 || ["from", "by", "to"].contains(texts.last ?? "") { addActors(to: &items) }
-            return add(StatementEntry.entries(.wire).filter { !$0.isDirected }, behind: texts.dropFirst(), to: &items)
+            return add(StatementEntry.entries(.wire).filter { !$0.isDirected }, after: texts.dropFirst(), to: &items)
         case "wire", "link":
             guard let arrow, arrow < words.count - 1 else { return addActors(to: &items) }
             let entries = StatementEntry.entries(first == "wire" ? .wire : .link).filter {
                 first == "link" || $0.isDirected
             }
-            return add(entries, behind: texts[min(arrow + 2, texts.count)...], to: &items)
+            return add(entries, after: texts[min(arrow + 2, texts.count)...], to: &items)
         case _ where words.last?.kind == .arrow: return addActors(to: &items)
         default: break
         }
@@ -235,7 +235,7 @@ struct Completions: Sendable {
             isHeader && before.firstStep == nil ? [.header, .step] : [.step, .header]
         for category in categories {
             let entries = StatementEntry.entries(category).filter { $0.entry.spelling == first }
-            add(entries, behind: texts[...], to: &items)
+            add(entries, after: texts[...], to: &items)
             if !entries.isEmpty { return }
         }
     }
@@ -243,7 +243,7 @@ struct Completions: Sendable {
     // MARK: Entries
 
     /// Adds the words of an entry that follow those already typed, or its clauses if all words are there.
-    private func add(_ entries: [ListedEntry], behind texts: ArraySlice<String>, to items: inout CompletionItems) {
+    private func add(_ entries: [ListedEntry], after texts: ArraySlice<String>, to items: inout CompletionItems) {
         for entry in entries {
             let own = Self.beginning(of: entry).split(separator: " ").map(String.init)
             guard texts.count < own.count, own.starts(with: texts) else { continue }
@@ -330,13 +330,13 @@ private struct InsertionProbe {
     /// - Parameters:
     ///   - typed: the beginning of the statement.
     ///   - isStep: whether the statement can't belong to the header.
-    ///   - isOfMember: whether the statement belongs to the script of a crowd's members.
-    init(_ analysis: ScriptAnalysis, typed: [UInt8], isStep: Bool, isOfMember: Bool) {
+    ///   - isInMember: whether the statement belongs to the script of a crowd's members.
+    init(_ analysis: ScriptAnalysis, typed: [UInt8], isStep: Bool, isInMember: Bool) {
         let bindings = analysis.files.flatMap(\.outline.bindings)
         var actors: [String: ActorKind] = [:]
         for binding in bindings { if case .actor(let kind) = binding.role { actors[binding.name] = kind } }
         let crowd = actors.first { $0.value == .crowd }?.key
-        let opener = isOfMember ? crowd.map { "\($0) start { " } ?? "" : isStep ? "together { " : ""
+        let opener = isInMember ? crowd.map { "\($0) start { " } ?? "" : isStep ? "together { " : ""
         prefix = Array(opener.utf8) + typed
         self.actors = actors
     }

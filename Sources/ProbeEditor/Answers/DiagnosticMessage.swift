@@ -6,7 +6,7 @@ import ProbeScenario
 struct DiagnosticMessage: Sendable {
     let analysis: ScriptAnalysis
     let uri: String
-    let abilities: ClientAbilities
+    let clientCapabilities: ClientCapabilities
     /// The URIs of open files, by path.
     let uriOfPath: [String: String]
 
@@ -30,17 +30,19 @@ struct DiagnosticMessage: Sendable {
         if let hint = message.hint { text += "\nhint: \(Escaped.text(hint))" }
         var related = diagnostic.notes.map { (text: Escaped.text($0.text), span: $0.span) }
         if diagnostic.span.file != 0 { related.insert(("location in the included file", diagnostic.span), at: 0) }
-        if !abilities.hasRelatedInformation {
+        if !clientCapabilities.hasRelatedInformation {
             for note in diagnostic.notes { text += "\nnote: \(shownPlace(note.span)): \(Escaped.text(note.text))" }
         }
         let span = analysis.spanInDocument(of: diagnostic.span) ?? 0..<0
         var members: [JSONValue.Member] = [
-            ("range", ProtocolValue.range(span, in: analysis.document.text, abilities.encoding)),
+            ("range", ProtocolValue.range(span, in: analysis.document.text, clientCapabilities.encoding)),
             ("severity", .integer(diagnostic.severity == .error ? 1 : 2)), ("code", .string(message.id.rawValue)),
             ("source", .string("tcpprobe")), ("message", .string(text)),
         ]
         let places = related.compactMap { information($0.text, $0.span) }
-        if abilities.hasRelatedInformation, !places.isEmpty { members.append(("relatedInformation", .array(places))) }
+        if clientCapabilities.hasRelatedInformation, !places.isEmpty {
+            members.append(("relatedInformation", .array(places)))
+        }
         return .object(members)
     }
 
@@ -49,7 +51,7 @@ struct DiagnosticMessage: Sendable {
         let file = analysis.files[span.file]
         let place = span.file == 0 ? uri : Self.uri(of: file.path, uriOfPath)
         let location = ProtocolValue.location(
-            place, span.start..<max(span.start, span.end), in: file.text, abilities.encoding)
+            place, span.start..<max(span.start, span.end), in: file.text, clientCapabilities.encoding)
         return .object([("location", location), ("message", .string(text))])
     }
 

@@ -31,7 +31,7 @@ enum FormattingEdit {
 /// The command of a code lens above the title.
 struct RunLens: Equatable, Sendable {
     /// The maximum number of lenses for single cases.
-    static let mostCases = 5
+    static let maxCases = 5
 
     var title: String
     /// The label of a case; `nil` for all cases.
@@ -41,7 +41,7 @@ struct RunLens: Equatable, Sendable {
     static func lenses(of analysis: ScriptAnalysis) -> [RunLens] {
         guard analysis.caseCount > 0 else { return [] }
         let all = RunLens(title: analysis.caseCount == 1 ? "▶ run" : "▶ run \(analysis.caseCount) cases", label: nil)
-        let labels = analysis.labels.prefix(mostCases).filter { !$0.isEmpty }
+        let labels = analysis.labels.prefix(maxCases).filter { !$0.isEmpty }
         return [all] + labels.map { RunLens(title: "▶ \($0)", label: $0) }
     }
 

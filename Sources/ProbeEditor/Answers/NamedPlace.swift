@@ -7,7 +7,7 @@ struct NamedPlace: Sendable {
         var name: String
         var span: Range<Int>
         /// Whether it is the name of a definition (`do NAME`, `define NAME`), which has a separate namespace.
-        var isOfDefinition = false
+        var isDefinitionName = false
     }
 
     /// A place that defines a name.
@@ -33,7 +33,7 @@ struct NamedPlace: Sendable {
             let keyword = before.map { $0.kind == .word ? outline.text(of: $0) : "" } ?? ""
             return NameUse(
                 name: outline.text(of: token), span: Int(token.start)..<Int(token.end),
-                isOfDefinition: keyword == "do" || keyword == "define")
+                isDefinitionName: keyword == "do" || keyword == "define")
         case .string, .rawString, .shellWord, .regex, .invalid:
             return interpolated(at: offset, in: Int(token.start)..<Int(token.end))
         default: return nil
@@ -45,14 +45,14 @@ struct NamedPlace: Sendable {
     private func interpolated(at offset: Int, in span: Range<Int>) -> NameUse? {
         let bytes = outline.bytes
         var start = min(offset, span.upperBound)
-        while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        while start > span.lowerBound, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         var end = min(offset, span.upperBound)
-        while end < span.upperBound, Self.isOfName(bytes[end]) { end += 1 }
+        while end < span.upperBound, Self.isNameByte(bytes[end]) { end += 1 }
         // From a property back to the name that it belongs to.
         while start > span.lowerBound, bytes[start - 1] == UInt8(ascii: ".") {
             end = start - 1
             start = end
-            while start > span.lowerBound, Self.isOfName(bytes[start - 1]) { start -= 1 }
+            while start > span.lowerBound, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         }
         guard start < end else { return nil }
         let use = NameUse(name: String(decoding: bytes[start..<end], as: UTF8.self), span: start..<end)
@@ -67,7 +67,7 @@ struct NamedPlace: Sendable {
         return outline.bindings.contains { $0.span == use.span } ? use : nil
     }
 
-    private static func isOfName(_ byte: UInt8) -> Bool {
+    private static func isNameByte(_ byte: UInt8) -> Bool {
         (48...57).contains(byte) || (97...122).contains(byte | 0x20) || byte == UInt8(ascii: "_")
             || byte == UInt8(ascii: "-")
     }
@@ -77,7 +77,7 @@ struct NamedPlace: Sendable {
     func binding(of use: NameUse) -> Found? {
         for (file, content) in analysis.files.enumerated() {
             let fitting = content.outline.bindings.filter {
-                $0.name == use.name && ($0.role == .definition) == use.isOfDefinition
+                $0.name == use.name && ($0.role == .definition) == use.isDefinitionName
             }
             let before = file == 0 ? fitting.last { $0.span.lowerBound <= use.span.lowerBound } : nil
             if let binding = before ?? fitting.first { return Found(file: file, binding: binding) }
@@ -104,9 +104,9 @@ struct NamedPlace: Sendable {
         let bytes = outline.bytes
         guard offset <= bytes.count else { return nil }
         var start = offset
-        while start > 0, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        while start > 0, Self.isNameByte(bytes[start - 1]) { start -= 1 }
         var end = offset
-        while end < bytes.count, Self.isOfName(bytes[end]) { end += 1 }
+        while end < bytes.count, Self.isNameByte(bytes[end]) { end += 1 }
         return start < end ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
     }
 }

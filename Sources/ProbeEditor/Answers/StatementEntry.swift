@@ -43,7 +43,7 @@ struct StatementEntry: Sendable {
     }
 
     /// Returns whether a statement belongs to a crowd's member, inside `W start { … }`.
-    func isOfMember(_ opener: Int?) -> Bool {
+    func isInMember(_ opener: Int?) -> Bool {
         var opener = opener
         while let index = opener {
             let words = Array(outline.tokens[outline.statements[index].tokens].prefix(2))
@@ -63,7 +63,7 @@ struct StatementEntry: Sendable {
         guard let first = tokens.first, outline.tokens[first].kind == .word else { return nil }
         let word = text(first)
         let isHeader = outline.statements[statement].opener == nil && outline.firstStep.map { statement < $0 } ?? true
-        if isOfMember(outline.statements[statement].opener) {
+        if isInMember(outline.statements[statement].opener) {
             return best(Self.entries(.member), in: tokens[...])
         }
         if word == "wire" || word == "link", let match = matchDirected(tokens, word) { return match }

@@ -16,7 +16,7 @@ struct OpenDocument: Sendable {
     /// The analysis of the current text; `nil` until it is needed.
     var analysis: ScriptAnalysis?
     /// Whether diagnostics have not been published since the last change.
-    var isUntold = true
+    var isUnpublished = true
     /// The files that the last analysis read or did not find.
     var includedPaths: Set<String> = []
 
@@ -47,7 +47,7 @@ struct OpenDocument: Sendable {
     /// Invalidates the analysis because the text, or a file that it names, has changed.
     mutating func forget() {
         analysis = nil
-        isUntold = true
+        isUnpublished = true
     }
 
     /// Applies the changes of a `didChange`, in order.

@@ -12,7 +12,7 @@ struct ScriptAnalysis: Sendable {
     }
 
     /// The maximum number of labels that are kept.
-    static let mostLabels = 8
+    static let maxLabels = 8
 
     var files: [File]
     var diagnostics: [Diagnostic]
@@ -35,7 +35,7 @@ struct ScriptAnalysis: Sendable {
         }
         if let plan = result.plan {
             caseCount = plan.cases.count
-            labels = plan.cases.prefix(Self.mostLabels).map(\.label)
+            labels = plan.cases.prefix(Self.maxLabels).map(\.label)
         }
     }
 
@@ -72,7 +72,7 @@ struct ScriptAnalysis: Sendable {
 
     /// Returns the path of a file that one of the files names; `nil` if it is outside the script's folder.
     func path(of reference: ScriptOutline.FileReference, in file: Int) -> String? {
-        ScriptPath.file(reference.path, saidIn: files[file].path, of: files[0].path)?.shown
+        ScriptPath.file(reference.path, referencedIn: files[file].path, of: files[0].path)?.shown
     }
 
     /// The paths of the files that the document includes or tries to include.

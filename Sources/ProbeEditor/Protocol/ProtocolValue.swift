@@ -51,7 +51,7 @@ enum ProtocolValue {
 }
 
 /// The capabilities that the client has announced.
-struct ClientAbilities: Sendable {
+struct ClientCapabilities: Sendable {
     var encoding = PositionEncoding.utf16
     var hoversMarkdown = false
     var documentsMarkdown = false

@@ -4,14 +4,14 @@ package import ProbeScenario
 /// A language server as a state machine: bytes from the client in, bytes for the client out.
 ///
 /// It runs no programs, and reads files only through its loader. It never traps, whatever it receives. Memory is
-/// bounded by ``MessageFraming/largestMessage``, ``mostDocuments`` and ``mostText``.
+/// bounded by ``MessageFraming/largestMessage``, ``maxDocuments`` and ``maxTextBytes``.
 package struct EditorServer {
     /// The maximum number of open documents.
-    static let mostDocuments = 1_000
+    static let maxDocuments = 1_000
     /// The maximum total size of open documents, in bytes.
-    static let mostText = 256 << 20
+    static let maxTextBytes = 256 << 20
     /// The maximum number of messages that wait to be answered.
-    package static let mostPending = 500
+    package static let maxPending = 500
 
     private enum Phase {
         case uninitialized, running, shutDown
@@ -23,7 +23,7 @@ package struct EditorServer {
     private var framing = MessageFraming()
     private var pending: [ClientMessage] = []
     private var phase = Phase.uninitialized
-    var abilities = ClientAbilities()
+    var clientCapabilities = ClientCapabilities()
     /// The open documents, by URI.
     var documents: [String: OpenDocument] = [:]
     /// The bytes to be written.
@@ -129,7 +129,7 @@ package struct EditorServer {
     private mutating func result(of method: String, _ params: JSONValue) throws(ResponseError) -> JSONValue {
         switch (phase, method) {
         case (.uninitialized, "initialize"):
-            abilities = ClientAbilities(params)
+            clientCapabilities = ClientCapabilities(params)
             phase = .running
             return description
         case (.uninitialized, _): throw ResponseError(.notInitialized, "the first request must be `initialize`")
@@ -146,7 +146,7 @@ package struct EditorServer {
     /// The server's capabilities.
     private var description: JSONValue {
         let capabilities: [JSONValue.Member] = [
-            ("positionEncoding", .string(abilities.encoding.rawValue)),
+            ("positionEncoding", .string(clientCapabilities.encoding.rawValue)),
             (
                 "textDocumentSync",
                 .object([
@@ -194,11 +194,11 @@ extension EditorServer {
             throw ResponseError(.invalidParams, "`textDocument.text` is missing")
         }
         var document = OpenDocument(uri: uri, version: params["textDocument"]?["version"] ?? .null, text: text)
-        guard documents[uri] != nil || documents.count < Self.mostDocuments else {
-            throw ResponseError(.invalidRequest, "too many documents are open: the limit is \(Self.mostDocuments)")
+        guard documents[uri] != nil || documents.count < Self.maxDocuments else {
+            throw ResponseError(.invalidRequest, "too many documents are open: the limit is \(Self.maxDocuments)")
         }
         documents[uri] = nil
-        if document.text.bytes.count + sizeOfTexts > Self.mostText { document.drop() }
+        if document.text.bytes.count + sizeOfTexts > Self.maxTextBytes { document.drop() }
         documents[uri] = document
         forgetDependents(on: document.path, but: uri)
     }
@@ -209,14 +209,14 @@ extension EditorServer {
             throw ResponseError(.invalidParams, "the document is not open")
         }
         defer {
-            if document.text.bytes.count + sizeOfTexts > Self.mostText { document.drop() }
+            if document.text.bytes.count + sizeOfTexts > Self.maxTextBytes { document.drop() }
             documents[uri] = document
             forgetDependents(on: document.path, but: uri)
         }
         guard case .array(let changes) = params["contentChanges"] else {
             throw ResponseError(.invalidParams, "`contentChanges` is missing")
         }
-        try document.apply(changes, version: params["textDocument"]?["version"] ?? .null, abilities.encoding)
+        try document.apply(changes, version: params["textDocument"]?["version"] ?? .null, clientCapabilities.encoding)
     }
 
     /// The total size of all documents, in bytes.
@@ -281,16 +281,16 @@ extension EditorServer {
 
     /// Publishes the diagnostics of each document that has changed.
     mutating func publishDiagnostics() {
-        for uri in documents.keys.sorted() where documents[uri]?.isUntold == true {
+        for uri in documents.keys.sorted() where documents[uri]?.isUnpublished == true {
             guard let document = documents[uri] else { continue }
-            documents[uri]?.isUntold = false
+            documents[uri]?.isUnpublished = false
             if document.isTooLarge {
                 sendDiagnostics([DiagnosticMessage.tooLarge], of: document)
                 continue
             }
             do throws(ResponseError) {
                 let messages = DiagnosticMessage(
-                    analysis: try analysis(of: uri), uri: uri, abilities: abilities, uriOfPath: uris)
+                    analysis: try analysis(of: uri), uri: uri, clientCapabilities: clientCapabilities, uriOfPath: uris)
                 sendDiagnostics(messages.values, of: document)
             } catch {
                 // Can't happen: the document was found above, so it is open.
@@ -344,19 +344,21 @@ extension EditorServer {
     private mutating func place(_ params: JSONValue) throws(ResponseError) -> (analysis: ScriptAnalysis, offset: Int) {
         let analysis = try analysis(of: try ProtocolValue.uri(params))
         let position = try ProtocolValue.position(params["position"])
-        return (analysis, analysis.document.text.offset(of: position, abilities.encoding))
+        return (analysis, analysis.document.text.offset(of: position, clientCapabilities.encoding))
     }
 
     private func range(_ span: Range<Int>, _ analysis: ScriptAnalysis) -> JSONValue {
-        ProtocolValue.range(span, in: analysis.document.text, abilities.encoding)
+        ProtocolValue.range(span, in: analysis.document.text, clientCapabilities.encoding)
     }
 
     private mutating func hover(_ params: JSONValue) throws(ResponseError) -> JSONValue {
         let (analysis, offset) = try place(params)
-        guard let (parts, span) = HoverText(analysis, abilities.encoding).answer(at: offset) else { return .null }
-        let text = HoverText.text(parts, isMarkdown: abilities.hoversMarkdown)
+        guard let (parts, span) = HoverText(analysis, clientCapabilities.encoding).answer(at: offset) else {
+            return .null
+        }
+        let text = HoverText.text(parts, isMarkdown: clientCapabilities.hoversMarkdown)
         var members: [JSONValue.Member] = [
-            ("contents", ProtocolValue.markup(text, isMarkdown: abilities.hoversMarkdown))
+            ("contents", ProtocolValue.markup(text, isMarkdown: clientCapabilities.hoversMarkdown))
         ]
         if !span.isEmpty { members.append(("range", range(span, analysis))) }
         return .object(members)
@@ -375,7 +377,7 @@ extension EditorServer {
             ]
             if let detail = item.detail { members.append(("detail", .string(detail))) }
             if let text = item.documentation {
-                let isMarkdown = abilities.documentsMarkdown
+                let isMarkdown = clientCapabilities.documentsMarkdown
                 let shown = isMarkdown ? HoverText.fenced(text, "text") : text
                 members.append(("documentation", ProtocolValue.markup(shown, isMarkdown: isMarkdown)))
             }
@@ -390,13 +392,14 @@ extension EditorServer {
         let places = NamedPlace(analysis: analysis)
         if documents[uri]?.path != nil, let path = places.file(at: offset) {
             let start = DocumentText([])
-            return ProtocolValue.location(DiagnosticMessage.uri(of: path, uris), 0..<0, in: start, abilities.encoding)
+            return ProtocolValue.location(
+                DiagnosticMessage.uri(of: path, uris), 0..<0, in: start, clientCapabilities.encoding)
         }
         guard let use = places.name(at: offset), let found = places.binding(of: use) else { return .null }
         let file = analysis.files[found.file]
         return ProtocolValue.location(
             found.file == 0 ? uri : DiagnosticMessage.uri(of: file.path, uris), found.binding.span, in: file.text,
-            abilities.encoding)
+            clientCapabilities.encoding)
     }
 
     private mutating func format(_ params: JSONValue) throws(ResponseError) -> JSONValue {
@@ -407,7 +410,7 @@ extension EditorServer {
         guard let edit = FormattingEdit.edit(path: document.name, bytes: document.text.bytes) else { return .array([]) }
         return .array([
             .object([
-                ("range", ProtocolValue.range(edit.range, in: document.text, abilities.encoding)),
+                ("range", ProtocolValue.range(edit.range, in: document.text, clientCapabilities.encoding)),
                 ("newText", .string(String(decoding: edit.text, as: UTF8.self))),
             ])
         ])
@@ -447,7 +450,7 @@ extension EditorServer {
                 var members: [JSONValue.Member] = [
                     ("name", .string(binding.name)), ("kind", .integer(binding.role.symbolKind)),
                 ]
-                if abilities.hasSymbolTree {
+                if clientCapabilities.hasSymbolTree {
                     members += [
                         ("detail", .string(binding.role.phrase)), ("range", range(whole, analysis)),
                         ("selectionRange", range(binding.span, analysis)),
@@ -456,7 +459,7 @@ extension EditorServer {
                     members.append(
                         (
                             "location",
-                            ProtocolValue.location(uri, whole, in: analysis.document.text, abilities.encoding)
+                            ProtocolValue.location(uri, whole, in: analysis.document.text, clientCapabilities.encoding)
                         ))
                 }
                 return .object(members)

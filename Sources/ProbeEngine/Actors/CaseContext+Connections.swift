@@ -6,14 +6,14 @@ extension CaseContext {
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
         connections.add(connection, for: owner)
         StepContext.attempt?.add(connection)
-        CaseNewsTeller(context: self).look(at: connection, of: owner)
+        CaseNotifier(context: self).look(at: connection, of: owner)
         connection.onChange = { [weak self, weak owner] in
             guard let self else { return }
             self.changes.notifyAll()
             guard let owner else { return }
-            CaseNewsTeller(context: self).look(at: owner.connection, of: owner)
+            CaseNotifier(context: self).look(at: owner.connection, of: owner)
             if owner.connection?.hasOverflowed == true { self.raise(ConnectionEvaluation.overflow(of: owner.name)) }
-            self.serveWhenevers(of: owner)
+            self.runWheneverBlocks(of: owner)
             owner.dropRest()
         }
     }

@@ -41,7 +41,7 @@ extension CaseContext {
     /// Keeps waiting briefly after a deadline, to tell a late event from one that never happens.
     ///
     /// - Returns: a hint that states how late the event was; `nil` if it hasn't happened.
-    func hintOfLateness<Expectation: PendingExpectation>(
+    func latenessHint<Expectation: PendingExpectation>(
         _ expectation: inout Expectation, of name: String, after deadline: MonotonicTime
     ) async throws(Finding) -> String? {
         let now = MonotonicTime.now
@@ -76,6 +76,7 @@ extension CaseContext {
         let needsStandstills = now >= deadline || measuresProgress
         return TimeWindow(
             start: start, deadline: deadline, now: now,
-            standstills: needsStandstills ? reactor.currentStandstills() : Standstills(), patience: time.patience)
+            standstills: needsStandstills ? reactor.currentStandstills() : Standstills(),
+            scaledTimeout: time.scaledTimeout)
     }
 }

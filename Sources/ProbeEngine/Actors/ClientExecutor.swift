@@ -47,7 +47,7 @@ struct ClientExecutor {
                 try Connection(
                     connectingTo: destination, reactor: context.reactor, options: actor.options,
                     // Steps about reading apply after the handshake.
-                    reading: tls == nil ? actor.readingToCome.mode : .atOnce,
+                    reading: tls == nil ? actor.initialReading.mode : .atOnce,
                     willConnect: { context.capture.addClient($0, to: destination) })
             }
         } catch {
@@ -57,20 +57,20 @@ struct ClientExecutor {
         }
         let earlier = actor.connection
         context.adopt(connection, for: actor)
-        actor.readingToCome.note(connection, of: actor, in: context)
+        actor.initialReading.note(connection, of: actor, in: context)
         context.annotations.add(step, "\(actor.name) connect", .syn(connection))
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
         // If the machine was late, an answer may have arrived unnoticed; only the peer's silence counts.
         connection.checkConnecting()
-        try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
+        try evaluateConnect(connection, actor, destination, outcome, timing, deadline, from: time)
         guard let tls, connection.isOpen else { return }
         _ = try TLSSetup(context: context).begin(
             tls.actor, on: connection, of: actor.name, isServer: false, earlier: earlier)
         try await TLSHandshakes(context: context).finish(
             tls.outcome, on: connection, actor, timing, deadline, from: time)
-        if actor.readingToCome.mode != .atOnce { connection.setReading(actor.readingToCome.mode) }
+        if actor.initialReading.mode != .atOnce { connection.setReading(actor.initialReading.mode) }
     }
 
     /// Returns the client's TLS settings and the expected outcome of the handshake; `nil` without TLS.
@@ -85,7 +85,7 @@ struct ClientExecutor {
         }
     }
 
-    private func judgeConnect(
+    private func evaluateConnect(
         _ connection: Connection, _ actor: ConnectionActor, _ destination: SocketAddress,
         _ outcome: ClientAction.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
         from time: MonotonicTime
@@ -100,10 +100,10 @@ struct ClientExecutor {
         case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break
         case (.succeeds, .open), (.withoutTLS, .open):
             if let openedAt = connection.openedAt {
-                try context.judgeTime(openedAt, "the connection", deadline, timing, time)
+                try context.requireTiming(openedAt, "the connection", deadline, timing, time)
             }
         case (.refused, .connectFailed(let error)) where isRefusal(error, destination):
-            try context.judgeTime(connection.failedAt ?? .now, "the refusal", deadline, timing, time)
+            try context.requireTiming(connection.failedAt ?? .now, "the refusal", deadline, timing, time)
         case (.timesOut, .connecting):
             connection.abort()
         case (.timesOut, _) where try !isAnsweredInTime(connection, destination, deadline, from: time):

@@ -20,21 +20,22 @@ final class ConnectionActor {
     var ignoresRest = false
     var options: [RawSocketOption] = []
     /// How the connections of a client are read, from steps before `connect`.
-    var readingToCome = ReadingToCome()
+    var initialReading = InitialReading()
     /// Whether a step has expected the end of the present connection. After that, the end is no longer unexpected.
-    var endIsTaken = false
+    var endIsConsumed = false
     /// The connection whose end was reported to the observer of the case.
-    weak var toldEnd: Connection?
-    /// The number of items of ``TLSLayer/news`` that steps have expected or skipped.
-    var takenNews = 0
+    weak var reportedEnd: Connection?
+    /// The number of items of ``TLSLayer/events`` that steps have expected or skipped.
+    var consumedEventCount = 0
     /// Whether a step has expected that the handshake fails.
-    var handshakeFailureIsTaken = false
+    var handshakeFailureIsConsumed = false
     /// What steps have expected of the present connection's TLS.
-    var takenOfTLS: TLSLayer.Taken {
-        TLSLayer.Taken(news: takenNews, end: endIsTaken, handshakeFailure: handshakeFailureIsTaken)
+    var consumedTLS: TLSLayer.ConsumedEvents {
+        TLSLayer.ConsumedEvents(
+            events: consumedEventCount, end: endIsConsumed, handshakeFailure: handshakeFailureIsConsumed)
     }
     /// Whether a step has expected that a send fails. The RST that made it fail is then expected, too.
-    var sendFailureIsTaken = false
+    var sendFailureIsConsumed = false
     /// The WebSocket opening handshake that the peer has not answered yet.
     var opening: WebSocketOpening?
     var background: SendOperation?
@@ -45,7 +46,7 @@ final class ConnectionActor {
     private var rawExpectations = 0
     /// The number of steps that wait for the connection's end after `ignore rest`. Bytes received meanwhile are dropped
     /// at once.
-    private var endsBehindRest = 0
+    private var endsAfterRest = 0
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
     var isAnswering = false
 
@@ -65,11 +66,11 @@ final class ConnectionActor {
     }
 
     /// Whether the peer has ended the connection and no step has expected that.
-    var hasUntakenEnd: Bool {
+    var hasUnconsumedEnd: Bool {
         switch connection?.readEnd {
         case nil: false
-        case .reset?: !endIsTaken && !sendFailureIsTaken
-        case .eof?, .failed?: !endIsTaken
+        case .reset?: !endIsConsumed && !sendFailureIsConsumed
+        case .eof?, .failed?: !endIsConsumed
         }
     }
 
@@ -77,20 +78,20 @@ final class ConnectionActor {
     ///
     /// - Parameter alone: whether the step waits for nothing else of the connection, such as another branch of an
     ///   `either`.
-    func begin(_ wanted: ConnectionExpectation<Resolved>, alone: Bool = true) {
-        if wanted.isRaw { rawExpectations += 1 }
-        if wanted.isAboutEnd && alone { endsBehindRest += 1 }
+    func begin(_ expectation: ConnectionExpectation<Resolved>, alone: Bool = true) {
+        if expectation.isRaw { rawExpectations += 1 }
+        if expectation.isAboutEnd && alone { endsAfterRest += 1 }
         dropRest()
     }
 
-    func end(_ wanted: ConnectionExpectation<Resolved>, alone: Bool = true) {
-        if wanted.isRaw { rawExpectations -= 1 }
-        if wanted.isAboutEnd && alone { endsBehindRest -= 1 }
+    func end(_ expectation: ConnectionExpectation<Resolved>, alone: Bool = true) {
+        if expectation.isRaw { rawExpectations -= 1 }
+        if expectation.isAboutEnd && alone { endsAfterRest -= 1 }
     }
 
     /// Drops the received bytes if a step waits for the end after `ignore rest`.
     func dropRest() {
-        if ignoresRest, endsBehindRest > 0, let connection {
+        if ignoresRest, endsAfterRest > 0, let connection {
             connection.receiveBuffer.drop(connection.receiveBuffer.count)
         }
     }
@@ -128,7 +129,7 @@ final class WheneverRule {
 }
 
 /// How connections are read from the start: `stop reading` and `read … every` before `connect` or `accept`.
-struct ReadingToCome {
+struct InitialReading {
     private(set) var mode = Connection.Reading.atOnce
     /// The `stop reading` step, which requires that the window closes.
     private var stop: SourceSpan?

@@ -10,8 +10,8 @@ struct ConnectionExecutor {
     func act(
         _ actor: ConnectionActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        if actor.hasNoConnection, actor.isClient, let reading = try readingToCome(action, step) {
-            actor.readingToCome = reading
+        if actor.hasNoConnection, actor.isClient, let reading = try initialReading(action, step) {
+            actor.initialReading = reading
             return
         }
         switch action {
@@ -36,7 +36,7 @@ struct ConnectionExecutor {
         if connection.phase == .closed {
             throw Finding(.error, "\(actor.name)'s connection was already closed by the script")
         }
-        if connection.isUnix, let what = action.neededOfTCP {
+        if connection.isUnix, let what = action.tcpOnlyFeature {
             throw Finding(
                 .error, "\(actor.name) is connected over a Unix socket, which has no \(what)",
                 hints: what == "reset" ? ["use `\(actor.name) close` to end the connection: an RST requires TCP"] : [])
@@ -58,7 +58,7 @@ struct ConnectionExecutor {
         case .tls(let action):
             try await TLSExecutor(context: context).act(actor, connection, action, timing, step, from: time)
         case .halfClose:
-            try refuseUntaken(connection, actor, "half-close")
+            try refuseUnacceptedBytes(connection, actor, "half-close")
             try await notify(actor, connection)
             do throws(SystemError) {
                 context.annotations.add(step, "\(actor.name) half-close", .fin(connection))
@@ -91,12 +91,12 @@ struct ConnectionExecutor {
     }
 
     /// Returns how a step sets the reading of future connections; `nil` if it is not about reading.
-    func readingToCome(_ action: ConnectionAction, _ step: Step) throws(Finding) -> ReadingToCome? {
+    func initialReading(_ action: ConnectionAction, _ step: Step) throws(Finding) -> InitialReading? {
         switch action {
-        case .stopReading: ReadingToCome(.stopped, stop: step.span)
-        case .resumeReading: ReadingToCome()
+        case .stopReading: InitialReading(.stopped, stop: step.span)
+        case .resumeReading: InitialReading()
         case .readSlowly(let count, let interval):
-            ReadingToCome(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
+            InitialReading(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
         case .send, .expect, .close, .halfClose, .reset, .vanish, .set, .ignoreRest, .framing, .tls: nil
         }
     }
@@ -159,19 +159,21 @@ struct ConnectionExecutor {
 
     /// Throws if the kernel has not accepted all bytes of a send: a FIN can't follow them, and they would be dropped
     /// silently.
-    private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
-        if connection.untaken == 0 { return }
+    private func refuseUnacceptedBytes(_ connection: Connection, _ actor: ConnectionActor, _ verb: String)
+        throws(Finding)
+    {
+        if connection.unacceptedBytes == 0 { return }
         throw Finding(
             .error,
             "\(actor.name)'s send is still in progress: `\(verb)` would drop "
-                + "\(ByteText.count(connection.untaken, "byte")) that the kernel has not accepted",
+                + "\(ByteText.count(connection.unacceptedBytes, "byte")) that the kernel has not accepted",
             hints: ["add `\(actor.name) expect sent` to wait for it, or use `\(actor.name) reset` to drop it"])
     }
 
     private func close(
         _ actor: ConnectionActor, _ connection: Connection, _ step: Step, notifies: Bool
     ) async throws(Finding) {
-        try refuseUntaken(connection, actor, "close")
+        try refuseUnacceptedBytes(connection, actor, "close")
         try refuseUnread(connection.unreadAtClose, actor)
         if notifies { try await notify(actor, connection) }
         context.annotations.add(step, "\(actor.name) close", .fin(connection))
@@ -209,38 +211,38 @@ extension ConnectionExecutor {
         _ timing: Timing,
         from time: MonotonicTime
     ) async throws(Finding) -> Int {
-        let wanted = try resolve(expectation, actor)
-        if wanted.isOfTLS, connection.tls == nil {
+        let resolved = try resolve(expectation, actor)
+        if resolved.requiresTLS, connection.tls == nil {
             throw Finding(
-                .error, "\(actor.name)'s connection does not use TLS, so it can't receive \(wanted.description)",
+                .error, "\(actor.name)'s connection does not use TLS, so it can't receive \(resolved.description)",
                 hints: ["add `\(actor.name) start tls` before this step"])
         }
-        let deadline = deadline(of: wanted, timing, from: time)
-        var pending = PendingConnectionExpectation(wanted, actor, connection)
-        actor.begin(wanted)
+        let deadline = deadline(of: resolved, timing, from: time)
+        var pending = PendingConnectionExpectation(resolved, actor, connection)
+        actor.begin(resolved)
         defer {
             context.actors.waits[actor.name] = nil
-            actor.end(wanted)
-            context.serveWhenevers(of: actor)
+            actor.end(resolved)
+            context.runWheneverBlocks(of: actor)
         }
         switch try await context.conclude(&pending, of: actor.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):
             if let moment {
-                try context.judgeTime(
-                    moment, wanted.eventName, deadline, timing, time,
-                    isExact: isExact(wanted, timing, connection))
+                try context.requireTiming(
+                    moment, resolved.eventName, deadline, timing, time,
+                    isExact: isExact(resolved, timing, connection))
             }
             connection.receiveBuffer.drop(match.bytes)
             if !match.parts.isEmpty { connection.receiveBuffer.remove(match.parts) }
             connection.urgent.drop(match.urgentBytes)
             for (name, value) in match.bindings { context.bind(name, value) }
-            if match.takesEnd { actor.endIsTaken = true }
-            actor.takenNews += match.news
-            noteHeard(wanted, actor)
+            if match.consumesEnd { actor.endIsConsumed = true }
+            actor.consumedEventCount += match.events
+            noteConsumed(resolved, actor)
             return match.bytes
         case .impossible(let why):
-            noteHeard(wanted, actor)
-            throw try await explain(why, wanted, actor, connection, deadline, from: time)
+            noteConsumed(resolved, actor)
+            throw try await explain(why, resolved, actor, connection, deadline, from: time)
         }
     }
 
@@ -262,11 +264,11 @@ extension ConnectionExecutor {
     /// Returns the deadline of an expectation. It is the end of the period for a silence, and unlimited for `sent`
     /// without a `within`, as only time without progress counts.
     func deadline(
-        of wanted: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
+        of resolved: ConnectionExpectation<Resolved>, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
-        switch wanted {
+        switch resolved {
         case .nothing(let duration): time + duration
-        case .stalled(let duration): time + context.time.patience + duration
+        case .stalled(let duration): time + context.time.scaledTimeout + duration
         case .sent: timing.within.map { time + context.scaled($0) } ?? .distantFuture
         default: context.deadline(timing, from: time)
         }
@@ -275,27 +277,27 @@ extension ConnectionExecutor {
     /// Returns whether the event can't have happened earlier than it was noticed. If the peer is the harness itself,
     /// its steps were stalled, too.
     private func isExact(
-        _ wanted: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
+        _ resolved: ConnectionExpectation<Resolved>, _ timing: Timing, _ connection: Connection
     ) -> Bool {
-        switch wanted {
+        switch resolved {
         case .sent: true
-        default: wanted.isInput && timing.after != nil && context.connections.hasOwnPeer(connection)
+        default: resolved.isInput && timing.after != nil && context.connections.hasOwnPeer(connection)
         }
     }
 
     /// Notes that a step has expected a failed send, even if it expected a different reason.
-    private func noteHeard(_ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor) {
-        if case .sendFailed = wanted, case .failed? = actor.background?.state { actor.sendFailureIsTaken = true }
+    private func noteConsumed(_ resolved: ConnectionExpectation<Resolved>, _ actor: ConnectionActor) {
+        if case .sendFailed = resolved, case .failed? = actor.background?.state { actor.sendFailureIsConsumed = true }
     }
 
     // MARK: Findings
 
     private func explain(
-        _ why: Impossibility, _ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor,
+        _ why: Impossibility, _ resolved: ConnectionExpectation<Resolved>, _ actor: ConnectionActor,
         _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) -> Finding {
-        guard wanted.isInput else { return why.finding }
-        var again = PendingConnectionExpectation(wanted, actor, connection)
+        guard resolved.isInput else { return why.finding }
+        var again = PendingConnectionExpectation(resolved, actor, connection)
         if why.isPartial {
             // Wait a moment, to show all of a unit that has not arrived completely.
             let count = connection.receiveBuffer.count
@@ -314,8 +316,8 @@ extension ConnectionExecutor {
         // If the machine was late, received bytes may still be in the kernel.
         if connection.reading == .atOnce { connection.receive() }
         let window = context.window(from: time, until: deadline)
-        var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(wanted)
-        if let hint = try await context.hintOfLateness(&again, of: actor.name, after: deadline) {
+        var finding = ConnectionEvaluation(view: again.view(window), window: window).missed(resolved)
+        if let hint = try await context.latenessHint(&again, of: actor.name, after: deadline) {
             finding.hints.append(hint)
         }
         return finding

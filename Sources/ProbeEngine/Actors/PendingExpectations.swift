@@ -7,38 +7,38 @@ import ProbeSystem
 struct PendingConnectionExpectation: PendingExpectation {
     let actor: ConnectionActor
     let connection: Connection
-    let wanted: ConnectionExpectation<Resolved>
+    let expectation: ConnectionExpectation<Resolved>
     /// The send that the expectation is about: the one in the background, unless a step waits for its own.
     let send: SendOperation?
     private var progress = InputProgress()
 
     init(
-        _ wanted: ConnectionExpectation<Resolved>, _ actor: ConnectionActor, _ connection: Connection,
+        _ expectation: ConnectionExpectation<Resolved>, _ actor: ConnectionActor, _ connection: Connection,
         send: SendOperation? = nil
     ) {
-        self.wanted = wanted
+        self.expectation = expectation
         self.actor = actor
         self.connection = connection
         self.send = send ?? actor.background
     }
 
     var description: String {
-        if case .sent = wanted {
+        if case .sent = expectation {
             "the kernel to accept \(ByteText.count(send?.bytes.count ?? 0, "byte"))"
         } else {
-            wanted.description
+            expectation.description
         }
     }
 
     var measuresProgress: Bool {
-        switch wanted {
+        switch expectation {
         case .sent, .stalled: true
         default: false
         }
     }
 
     mutating func evaluate(_ window: TimeWindow) -> Outcome<ConnectionMatch> {
-        ConnectionEvaluation(view: view(window), window: window).evaluate(wanted, &progress)
+        ConnectionEvaluation(view: view(window), window: window).evaluate(expectation, &progress)
     }
 
     /// Returns a snapshot of the connection. Don't keep it: see ``ConnectionView``.
@@ -46,15 +46,16 @@ struct PendingConnectionExpectation: PendingExpectation {
         var view = ConnectionView(
             name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,
             end: connection.readEnd,
-            endIsNews: actor.hasUntakenEnd, framing: actor.framing, isOfClient: !actor.isClient,
+            endIsUnconsumed: actor.hasUnconsumedEnd, framing: actor.framing, peerIsClient: !actor.isClient,
             ignoresRest: actor.ignoresRest, answersLines: !actor.whenevers.isEmpty && !actor.waitsForRawBytes,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
-        if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsTaken {
+        if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsConsumed {
             view.tls = ConnectionView.TLS(
-                taken: layer.news.prefix(actor.takenNews), news: layer.news.dropFirst(actor.takenNews),
-                isUp: layer.isDone, behindEnd: layer.behindEnd, unfinished: layer.unfinished)
+                taken: layer.events.prefix(actor.consumedEventCount),
+                events: layer.events.dropFirst(actor.consumedEventCount),
+                isUp: layer.isDone, bytesAfterEnd: layer.bytesAfterEnd, unfinished: layer.unfinished)
         }
-        switch wanted {
+        switch expectation {
         case .sent, .stalled, .sendFailed:
             view.send = send.map {
                 ConnectionView.Send(
@@ -75,7 +76,7 @@ struct PendingConnectionExpectation: PendingExpectation {
 /// An `expect` of a subject that is being waited for.
 struct PendingSubjectExpectation: PendingExpectation {
     let subject: SubjectActor
-    let wanted: ResolvedSubjectExpectation
+    let expectation: ResolvedSubjectExpectation
     let framing: Framing
     private let meter: ResourceMeter?
     private var progress = SubjectProgress()
@@ -84,27 +85,28 @@ struct PendingSubjectExpectation: PendingExpectation {
     ///
     /// - Parameter meter: the meter of the subject's adapter, if the expectation is about resource usage.
     init(
-        _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing, meter: ResourceMeter? = nil
+        _ expectation: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing,
+        meter: ResourceMeter? = nil
     ) {
-        self.wanted = wanted
+        self.expectation = expectation
         self.subject = subject
         self.framing = framing
         self.meter = meter
     }
 
-    var description: String { wanted.description }
+    var description: String { expectation.description }
 
     /// How long the checks kept the harness busy.
     var ownTime: Duration { progress.polling.own }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
         var measure: ResourceMeasure?
-        if case .resource(let wanted) = wanted, let meter {
-            measure = try progress.polling.measure(wanted, meter, of: "\(subject.name)'s adapter", window)
+        if case .resource(let expectation) = expectation, let meter {
+            measure = try progress.polling.measure(expectation, meter, of: "\(subject.name)'s adapter", window)
         }
         return SubjectEvaluation(
             name: subject.name, reports: subject.reports, framing: framing, window: window, measure: measure
-        ).evaluate(wanted, &progress)
+        ).evaluate(expectation, &progress)
     }
 }
 
@@ -112,7 +114,7 @@ struct PendingSubjectExpectation: PendingExpectation {
 struct PendingProcessExpectation: PendingExpectation {
     let process: ProcessActor
     let child: ChildProcess
-    let wanted: ResolvedProcessExpectation
+    let expectation: ResolvedProcessExpectation
     let after: Duration?
     private let watch: OutputWatch
     private var progress = ProcessProgress()
@@ -123,11 +125,13 @@ struct PendingProcessExpectation: PendingExpectation {
     ///   - after: the step's lower bound.
     ///   - watch: the search in output lines that are being dropped.
     init(
-        _ wanted: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
+        _ expectation: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
         watch: OutputWatch
     ) {
-        (self.wanted, self.process, self.child, self.after, self.watch) = (wanted, process, child, after, watch)
-        switch wanted {
+        (self.expectation, self.process, self.child, self.after, self.watch) = (
+            expectation, process, child, after, watch
+        )
+        switch expectation {
         case .output(let regex): watch.add(regex, isWanted: true, from: child.outputLog.dropped)
         case .noOutput(let regex, _):
             watch.add(regex, isWanted: false, from: child.outputLog.dropped)
@@ -137,7 +141,7 @@ struct PendingProcessExpectation: PendingExpectation {
         }
     }
 
-    var description: String { wanted.description }
+    var description: String { expectation.description }
 
     /// How long the checks kept the harness busy.
     var ownTime: Duration { progress.polling.own }
@@ -147,12 +151,12 @@ struct PendingProcessExpectation: PendingExpectation {
             name: process.name, exit: child.exit, exitedAt: child.exitedAt, outputLog: child.outputLog,
             isOutputOpen: child.isOutputOpen,
             cursor: process.output, consumed: process.consumed, watch: watch, observation: try observe(window))
-        return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
+        return ProcessEvaluation(view: view, window: window, after: after).evaluate(expectation, &progress)
     }
 
     /// Queries the kernel's tables for the state that the expectation is about.
     private mutating func observe(_ window: TimeWindow) throws(Finding) -> ProcessView.Observation {
-        switch wanted {
+        switch expectation {
         case .listening:
             if child.exit != nil { return .none }
             let (process, child) = (process, child)
@@ -160,9 +164,9 @@ struct PendingProcessExpectation: PendingExpectation {
                 () throws(Finding) in try ProcessObserver.isListening(process, child)
             }
             return .listening(isListening, at: moment)
-        case .resource(let wanted):
+        case .resource(let expectation):
             guard let meter = process.meter else { return .none }
-            return .measured(try progress.polling.measure(wanted, meter, of: process.name, window))
+            return .measured(try progress.polling.measure(expectation, meter, of: process.name, window))
         case .output, .noOutput, .exit: return .none
         }
     }
@@ -171,13 +175,13 @@ struct PendingProcessExpectation: PendingExpectation {
 extension PollingProgress {
     /// Measures a program's present usage of a resource.
     fileprivate mutating func measure(
-        _ wanted: ResolvedResourceExpectation, _ meter: ResourceMeter, of name: String, _ window: TimeWindow
+        _ expectation: ResolvedResourceExpectation, _ meter: ResourceMeter, of name: String, _ window: TimeWindow
     ) throws(Finding) -> ResourceMeasure {
-        var (measure, moment) = try look(at: window.now, isFound: wanted.isMet) { () throws(Finding) in
-            try meter.measure(wanted.resource, of: name)
+        var (measure, moment) = try look(at: window.now, isFound: expectation.isMet) { () throws(Finding) in
+            try meter.measure(expectation.resource, of: name)
         }
         // Processor time counts up to the time of the measurement, not the time that it was planned for.
-        if !wanted.isMomentary { measure.at = moment }
+        if !expectation.isMomentary { measure.at = moment }
         return measure
     }
 }
@@ -185,15 +189,15 @@ extension PollingProgress {
 /// An `accept` or an `expect no connection` that is being waited for.
 struct PendingServerExpectation: PendingExpectation {
     let server: ServerActor
-    let wanted: ResolvedServerExpectation
+    let expectation: ResolvedServerExpectation
     let context: CaseContext
 
-    init(_ wanted: ResolvedServerExpectation, _ server: ServerActor, _ context: CaseContext) {
-        (self.wanted, self.server, self.context) = (wanted, server, context)
+    init(_ expectation: ResolvedServerExpectation, _ server: ServerActor, _ context: CaseContext) {
+        (self.expectation, self.server, self.context) = (expectation, server, context)
     }
 
     var description: String {
-        switch wanted {
+        switch expectation {
         case .connection: "a connection on \(server.place)"
         case .handshake(let fails, _):
             "the \(fails ? "failure" : "completion") of a TLS handshake on \(server.place)"
@@ -206,6 +210,6 @@ struct PendingServerExpectation: PendingExpectation {
             name: server.name, isListening: server.listener != nil,
             hasWaiting: try context.hasWaitingOrWatches(server),
             handshake: server.waiting.first?.connection.flatMap(TLSHandshakes(context: context).state))
-        return ServerEvaluation(view: view, window: window).evaluate(wanted)
+        return ServerEvaluation(view: view, window: window).evaluate(expectation)
     }
 }

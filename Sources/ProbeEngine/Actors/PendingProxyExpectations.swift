@@ -42,20 +42,20 @@ struct PendingProxyAccept: PendingExpectation {
 
 /// An `expect … from client` or `expect … from server` that is being waited for.
 struct PendingWatch: PendingExpectation {
-    let wanted: ConnectionExpectation<Resolved>
+    let expectation: ConnectionExpectation<Resolved>
     let actor: ProxiedActor
     let side: ConversationSide
     private let owner: ConnectionActor
     private var progress = InputProgress()
 
     init(
-        _ wanted: ConnectionExpectation<Resolved>, _ actor: ProxiedActor, _ side: ConversationSide,
+        _ expectation: ConnectionExpectation<Resolved>, _ actor: ProxiedActor, _ side: ConversationSide,
         _ owner: ConnectionActor
     ) {
-        (self.wanted, self.actor, self.side, self.owner) = (wanted, actor, side, owner)
+        (self.expectation, self.actor, self.side, self.owner) = (expectation, actor, side, owner)
     }
 
-    var description: String { "\(wanted.description) from its \(side == .client ? "client" : "server")" }
+    var description: String { "\(expectation.description) from its \(side == .client ? "client" : "server")" }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ConnectionMatch> {
         let leg = actor.connection[side]
@@ -63,8 +63,9 @@ struct PendingWatch: PendingExpectation {
         let view = ConnectionView(
             name: actor.name, leg: "\(actor.name)'s connection to its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,
-            endIsNews: !actor.takenEnds.contains(side), framing: owner.framing, isOfClient: side == .client,
-            ignoresRest: wanted.isAboutEnd, reading: .atOnce, hasOverflowed: actor.connection.overflowed.contains(side))
-        return ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
+            endIsUnconsumed: !actor.consumedEnds.contains(side), framing: owner.framing, peerIsClient: side == .client,
+            ignoresRest: expectation.isAboutEnd, reading: .atOnce,
+            hasOverflowed: actor.connection.overflowed.contains(side))
+        return ConnectionEvaluation(view: view, window: window).evaluate(expectation, &progress)
     }
 }

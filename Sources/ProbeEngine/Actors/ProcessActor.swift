@@ -38,7 +38,7 @@ final class ProcessActor {
     /// Whether the exit is in the timeline.
     var exitIsReported = false
     /// Whether a step has expected the exit.
-    var exitIsTaken = false
+    var exitIsConsumed = false
     /// The number of lines of the output log that are already in the timeline.
     var reportedLines = 0
 

@@ -92,9 +92,11 @@ struct ProcessExecutor {
             process.lives[process.lives.count - 1].ended = earlier.exitedAt
         }
         process.lives.append((began, nil))
-        process.meter = .ofNew(child.processes)
+        process.meter = .forStarting(child.processes)
         context.starts.noteProgram()
-        (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
+        (process.child, process.isStopping, process.exitIsConsumed, process.exitIsReported) = (
+            child, false, false, false
+        )
         (process.output, process.consumed, process.reportedLines) = (OutputCursor(), [], 0)
         watchOutput(of: process, child)
         child.onChange = { [weak context, weak process] in
@@ -112,7 +114,7 @@ struct ProcessExecutor {
         context.actors.waits[process.name] = "its exit"
         defer { context.actors.waits[process.name] = nil }
         await ProgramEnd(context: context).end(child)
-        process.exitIsTaken = true
+        process.exitIsConsumed = true
     }
 
     /// Adds new output to the timeline, and ends the case after an exit that no step expects.
@@ -154,7 +156,7 @@ struct ProcessExecutor {
 
     /// Returns a finding if the program has exited and no step has expected or caused that.
     func unexpectedExit(of process: ProcessActor) -> Finding? {
-        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else {
+        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsConsumed else {
             return nil
         }
         var finding = Finding(
@@ -201,17 +203,18 @@ extension ProcessExecutor {
             throw Finding(
                 .error, "\(process.name) has not been started", hints: ["add `\(process.name) start` before this step"])
         }
-        let wanted = try resolve(expectation, process)
-        let deadline = deadline(of: wanted, timing, from: time)
-        var pending = PendingProcessExpectation(wanted, process, child, after: timing.after, watch: watch(of: process))
+        let resolved = try resolve(expectation, process)
+        let deadline = deadline(of: resolved, timing, from: time)
+        var pending = PendingProcessExpectation(
+            resolved, process, child, after: timing.after, watch: watch(of: process))
         defer { context.actors.waits[process.name] = nil }
         switch try await context.conclude(&pending, of: process.name, from: time, until: deadline) {
         case .satisfied(let found, let moment):
-            if case .exit = wanted { process.exitIsTaken = true }
+            if case .exit = resolved { process.exitIsConsumed = true }
             if let moment {
-                try context.judgeTime(
-                    moment, wanted.eventName(of: process.name), deadline, timing, time, own: pending.ownTime,
-                    isExact: wanted.isExit)
+                try context.requireTiming(
+                    moment, resolved.eventName(of: process.name), deadline, timing, time, own: pending.ownTime,
+                    isExact: resolved.isExit)
             }
             switch found {
             case .output(let found):
@@ -220,17 +223,17 @@ extension ProcessExecutor {
             case .bindings(let bindings): for (name, value) in bindings { context.bind(name, value) }
             case .nothing: break
             }
-            if case .resource = wanted { process.meter?.take() }
+            if case .resource = resolved { process.meter?.take() }
         case .impossible(let why):
-            if wanted.isExit, child.exit != nil { process.exitIsTaken = true }
+            if resolved.isExit, child.exit != nil { process.exitIsConsumed = true }
             var finding = why.finding
-            if why.isMissed, case .listening = wanted {
+            if why.isMissed, case .listening = resolved {
                 let others = try ProcessObserver.listeningPorts(process, child, isLast: true).sorted()
                 if !others.isEmpty {
                     finding.hints.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
                 }
             }
-            if case .resource(let resource) = wanted {
+            if case .resource(let resource) = resolved {
                 process.meter?.take()
                 finding.details += process.meter?.details(of: resource.resource) ?? []
             }
@@ -250,20 +253,20 @@ extension ProcessExecutor {
         case .exit(.any): return .exit(.any)
         case .exit(.status(let expression)): return .exit(.status(try context.integer(of: expression)))
         case .exit(.signal(let signal)): return .exit(.signal(signal))
-        case .resource(let wanted): return .resource(try context.resolve(wanted))
+        case .resource(let resolved): return .resource(try context.resolve(resolved))
         }
     }
 
     /// Returns the deadline of an expectation; for a silence, the end of its period.
     func deadline(
-        of wanted: ResolvedProcessExpectation, _ timing: Timing, from time: MonotonicTime
+        of resolved: ResolvedProcessExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
-        if case .noOutput(_, let duration) = wanted { return time + duration }
+        if case .noOutput(_, let duration) = resolved { return time + duration }
         return context.deadline(timing, from: time)
     }
 
     private func take(_ found: OutputSearch.Match, _ process: ProcessActor, _ child: ChildProcess) {
-        process.output = OutputSearch.cursor(behind: found, in: child.outputLog, was: process.output)
+        process.output = OutputSearch.cursor(after: found, in: child.outputLog, was: process.output)
         child.releaseOutput(before: process.output.unfinished.keys.min() ?? process.output.line)
         for (name, value) in found.groups { context.bind(name, .bytes(value)) }
     }

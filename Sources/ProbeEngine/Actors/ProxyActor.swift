@@ -10,7 +10,7 @@ final class ProxyActor {
     var proxy: ConnectionProxy?
     var endpoints: Set<EndpointPattern> = []
     /// The effects of steps before the first `accept`, in their order. They apply to each new connection.
-    var forConnectionsToCome: [(ProxiedConnection) -> Void] = []
+    var effectsOnNewConnections: [(ProxiedConnection) -> Void] = []
     /// The connection that the proxy's name refers to after a plain `accept`.
     var plain: ProxiedActor?
     /// The steps that forward bytes to a side of future connections as they arrive, for observers.
@@ -33,7 +33,7 @@ final class ProxiedActor {
     /// The harness's two ends, as the connection table knows them.
     let owners: [ConversationSide: ConnectionActor]
     /// The sides whose end a step has expected.
-    var takenEnds: Set<ConversationSide> = []
+    var consumedEnds: Set<ConversationSide> = []
 
     init(name: String, _ connection: ProxiedConnection, owners: [ConversationSide: ConnectionActor]) {
         (self.name, self.connection, self.owners) = (name, connection, owners)

@@ -29,7 +29,7 @@ struct ProxyExecutor {
             if case .forward(let statement, nil, let side) = action, statement.isPlain {
                 proxy.plainForwards[side] = step.id
             }
-            proxy.forConnectionsToCome.append { [weak context] connection in
+            proxy.effectsOnNewConnections.append { [weak context] connection in
                 do throws(Finding) { try change.apply(connection) } catch { context?.raise(error.at(step.focus)) }
             }
         }
@@ -67,7 +67,9 @@ struct ProxyExecutor {
         defer { context.actors.waits[actor.name] = nil }
         switch try await context.conclude(&pending, of: actor.name, from: time, until: deadline) {
         case .satisfied(let connection, let moment):
-            if let moment { try context.judgeTime(moment, "the connection to \(actor.name)", deadline, timing, time) }
+            if let moment {
+                try context.requireTiming(moment, "the connection to \(actor.name)", deadline, timing, time)
+            }
             actor.accepted += 1
             adopt(connection, of: actor, as: name)
         case .impossible(let why):
@@ -190,14 +192,14 @@ struct ProxyExecutor {
         defer { context.actors.waits[actor.name] = nil }
         switch try await context.conclude(&pending, of: actor.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):
-            if let moment { try context.judgeTime(moment, pending.wanted.eventName, deadline, timing, time) }
+            if let moment { try context.requireTiming(moment, pending.expectation.eventName, deadline, timing, time) }
             actor.connection.watched?[side]?.drop(match.bytes)
             if !match.parts.isEmpty { actor.connection.watched?[side]?.remove(match.parts) }
             for (name, value) in match.bindings { context.bind(name, value) }
-            if match.takesEnd { actor.takenEnds.insert(side) }
+            if match.consumesEnd { actor.consumedEnds.insert(side) }
         case .impossible(let why):
             var finding = why.finding
-            if why.isMissed, let hint = try await context.hintOfLateness(&pending, of: actor.name, after: deadline) {
+            if why.isMissed, let hint = try await context.latenessHint(&pending, of: actor.name, after: deadline) {
                 finding.hints.append(hint)
             }
             throw finding
@@ -212,6 +214,6 @@ struct ProxyExecutor {
     }
 
     func deadline(of pending: PendingWatch, _ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
-        ConnectionExecutor(context: context).deadline(of: pending.wanted, timing, from: time)
+        ConnectionExecutor(context: context).deadline(of: pending.expectation, timing, from: time)
     }
 }

@@ -20,10 +20,10 @@ final class ResourceMeter {
     }
 
     /// Returns the meter of a program that is starting: all its usage counts.
-    static func ofNew(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
+    static func forStarting(_ processes: ProcessTree) -> ResourceMeter { ResourceMeter(processes, used: .zero) }
 
     /// Returns the meter of a program that was running before the case: its processor time counts from now on.
-    static func ofRunning(_ processes: ProcessTree) -> ResourceMeter {
+    static func forRunning(_ processes: ProcessTree) -> ResourceMeter {
         ResourceMeter(processes, used: ProcessTable.problem == nil ? processes.processorTime() : .zero)
     }
 

@@ -16,7 +16,7 @@ final class ServerActor {
     /// Options for the connections that the server accepts, from `set` before `accept`.
     var connectionOptions: [RawSocketOption] = []
     /// How those connections are read, from steps before `accept`.
-    var readingToCome = ReadingToCome()
+    var initialReading = InitialReading()
     var plain: ConnectionActor?
     /// The endpoints that the server has listened on, which identify the connections to it.
     var endpoints: Set<EndpointPattern> = []

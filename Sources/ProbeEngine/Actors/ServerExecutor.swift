@@ -63,9 +63,9 @@ struct ServerExecutor {
         _ server: ServerActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if server.plain?.hasNoConnection ?? true,
-            let reading = try ConnectionExecutor(context: context).readingToCome(action, step)
+            let reading = try ConnectionExecutor(context: context).initialReading(action, step)
         {
-            server.readingToCome = reading
+            server.initialReading = reading
         } else if let connection = server.plain {
             try await ConnectionExecutor(context: context).act(connection, action, timing, step, from: time)
         } else if case .set(let option) = action {
@@ -93,7 +93,7 @@ struct ServerExecutor {
                 let outcome = outcome(of: mode, server)
                 if outcome == nil, let openedAt = accepted.openedAt {
                     let isExact = timing.after != nil && context.connections.hasOwnPeer(accepted)
-                    try context.judgeTime(
+                    try context.requireTiming(
                         openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
                 }
                 let owner = adopt(accepted, of: server, as: name)
@@ -102,7 +102,7 @@ struct ServerExecutor {
                     let handshakes = TLSHandshakes(context: context)
                     try handshakes.beginLate(on: accepted, of: server)
                     try await handshakes.finish(outcome, on: accepted, owner, timing, deadline, from: time)
-                    if server.readingToCome.mode != .atOnce { accepted.setReading(server.readingToCome.mode) }
+                    if server.initialReading.mode != .atOnce { accepted.setReading(server.initialReading.mode) }
                 }
                 return (owner, accepted, deadline)
             case .impossible(let why):
@@ -125,9 +125,11 @@ struct ServerExecutor {
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
         // No event was delivered since the connection was taken, so nothing has been read from it. With TLS, the
         // handshake comes first.
-        if server.readingToCome.mode != .atOnce, accepted.tls == nil { accepted.setReading(server.readingToCome.mode) }
+        if server.initialReading.mode != .atOnce, accepted.tls == nil {
+            accepted.setReading(server.initialReading.mode)
+        }
         context.adopt(accepted, for: owner)
-        server.readingToCome.note(accepted, of: owner, in: context)
+        server.initialReading.note(accepted, of: owner, in: context)
         if let name {
             context.actors.enter(name.value, .connection(owner))
         } else {

@@ -139,7 +139,7 @@ struct StartConfiguration {
         if let unix = local.unix {
             let address: SocketAddress
             switch unix {
-            case .ofTheCase: address = try context.sockets.address(for: subject.name, at: local.span)
+            case .inCaseFolder: address = try context.sockets.address(for: subject.name, at: local.span)
             case .path(let path): address = try AddressResolver(context: context).unixAddress(path, at: local.span)
             }
             configuration.path = address.path

@@ -68,16 +68,16 @@ final class SubjectExecutor {
         if !context.hasSubject { return }
         try requirements.checkSteps(driver)
         readsOnDemand = scan.asksToRead && driver.capabilities.contains(.reads)
-        if scan.measures { meter = driver.processes.map(ResourceMeter.ofRunning) }
+        if scan.measures { meter = driver.processes.map(ResourceMeter.forRunning) }
     }
 
     /// Returns the meter for an expectation about resource usage; `nil` for another expectation.
-    func meter(for wanted: ResolvedSubjectExpectation) -> ResourceMeter? {
-        if case .resource = wanted { meter } else { nil }
+    func meter(for resolved: ResolvedSubjectExpectation) -> ResourceMeter? {
+        if case .resource = resolved { meter } else { nil }
     }
 
-    func canMeasure(_ wanted: ResolvedSubjectExpectation) -> Bool {
-        if case .resource = wanted { meter != nil } else { true }
+    func canMeasure(_ resolved: ResolvedSubjectExpectation) -> Bool {
+        if case .resource = resolved { meter != nil } else { true }
     }
 
     func take(_ result: Result<any SubjectDriver, SubjectFailure>) {
@@ -94,7 +94,7 @@ final class SubjectExecutor {
     /// - Parameters:
     ///   - late: receives what the subject's program reports until it has ended.
     ///   - ended: called on any thread when the subject's program has ended.
-    func close(isReusable: Bool, late: Aftermath?, ended: @escaping @Sendable () -> Void = {}) {
+    func close(isReusable: Bool, late: LateReportCollector?, ended: @escaping @Sendable () -> Void = {}) {
         guard let driver else { return ended() }
         driver.close(isReusable: isReusable, late: late)
         driver.whenEnded(ended)
@@ -110,7 +110,7 @@ final class SubjectExecutor {
         switch action {
         case .start: try await start(try await renewed(subject, step), step)
         case .stop:
-            try await hear([subject])
+            try await waitForReports([subject])
             subject.reports.isStopping = true
             context.annotations.add(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
@@ -129,7 +129,7 @@ final class SubjectExecutor {
             try await operate(operation.value, subject, step)
         case .operate(let operation):
             if operation.ends {
-                try await hear([subject])
+                try await waitForReports([subject])
                 subject.reports.isStopping = true
             } else {
                 try await settle(subject)
@@ -151,7 +151,7 @@ final class SubjectExecutor {
                 change.hasBegun
                     ? nil
                     : .never(
-                        text, "\(name) delivered \(change.delivered) of \(ByteText.count(change.wanted, "message"))")
+                        text, "\(name) delivered \(change.delivered) of \(ByteText.count(change.resolved, "message"))")
             }
         case .read(let request):
             try await settle(subject)
@@ -188,7 +188,7 @@ final class SubjectExecutor {
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.reports.wasStarted = true
-        if !subject.isListener { subject.reports.toldToStart = .now }
+        if !subject.isListener { subject.reports.startRequestedAt = .now }
         let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
         try await operate(operation, subject, step)
         if subject.reports.refusal != nil {
@@ -204,7 +204,7 @@ final class SubjectExecutor {
         let tls = try StartConfiguration(context: context, subject: subject, readsOnDemand: readsOnDemand)
             .security(options.over(subject.tls))
         let before = subject.reports.security
-        if before == .none { subject.reports.security = .told }
+        if before == .none { subject.reports.security = .requested }
         context.annotations.add(step, "\(subject.name) start tls", .subjectData)
         securing[nextReply + 1] = subject
         try await operate(.startTLS(tls), subject, step)
@@ -222,7 +222,7 @@ final class SubjectExecutor {
         subject.reports.lastSend = .now
         try await operate(.send(message, as: isWebSocket ? kind : nil), subject, step)
         if subject.reports.refusal == nil {
-            subject.reports.toldToSend += framing(of: subject).length(of: message)
+            subject.reports.requestedBytes += framing(of: subject).length(of: message)
         }
     }
 
@@ -260,8 +260,8 @@ final class SubjectExecutor {
         }
         context.actors.waits[subject.name] = "the subject to accept the op"
         defer { context.actors.waits[subject.name] = nil }
-        let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
-        let reply = try await context.wait(until: begun + patience, from: begun) {
+        let (begun, timeout) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
+        let reply = try await context.wait(until: begun + timeout, from: begun) {
             () throws(Finding) -> SubjectReply? in
             replies.removeValue(forKey: number)
         }
@@ -282,7 +282,7 @@ final class SubjectExecutor {
             if let failure = driver.silence() { throw Finding(failure) }
             throw Finding(
                 .failed,
-                "\(subject.name) did not accept the op within \(DurationText.script(patience)): the transport is blocked"
+                "\(subject.name) did not accept the op within \(DurationText.script(timeout)): the transport is blocked"
             )
         }
     }
@@ -292,7 +292,9 @@ final class SubjectExecutor {
         replies[number] = reply
         if case .broken(let failure) = reply, failure.machine != nil { machineFailure = machineFailure ?? failure }
         // This is done here and not when the step resumes, because reports may arrive before that.
-        if let subject = securing.removeValue(forKey: number), case .done = reply, subject.reports.security == .told {
+        if let subject = securing.removeValue(forKey: number), case .done = reply,
+            subject.reports.security == .requested
+        {
             subject.reports.security = .due
         }
         context.changes.notifyAll()
@@ -313,27 +315,27 @@ extension SubjectExecutor {
     func expect(
         _ expectation: SubjectExpectation, _ subject: SubjectActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
-        let wanted = try resolve(expectation, subject)
-        let deadline = deadline(of: wanted, timing, from: time)
-        guard canMeasure(wanted) else {
+        let resolved = try resolve(expectation, subject)
+        let deadline = deadline(of: resolved, timing, from: time)
+        guard canMeasure(resolved) else {
             throw SubjectRequirements.unmeasurable(context.job.subject?.name ?? subject.name, at: nil)
         }
-        let meter = meter(for: wanted)
-        var pending = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject), meter: meter)
+        let meter = meter(for: resolved)
+        var pending = PendingSubjectExpectation(resolved, subject, framing: framing(of: subject), meter: meter)
         defer { context.actors.waits[subject.name] = nil }
         switch try await context.conclude(&pending, of: subject.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):
             if let moment {
-                try context.judgeTime(
-                    moment, wanted.eventName, deadline, scaledForTimeout(timing, wanted, subject), time,
+                try context.requireTiming(
+                    moment, resolved.eventName, deadline, scaledForTimeout(timing, resolved, subject), time,
                     own: pending.ownTime, isExact: driver?.reportsAreExact ?? false)
             }
-            take(match, of: wanted, expectation, subject)
+            take(match, of: resolved, expectation, subject)
             meter?.take()
         case .impossible(let why):
             meter?.take()
-            noteHeard(wanted, subject)
-            throw try await explain(why, wanted, subject, deadline)
+            noteConsumed(resolved, subject)
+            throw try await explain(why, resolved, subject, deadline)
         }
     }
 
@@ -369,29 +371,30 @@ extension SubjectExecutor {
         case .lost(let reason, let name): .lost(reason: reason, name: name?.value)
         case .attemptFailed(let reason): .attemptFailed(reason: reason)
         case .bytes(let expression): .bytes(try context.bytes(of: expression))
-        case .sent: .sent(told: subject.reports.toldToSend)
+        case .sent: .sent(requested: subject.reports.requestedBytes)
         case .accept: .accept
         case .error(let code): .error(code)
         case .stopped(let reason, let code):
             .stopped(reason: reason, code: try code.map { (code) throws(Finding) in try context.integer(of: code) })
         case .nothing(let duration): .nothing(for: duration)
-        case .resource(let wanted): .resource(try context.resolve(wanted))
+        case .resource(let resolved): .resource(try context.resolve(resolved))
         }
     }
 
     /// Returns the deadline of an expectation; for a silence, the end of its period.
     func deadline(
-        of wanted: ResolvedSubjectExpectation, _ timing: Timing, from time: MonotonicTime
+        of resolved: ResolvedSubjectExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
-        if case .nothing(let duration) = wanted { return time + duration }
+        if case .nothing(let duration) = resolved { return time + duration }
         return context.deadline(timing, from: time)
     }
 
     /// Scales the lower bound of a stop by a timeout, as the timeout that the subject was given was scaled, too.
     private func scaledForTimeout(
-        _ timing: Timing, _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor
+        _ timing: Timing, _ resolved: ResolvedSubjectExpectation, _ subject: SubjectActor
     ) -> Timing {
-        guard case .stopped = wanted, subject.reports.stopped?.reason == .timeout, context.settings.timeScale < 1 else {
+        guard case .stopped = resolved, subject.reports.stopped?.reason == .timeout, context.settings.timeScale < 1
+        else {
             return timing
         }
         return Timing(within: timing.within, after: timing.after.map(context.scaled))
@@ -400,7 +403,7 @@ extension SubjectExecutor {
     // MARK: Consumption by a satisfied expectation
 
     private func take(
-        _ match: SubjectMatch, of wanted: ResolvedSubjectExpectation, _ expectation: SubjectExpectation,
+        _ match: SubjectMatch, of resolved: ResolvedSubjectExpectation, _ expectation: SubjectExpectation,
         _ subject: SubjectActor
     ) {
         if match.deliveries > 0 {
@@ -413,15 +416,15 @@ extension SubjectExecutor {
         if match.controls > 0 { subject.reports.controls.removeFirst(match.controls) }
         if match.failedAttempts > 0 { subject.reports.failedAttempts.removeFirst(match.failedAttempts) }
         if match.pressures > 0 { subject.reports.pressures.removeFirst(match.pressures) }
-        noteHeard(wanted, subject)
+        noteConsumed(resolved, subject)
     }
 
     /// Notes that a step has expected a stop or a refusal, even if it expected a different one.
-    private func noteHeard(_ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor) {
-        switch wanted {
+    private func noteConsumed(_ resolved: ResolvedSubjectExpectation, _ subject: SubjectActor) {
+        switch resolved {
         case .error: subject.reports.refusal = nil
         case .stopped:
-            if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
+            if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsConsumed = true }
         case .started, .secured, .line, .message, .control, .leftover, .data, .halfClosed, .discarded, .full, .drained,
             .lost, .attemptFailed, .bytes, .sent, .accept, .nothing, .resource:
             break
@@ -449,13 +452,13 @@ extension SubjectExecutor {
     }
 
     private func explain(
-        _ why: Impossibility, _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, _ deadline: MonotonicTime
+        _ why: Impossibility, _ resolved: ResolvedSubjectExpectation, _ subject: SubjectActor, _ deadline: MonotonicTime
     ) async throws(Finding) -> Finding {
         var finding = why.finding
-        if case .resource(let resource) = wanted { finding.details += meter?.details(of: resource.resource) ?? [] }
-        if why.isMissed, wanted.delivery != nil {
-            var again = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject))
-            if let hint = try await context.hintOfLateness(&again, of: subject.name, after: deadline) {
+        if case .resource(let resource) = resolved { finding.details += meter?.details(of: resource.resource) ?? [] }
+        if why.isMissed, resolved.delivery != nil {
+            var again = PendingSubjectExpectation(resolved, subject, framing: framing(of: subject))
+            if let hint = try await context.latenessHint(&again, of: subject.name, after: deadline) {
                 finding.hints.append(hint)
             }
         }
@@ -466,7 +469,7 @@ extension SubjectExecutor {
 extension SubjectExecutor {
     /// Waits until the events that a program has reported so far have arrived: one may show that the machine made the
     /// case fail.
-    func hearRest() async {
+    func waitForRemainingReports() async {
         guard let driver, driver.drainInterval > .zero else { return }
         let end = MonotonicTime.now + driver.drainInterval
         while machineFailure == nil, MonotonicTime.now < end { await context.pause(until: end) }
@@ -512,7 +515,7 @@ extension SubjectExecutor {
                 Finding(
                     .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
                     actual: SubjectText.payload(report.event),
-                    hints: [subject.reports.lifeInWords])
+                    hints: [subject.reports.lifecycleDescription])
             )
             return
         }
@@ -527,7 +530,7 @@ extension SubjectExecutor {
         case .stopped(let reason, let detail):
             context.noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
             if subject.reports.isStopping && reason == .stopped {
-                subject.reports.stopIsTaken = true
+                subject.reports.stopIsConsumed = true
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
                 context.raise(subject.unexpectedStop(reason, detail))
             }
@@ -550,11 +553,11 @@ extension SubjectExecutor {
 
     /// Stops subjects that are still running. Events that they report until they have answered still count.
     func conclude() async throws(Finding) {
-        try await hear(context.actors.subjects)
+        try await waitForReports(context.actors.subjects)
         try await stopSubjects()
         try await settleSubject()
         for subject in context.actors.subjects {
-            try judgeEnd(of: subject)
+            try requireNoUnexpectedReports(of: subject)
             if let finding = TLSCaseEnd(context: context).contradiction(of: subject) { throw finding }
         }
         if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
@@ -571,8 +574,8 @@ extension SubjectExecutor {
 
     /// Throws if the subject has reported anything that no step expected. To be called once the subject receives no
     /// more operations.
-    private func judgeEnd(of subject: SubjectActor) throws(Finding) {
-        if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
+    private func requireNoUnexpectedReports(of subject: SubjectActor) throws(Finding) {
+        if subject.stopped != nil && !subject.reports.stopIsConsumed, let stopped = subject.stopped {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
@@ -603,8 +606,8 @@ extension SubjectExecutor {
             return subject
         }
         if subject.reports.isStopping { try await awaitStop(of: subject) }
-        guard subject.stopped != nil, subject.reports.stopIsTaken else { return subject }
-        try judgeEnd(of: subject)
+        guard subject.stopped != nil, subject.reports.stopIsConsumed else { return subject }
+        try requireNoUnexpectedReports(of: subject)
         return context.actors.renew(subject)
     }
 
@@ -624,7 +627,7 @@ extension SubjectExecutor {
 
     /// Waits until subjects have had time to report the effects of the last steps. Without this wait, the machine's
     /// speed would decide whether an unexpected line or stop fails the case or arrives too late to count.
-    func hear(_ subjects: [SubjectActor]) async throws(Finding) {
+    func waitForReports(_ subjects: [SubjectActor]) async throws(Finding) {
         let connections = context.connections.entries.map(\.connection)
         let ended = connections.lazy.filter { !$0.hasVanished }.compactMap(\.endedAt).max()
         let sent = (connections.map(\.lastSent) + [context.links.lastStep]).compactMap { $0 }.max()
@@ -636,10 +639,10 @@ extension SubjectExecutor {
         guard let last = ends.compactMap({ $0 }).max(), last > begun else { return }
         let _: Void? = try await context.wait(until: last, from: begun) { () throws(Finding) -> Void? in
             let now = MonotonicTime.now
-            let isHeard = zip(subjects, ends).allSatisfy { subject, end in
+            let hasReported = zip(subjects, ends).allSatisfy { subject, end in
                 subject.stopped != nil || end.map { $0 <= now } ?? true
             }
-            return isHeard ? () : nil
+            return hasReported ? () : nil
         }
     }
 
@@ -647,15 +650,16 @@ extension SubjectExecutor {
     private func awaitStop(of subject: SubjectActor) async throws(Finding) {
         context.actors.waits[subject.name] = "stopped"
         defer { context.actors.waits[subject.name] = nil }
-        let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
-        let known: Bool? = try await context.wait(until: begun + patience, from: begun) {
+        let (begun, timeout) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
+        let known: Bool? = try await context.wait(until: begun + timeout, from: begun) {
             () throws(Finding) -> Bool? in
             subject.stopped != nil ? true : nil
         }
         if known == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being asked to stop")
+                "\(subject.name) did not report stopped within \(DurationText.script(timeout)) of being asked to stop"
+            )
         }
     }
 

@@ -20,7 +20,7 @@ struct WebSocketExecutor {
         let host = connection.peer?.endpoint.map { "\($0)" } ?? "localhost"
         try await send(WebSocketHandshake.request(bytes, host: host, key: key), actor, connection, step)
         actor.opening = WebSocketOpening(key: key, path: bytes, span: step.span)
-        if isOfTheScript(connection.peer) { return }
+        if belongsToScript(connection.peer) { return }
         try await finishOpening(actor, connection, deadline, from: time)
     }
 
@@ -62,7 +62,7 @@ struct WebSocketExecutor {
         for (owner, connection) in context.connections.entries
         where owner.opening != nil && owner.connection === connection {
             let now = MonotonicTime.now
-            try await finishOpening(owner, connection, now + context.time.patience, from: now)
+            try await finishOpening(owner, connection, now + context.time.scaledTimeout, from: now)
         }
     }
 
@@ -74,7 +74,7 @@ struct WebSocketExecutor {
         defer { actor.opening = nil }
         // Steps that run concurrently may both wait for the answer.
         let head = try await head(of: actor, connection, "the answer", deadline, from: time) { actor.opening == nil }
-        if let head, let opening = actor.opening { try judge(head, of: opening, actor) }
+        if let head, let opening = actor.opening { try requireValidAnswer(head, of: opening, actor) }
     }
 
     /// Judges the answer if it is complete, without waiting. Returns false while it is incomplete and the connection is
@@ -84,11 +84,13 @@ struct WebSocketExecutor {
         let head = takeHead(of: connection)
         if head == nil, connection.readEnd == nil { return false }
         actor.opening = nil
-        if let head { try judge(head, of: opening, actor) }
+        if let head { try requireValidAnswer(head, of: opening, actor) }
         return true
     }
 
-    private func judge(_ head: [UInt8], of opening: WebSocketOpening, _ actor: ConnectionActor) throws(Finding) {
+    private func requireValidAnswer(_ head: [UInt8], of opening: WebSocketOpening, _ actor: ConnectionActor)
+        throws(Finding)
+    {
         do throws(WebSocketHandshake.Problem) {
             try WebSocketHandshake.readAnswer(head, to: opening.key)
         } catch {
@@ -105,7 +107,7 @@ struct WebSocketExecutor {
         context.record(.event(actor: actor.name, event), at: .now)
     }
 
-    private func isOfTheScript(_ peer: SocketAddress?) -> Bool {
+    private func belongsToScript(_ peer: SocketAddress?) -> Bool {
         guard let peer else { return false }
         return context.actors.values.contains { actor in
             guard case .server(let server) = actor else { return false }

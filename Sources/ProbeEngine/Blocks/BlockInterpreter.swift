@@ -37,7 +37,7 @@ final class BlockInterpreter {
         let isCounted = !StepContext.isInDefinition
         if isCounted { context.progress.enter(step.id) }
         defer { if isCounted { context.progress.leave(step.id) } }
-        await breathe()
+        await yieldToReactor()
         do throws(Finding) {
             try context.checkFault()
             if !step.isBlock { context.recordStep(step) }
@@ -120,7 +120,7 @@ final class BlockInterpreter {
                             + "/\(rule.regex.source)/",
                         hints: ["add `if needed` after `\(line) … }` if such a line may not arrive"])
             }
-            context.serveWhenevers(of: connection)
+            context.runWheneverBlocks(of: connection)
         case .wire(let statement, let timing):
             try await WireExecutor(context: context).judge(statement, timing, step, from: time)
         case .name(let statement): try NameExecutor(context: context).set(statement)
@@ -177,7 +177,7 @@ final class BlockInterpreter {
     }
 
     /// Yields after a number of steps, so that steps that never wait don't block timers and signals.
-    private func breathe() async {
+    private func yieldToReactor() async {
         stepsInARow += 1
         guard stepsInARow >= 256 else { return }
         stepsInARow = 0
@@ -292,7 +292,7 @@ extension BlockInterpreter {
                 try await inContext(StepContext.$attempt, attempt) { () async throws(Finding) in
                     _ = try await run(block.steps, from: begun)
                 }
-                try context.judgeTime(.now, "the attempt's success", deadline, Timing(), time)
+                try context.requireTiming(.now, "the attempt's success", deadline, Timing(), time)
                 context.record(.note("retry: attempt \(failures.attempts) succeeded"))
                 return
             } catch {
@@ -494,12 +494,12 @@ extension BlockInterpreter {
                 ? "no branch of the `either` matches what was received"
                 : "no branch of the `either` started within \(DurationText.script(deadline - time))",
             details: blocks.indices.map { index in
-                "branch \(index + 1): " + starts[index].progress + (blocks[index].steps.first.map(wanted) ?? "")
+                "branch \(index + 1): " + starts[index].progress + (blocks[index].steps.first.map(firstStepText) ?? "")
             })
     }
 
     /// Returns the text about a branch's first step: `; chat.scn:12: T expect line name  (name = "anna")`.
-    private func wanted(_ step: Step) -> String {
+    private func firstStepText(_ step: Step) -> String {
         let location = context.sources.location(of: step.span)
         let file = location.path.split(separator: "/").last ?? ""
         let values = context.values(of: step)
@@ -516,7 +516,7 @@ extension BlockInterpreter {
         guard case .act(let name, let action, let timing) = step.kind else { return }
         switch (context.actors[name.value], action) {
         case (.server(let server), .server(.accept(_, let mode, _))):
-            start.expected = .server(PendingServerExpectation(try wanted(mode, server), server, context))
+            start.expected = .server(PendingServerExpectation(try acceptExpectation(mode, server), server, context))
         case (.server(let server), .server(.expect(.noConnection(let duration)))):
             start.expected = .server(PendingServerExpectation(.noConnection(for: duration), server, context))
             start.deadline = time + duration
@@ -525,28 +525,28 @@ extension BlockInterpreter {
             // An opening handshake is not part of the expected input.
             guard try WebSocketExecutor(context: context).finishOpeningIfAnswered(actor, connection) else { return }
             let connections = ConnectionExecutor(context: context)
-            let wanted = try connections.resolve(expectation, actor)
-            start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
+            let resolved = try connections.resolve(expectation, actor)
+            start.expected = .connection(PendingConnectionExpectation(resolved, actor, connection))
             // Without a `within`, a send has no deadline, but the branch does.
-            start.deadline = connections.deadline(of: wanted, timing, from: time)
-            if case .sent = wanted { start.deadline = min(start.deadline, context.deadline(timing, from: time)) }
-            actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
+            start.deadline = connections.deadline(of: resolved, timing, from: time)
+            if case .sent = resolved { start.deadline = min(start.deadline, context.deadline(timing, from: time)) }
+            actor.begin(resolved, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
-            let wanted = try subjects.resolve(expectation, subject)
+            let resolved = try subjects.resolve(expectation, subject)
             // If a subject can't be measured, another branch must be satisfied.
-            guard subjects.canMeasure(wanted) else { return }
+            guard subjects.canMeasure(resolved) else { return }
             start.expected = .subject(
                 PendingSubjectExpectation(
-                    wanted, subject, framing: subjects.framing(of: subject), meter: subjects.meter(for: wanted)))
-            start.deadline = subjects.deadline(of: wanted, timing, from: time)
+                    resolved, subject, framing: subjects.framing(of: subject), meter: subjects.meter(for: resolved)))
+            start.deadline = subjects.deadline(of: resolved, timing, from: time)
         case (.process(let process), .process(.expect(let expectation))):
             guard let child = process.child else { return }
             let processes = ProcessExecutor(context: context)
-            let wanted = try processes.resolve(expectation, process)
+            let resolved = try processes.resolve(expectation, process)
             start.expected = .process(
                 PendingProcessExpectation(
-                    wanted, process, child, after: timing.after, watch: processes.watch(of: process)))
-            start.deadline = processes.deadline(of: wanted, timing, from: time)
+                    resolved, process, child, after: timing.after, watch: processes.watch(of: process)))
+            start.deadline = processes.deadline(of: resolved, timing, from: time)
         case (.proxy(let proxy), .proxy(.accept)): start.expected = .proxy(PendingProxyAccept(proxy))
         case (.proxy, .proxy(.expect(let expectation, let side))),
             (.proxied, .proxy(.expect(let expectation, let side))):
@@ -564,7 +564,7 @@ extension BlockInterpreter {
 
     /// Returns what an `accept` waits for. On a server with TLS, the result of the handshake decides between the
     /// branches.
-    private func wanted(
+    private func acceptExpectation(
         _ mode: ServerAction.AcceptMode, _ server: ServerActor
     ) throws(Finding) -> ResolvedServerExpectation {
         guard context.tls.actors[server.name] != nil else { return .connection }
@@ -581,9 +581,9 @@ extension BlockInterpreter {
     private func end(_ starts: [BranchStart], of blocks: [Block], chosen: Int?) {
         for (index, start) in starts.enumerated() {
             guard case .connection(let pending) = start.expected else { continue }
-            pending.actor.end(pending.wanted, alone: Self.isAlone(pending.actor.name, blocks))
+            pending.actor.end(pending.expectation, alone: Self.isAlone(pending.actor.name, blocks))
             if index != chosen, pending.actor !== chosen.flatMap({ starts[$0].connectionActor }) {
-                context.serveWhenevers(of: pending.actor)
+                context.runWheneverBlocks(of: pending.actor)
             }
         }
     }

@@ -6,7 +6,7 @@ import ProbeSystem
 /// `whenever`: answers to lines, concurrent with the steps.
 extension CaseContext {
     /// Answers the received lines that match a `whenever`. They don't reach any `expect`.
-    func serveWhenevers(of owner: ConnectionActor) {
+    func runWheneverBlocks(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
         let rules = owner.whenevers
         let answers = WheneverEvaluation(buffer: connection.receiveBuffer, framing: owner.framing)

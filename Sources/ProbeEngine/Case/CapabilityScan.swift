@@ -20,9 +20,9 @@ struct CapabilityScan {
     /// The number of reads whose result no `expect` has consumed, by subject, as far as the script shows.
     private var openReads: [String: Int] = [:]
     /// The framing that a step has changed to, by subject.
-    private var framingOf: [String: Framing] = [:]
+    private var framingBySubject: [String: Framing] = [:]
     /// Subjects that were asked to stop, so that their end is not the peer's.
-    private var told: Set<String> = []
+    private var askedToStop: Set<String> = []
     private let scenario: Scenario
 
     init(_ scenario: Scenario) {
@@ -73,14 +73,14 @@ struct CapabilityScan {
 
     /// Returns the step whose bytes a subject with these capabilities could never report: it reads only on request, and
     /// no step requests a read.
-    func unheard(by capabilities: Set<TransportCapability>) -> SourceSpan? {
+    func unreportable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
         return asksToRead ? nil : firstPeerSend
     }
 
     /// Returns the step that a subject with these capabilities could never pass, because it notices an end only by a
     /// read.
-    func unnoticed(by capabilities: Set<TransportCapability>) -> SourceSpan? {
+    func undetectable(by capabilities: Set<TransportCapability>) -> SourceSpan? {
         capabilities.contains(.reads) && !capabilities.contains(.watches) ? firstUnaskedEnd : nil
     }
 
@@ -97,7 +97,7 @@ struct CapabilityScan {
                 if case .read = subjectAction { asksToRead = true }
                 if case .framing(let framing, _) = subjectAction {
                     framings.append((framing, step.focus))
-                    framingOf[actor.value] = framing
+                    framingBySubject[actor.value] = framing
                 }
                 if case .expect(.resource) = subjectAction {
                     measures = true
@@ -122,27 +122,27 @@ struct CapabilityScan {
         case .expect(.data), .expect(.bytes): openReads[subject, default: 0] -= 1
         case .expect(.stopped(let reason, _)):
             let isPeers = reason.map { ["eof", "reset", "broken-pipe"].contains($0) } ?? true
-            if isPeers, !told.contains(subject), openReads[subject, default: 0] <= 0, firstUnaskedEnd == nil {
+            if isPeers, !askedToStop.contains(subject), openReads[subject, default: 0] <= 0, firstUnaskedEnd == nil {
                 firstUnaskedEnd = span
             }
-        case .stop, .operate(.reset): told.insert(subject)
+        case .stop, .operate(.reset): askedToStop.insert(subject)
         case .start:
             // A `start` after a stop opens a new connection.
-            told.remove(subject)
+            askedToStop.remove(subject)
             openReads[subject] = 0
-            framingOf[subject] = nil
+            framingBySubject[subject] = nil
         case .send, .sendEarly, .sendBinary, .ping, .closeFrame, .expect, .operate, .framing, .startTLS: break
         }
     }
 
     /// Adds the needs that all branches share. A subject without the others can take a different branch.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
-        let (before, reads, stopped, unasked) = (needed, openReads, told, firstUnaskedEnd)
+        let (before, reads, stopped, unasked) = (needed, openReads, askedToStop, firstUnaskedEnd)
         let measured = firstMeasure
         var unaskedEnds: [SourceSpan?] = []
         var measures: [SourceSpan?] = []
         let branches = blocks.map { block in
-            (needed, openReads, told, firstUnaskedEnd) = ([], reads, stopped, unasked)
+            (needed, openReads, askedToStop, firstUnaskedEnd) = ([], reads, stopped, unasked)
             firstMeasure = measured
             walk(block.steps, depth: depth)
             unaskedEnds.append(firstUnaskedEnd)
@@ -161,7 +161,7 @@ struct CapabilityScan {
     /// Returns the capability that an action needs. A message of a line framing is a line.
     private func capability(of action: SubjectAction, _ subject: String) -> TransportCapability? {
         guard let capability = Action.subject(action).entry.capability else { return nil }
-        let framing = framingOf[subject] ?? scenario.framing
+        let framing = framingBySubject[subject] ?? scenario.framing
         if capability == .messages, framing == .websocket { return .webSocket }
         if capability == .messages, framing.terminator != nil { return .lines }
         return capability

@@ -39,11 +39,11 @@ struct SubjectRequirements {
             )
         }
         if let span = scan.firstMeasure, driver.processes == nil { throw Self.unmeasurable(name, at: span) }
-        if let span = scan.unheard(by: driver.capabilities) {
+        if let span = scan.unreportable(by: driver.capabilities) {
             throw Finding(
                 .unsupported, at: span, "\(name) reads only on request, but no step of this case requests a read")
         }
-        if let span = scan.unnoticed(by: driver.capabilities) {
+        if let span = scan.undetectable(by: driver.capabilities) {
             throw Finding(
                 .unsupported, at: span,
                 "\(name) notices an end only by reading, but no read is requested where this case expects an end")

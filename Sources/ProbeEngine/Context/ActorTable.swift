@@ -124,7 +124,7 @@ struct ActorTable {
 
 extension RuntimeActor {
     /// The maximum number of unexpected reports to show.
-    private static var mostShown: Int { 5 }
+    private static var maxShown: Int { 5 }
 
     /// The actor's state, for a report.
     fileprivate var state: String {
@@ -137,7 +137,7 @@ extension RuntimeActor {
         case .subject(let subject):
             if let stopped = subject.stopped { return "stopped (\(SubjectText.word(stopped.reason)))" }
             if !subject.pending.isEmpty {
-                let shown = subject.pending.prefix(Self.mostShown).map { SubjectText.describe($0.event) }
+                let shown = subject.pending.prefix(Self.maxShown).map { SubjectText.describe($0.event) }
                 let more = subject.pending.count - shown.count
                 return "has reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
             }

@@ -47,8 +47,8 @@ final class CaseContext {
     var judged = JudgedSteps()
     /// Starts the answers of a connection's `whenever`, concurrently with the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
-    /// Receives the events on the harness's connections if the case is observed; see ``CaseRun/begin(telling:)``.
-    var tell: ((CaseNews) -> Void)?
+    /// Receives the events on the harness's connections if the case is observed; see ``CaseRun/begin(reporting:)``.
+    var notifyObserver: ((CaseNotification) -> Void)?
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     private var stepNames = StepNames()
@@ -179,13 +179,13 @@ final class CaseContext {
         self.time.deadline(timing, from: time, limit: StepContext.attempt?.deadline)
     }
 
-    /// Judges the time of a step's event; see ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
-    func judgeTime(
+    /// Judges the time of a step's event; see ``Standstills/requireTiming(_:_:deadline:after:from:own:isExact:)``.
+    func requireTiming(
         _ moment: MonotonicTime, _ what: @autoclosure () -> String, _ deadline: MonotonicTime, _ timing: Timing,
         _ start: MonotonicTime, own: Duration = .zero, isExact: Bool = false
     ) throws(Finding) {
         if moment <= deadline, timing.after == nil { return }
-        try reactor.currentStandstills().judge(
+        try reactor.currentStandstills().requireTiming(
             moment, what(), deadline: deadline, after: timing.after, from: start, own: own, isExact: isExact)
     }
 
@@ -263,7 +263,7 @@ extension CaseContext {
     func path(ofScriptFile expression: Expression) throws(Finding) -> String {
         let name = String(decoding: try bytes(of: expression), as: UTF8.self)
         do throws(EvaluationError) {
-            let file = try evaluator().file(name, saidAt: expression.span)
+            let file = try evaluator().file(name, referencedAt: expression.span)
             do throws(LoadError) {
                 _ = try contents(of: file)
             } catch {

@@ -23,7 +23,7 @@ struct CaseTime: Sendable {
     }
 
     /// How long a step waits for its peer.
-    var patience: Duration { scaled(timeout) }
+    var scaledTimeout: Duration { scaled(timeout) }
 
     /// Returns the deadline of a waiting step that began at `time`.
     ///
@@ -52,7 +52,7 @@ extension Standstills {
     ///   - start: when the previous step ended.
     ///   - own: how long the step itself kept the harness busy. The step would have noticed the event during that time.
     ///   - isExact: whether the event can't have happened earlier than it was noticed, whatever delayed the harness.
-    func judge(
+    func requireTiming(
         _ moment: MonotonicTime, _ what: String, deadline: MonotonicTime, after: Duration?, from start: MonotonicTime,
         own: Duration, isExact: Bool
     ) throws(Finding) {
@@ -60,7 +60,9 @@ extension Standstills {
             let late =
                 "\(what) was \(DurationText.script(moment - deadline)) late for the deadline of "
                 + DurationText.script(deadline - start)
-            if moment + own <= extended(deadline, from: start) { throw stoodStill(late, from: start, to: moment) }
+            if moment + own <= extended(deadline, from: start) {
+                throw standstillFinding(late, from: start, to: moment)
+            }
             throw Finding(.failed, late)
         }
         guard let after else { return }
@@ -71,12 +73,12 @@ extension Standstills {
             let early = "\(what) was too early: \(when), expected \(DurationText.script(after)) or more"
             let earliest = earliest(of: start)
             if earliest < start, moment >= earliest + after {
-                throw stoodStill(early, from: earliest, to: moment)
+                throw standstillFinding(early, from: earliest, to: moment)
             }
             throw Finding(.failed, early)
         }
         if !isExact, hides(start + after, from: moment) {
-            throw stoodStill(
+            throw standstillFinding(
                 "\(what) was noticed \(DurationText.script(moment - start)) after the previous step", from: start,
                 to: moment)
         }
@@ -90,7 +92,7 @@ extension Standstills {
     ) throws(Finding) -> Bool {
         if moment <= end { return true }
         if moment > extended(end, from: start) { return false }
-        throw stoodStill(
+        throw standstillFinding(
             "\(what) \(DurationText.script(moment - end)) after the expected silence of "
                 + DurationText.script(end - start),
             from: start, to: moment)
@@ -101,7 +103,7 @@ extension Standstills {
         now >= end && now >= extended(end, from: start)
     }
 
-    private func stoodStill(_ what: String, from start: MonotonicTime, to moment: MonotonicTime) -> Finding {
+    private func standstillFinding(_ what: String, from start: MonotonicTime, to moment: MonotonicTime) -> Finding {
         Finding(
             .inconclusive,
             "\(what), but the harness itself stood still for \(DurationText.script(total(from: start, to: moment))) "

@@ -15,12 +15,12 @@ struct ConnectionTable {
     mutating func add(_ connection: Connection, for owner: ConnectionActor) {
         if let earlier = owner.connection {
             owner.earlier.append(earlier)
-            earlier.tls?.taken = owner.takenOfTLS
+            earlier.tls?.taken = owner.consumedTLS
         }
         owner.connection = connection
-        (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
+        (owner.endIsConsumed, owner.sendFailureIsConsumed) = (false, false)
         owner.opening = nil
-        (owner.takenNews, owner.handshakeFailureIsTaken) = (0, false)
+        (owner.consumedEventCount, owner.handshakeFailureIsConsumed) = (0, false)
         entries.append((owner, connection))
     }
 

@@ -76,7 +76,7 @@ struct ProxySetup {
         }
         connection.willCut = { [weak context] _, operation in context?.injected.addSend(operation, at: span) }
         if context.settings.observe != nil { connection.recorded = [.client: [], .server: []] }
-        for step in actor.forConnectionsToCome { step(connection) }
+        for step in actor.effectsOnNewConnections { step(connection) }
         changes.notifyAll()
     }
 
@@ -85,7 +85,7 @@ struct ProxySetup {
         reportForwarded()
         for case .proxy(let actor) in context.actors.values {
             actor.proxy?.end()
-            (actor.proxy, actor.plain, actor.forConnectionsToCome) = (nil, nil, [])
+            (actor.proxy, actor.plain, actor.effectsOnNewConnections) = (nil, nil, [])
         }
     }
 
@@ -108,7 +108,7 @@ struct ProxySetup {
             name: actor.name, role: side == .client ? .accepted(server: actor.name) : .client(actor.target),
             framing: context.scenario.framing)
         owner.ignoresRest = true
-        owner.endIsTaken = true
+        owner.endIsConsumed = true
         return owner
     }
 }

@@ -74,7 +74,7 @@ extension ServerSetup {
     ) throws(Finding) {
         let address: SocketAddress
         switch unix {
-        case .ofTheCase: address = try context.sockets.address(for: server.name, at: span)
+        case .inCaseFolder: address = try context.sockets.address(for: server.name, at: span)
         case .path(let path): address = try AddressResolver(context: context).unixAddress(path, at: span)
         }
         do throws(SystemError) {

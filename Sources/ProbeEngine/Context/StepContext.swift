@@ -63,7 +63,7 @@ final class RetryAttempt: @unchecked Sendable {
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
     /// The crowds that the attempt started, without duplicates, each with the unjudged finding of its earlier starts.
-    private(set) var crowds: [(crowd: CrowdActor, unjudged: Finding?)] = []
+    private(set) var crowds: [(crowd: CrowdActor, unhandledFinding: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {
         self.outer = outer
@@ -79,7 +79,7 @@ final class RetryAttempt: @unchecked Sendable {
     }
 
     func add(_ crowd: CrowdActor) {
-        if !crowds.contains(where: { $0.crowd === crowd }) { crowds.append((crowd, crowd.unjudged)) }
+        if !crowds.contains(where: { $0.crowd === crowd }) { crowds.append((crowd, crowd.unhandledFinding)) }
         outer?.add(crowd)
     }
 }

@@ -56,7 +56,7 @@ final class CrowdActor {
     /// Whether the crowd failed to report the state of its members when it ended.
     var isSilent = false
     /// The finding of the first start before the last one whose failures no step has judged.
-    var unjudged: Finding?
+    var unhandledFinding: Finding?
     /// Whether the latencies of this start are in the timeline.
     var isReported = false
 
@@ -64,7 +64,7 @@ final class CrowdActor {
         (self.name, self.role, self.count, self.workerCount, self.span) = (name, role, count, workerCount, span)
     }
 
-    var isOfServers: Bool { if case .servers = role { true } else { false } }
+    var isServerCrowd: Bool { if case .servers = role { true } else { false } }
 
     /// The server of the script that the crowd connects to; `nil` for another target.
     var targetName: String? {
@@ -74,7 +74,7 @@ final class CrowdActor {
 
     /// Whether there may be more waits than each member's script has: the script repeats, or more clients may connect.
     var isMeasuredAgain: Bool {
-        isOfServers || script.program.instructions.contains { if case .jump = $0 { true } else { false } }
+        isServerCrowd || script.program.instructions.contains { if case .jump = $0 { true } else { false } }
     }
 
     // MARK: Questions

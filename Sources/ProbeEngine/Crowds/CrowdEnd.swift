@@ -9,9 +9,9 @@ struct CrowdEnd {
     let context: CaseContext
 
     /// The maximum number of reasons to show for failed members.
-    private static let mostShown = 5
+    private static let maxShown = 5
     /// How long workers may take to report the state of their members.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// Asks each running crowd for the state of its members, and adds the measurements to the timeline.
     func report() async {
@@ -25,7 +25,7 @@ struct CrowdEnd {
         guard crowd.phase == .running, !crowd.isReported, crowd.problem == nil else { return }
         crowd.isReported = true
         let question = crowd.ask(latencies: true, rests: true, at: .now)
-        let deadline = MonotonicTime.now + Self.patience
+        let deadline = MonotonicTime.now + Self.timeout
         while crowd.problem == nil {
             if let snapshot = crowd.take(question) {
                 let all =
@@ -84,7 +84,7 @@ struct CrowdEnd {
     /// Returns the places in the script where members failed, with the reasons, most frequent first.
     func failures(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
         let all = snapshot.failures.sorted { $0.count > $1.count }
-        let shown = all.prefix(Self.mostShown).map { failure in
+        let shown = all.prefix(Self.maxShown).map { failure in
             let members = failure.count == 1 ? "1 member" : "\(failure.count) members"
             guard failure.instruction < crowd.script.places.count, failure.instruction >= 0 else {
                 return "\(members) failed: \(Escaped.text(failure.reason.utf8))"
@@ -93,23 +93,23 @@ struct CrowdEnd {
             return "\(members) failed at line \(context.sources.location(of: span).line) (\(context.text(of: span))): "
                 + Escaped.text(failure.reason.utf8)
         }
-        let more = all.dropFirst(Self.mostShown).reduce(0) { $0 + $1.count }
+        let more = all.dropFirst(Self.maxShown).reduce(0) { $0 + $1.count }
         return shown + (more > 0 ? ["\(more) more failed for other reasons"] : [])
     }
 
     /// Returns what the steps of the case have not judged: failures that no step allows, bytes that no statement
     /// consumed, or a crowd that did not answer.
-    func unjudged() -> Finding? {
+    func unhandledFinding() -> Finding? {
         for name in context.actors.order {
             guard case .crowd(let crowd)? = context.actors[name] else { continue }
-            if let finding = unjudged(of: crowd) { return finding }
+            if let finding = unhandledFinding(of: crowd) { return finding }
         }
         return nil
     }
 
     /// Returns the finding of the first start that has one.
-    func unjudged(of crowd: CrowdActor) -> Finding? {
-        crowd.unjudged ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
+    func unhandledFinding(of crowd: CrowdActor) -> Finding? {
+        crowd.unhandledFinding ?? failures(of: crowd) ?? rest(of: crowd) ?? silence(of: crowd)
     }
 
     private func failures(of crowd: CrowdActor) -> Finding? {
@@ -139,7 +139,7 @@ struct CrowdEnd {
     /// Returns why members failed, if the reason doesn't concern the program that served them.
     func obstacle(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> Finding? {
         switch snapshot.obstacle {
-        case .limitOfHarness:
+        case .harnessLimit:
             Finding(
                 .error, "members of \(crowd.name) reached a limit of the harness",
                 details: failures(in: snapshot, of: crowd), hints: [InputMatcher.Mismatch.limitHint])
@@ -176,7 +176,7 @@ struct CrowdEnd {
         guard crowd.isSilent else { return nil }
         return Finding(
             .inconclusive, at: crowd.span,
-            "\(crowd.name) did not report the final state of its members within \(DurationText.script(Self.patience))",
+            "\(crowd.name) did not report the final state of its members within \(DurationText.script(Self.timeout))",
             hints: ["the machine is too busy for a crowd of this size"])
     }
 }

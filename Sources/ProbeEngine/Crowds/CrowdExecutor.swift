@@ -31,7 +31,7 @@ struct CrowdExecutor {
                 .error, "\(crowd.name) has already been started", hints: ["add `\(crowd.name) stop` before this step"])
         }
         let compiled = try CrowdCompiler(context: context).compile(script)
-        crowd.unjudged = CrowdEnd(context: context).unjudged(of: crowd)
+        crowd.unhandledFinding = CrowdEnd(context: context).unhandledFinding(of: crowd)
         (crowd.script, crowd.toleratedFailures, crowd.isSilent) = (compiled, nil, false)
         crowd.hasFailureBound = false
         StepContext.attempt?.add(crowd)
@@ -47,7 +47,7 @@ struct CrowdExecutor {
         let what = "the crowd \(crowd.name)"
         for index in 0..<crowd.workerCount {
             var order = order(of: crowd, role, index, rate: rate)
-            if crowd.isOfServers, crowd.workerCount > 1 {
+            if crowd.isServerCrowd, crowd.workerCount > 1 {
                 order.countFile = try context.sockets.file(
                     "\(crowd.name).members-\(crowd.earlier.count)", at: crowd.span)
             }
@@ -85,7 +85,7 @@ struct CrowdExecutor {
         var order = CrowdOrder(
             role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
         // The kernel distributes connections among the workers, which count their members together.
-        if crowd.isOfServers { (order.first, order.step) = (0, 1) }
+        if crowd.isServerCrowd { (order.first, order.step) = (0, 1) }
         order.rate = rate.map { rate in crowd.share?.part(ofRate: rate) ?? Double(rate) }
         order.receiveBuffer = crowd.receiveBuffer
         order.tls = crowd.tls
@@ -100,7 +100,7 @@ struct CrowdExecutor {
     ) throws(Finding) -> (SourceAddresses?, SourceAddresses?) {
         // A server of the script may identify the crowd by its ports, and the system chooses the address.
         if let name = crowd.targetName, case .server(let server)? = context.actors[name],
-            case .port? = server.sinks.areTold
+            case .port? = server.sinks.steering
         {
             let chosen = crowd.sources ?? 0...0
             return (SourceAddresses(first: chosen.lowerBound, addresses: chosen.count, ports: crowd.ports), nil)
@@ -147,12 +147,12 @@ struct CrowdExecutor {
 
     /// Ends the crowds that a failed attempt of a `retry` started. They are not judged.
     func abandon(_ attempt: RetryAttempt) async {
-        for (crowd, unjudged) in attempt.crowds {
+        for (crowd, unhandledFinding) in attempt.crowds {
             await CrowdEnd(context: context).report(crowd)
             let workers = crowd.workers
             crowd.earlier += workers
             (crowd.workers, crowd.phase, crowd.last) = ([], .notStarted, nil)
-            crowd.unjudged = unjudged
+            crowd.unhandledFinding = unhandledFinding
             await CrowdLaunch(context: context).end(workers)
         }
     }
@@ -163,20 +163,20 @@ struct CrowdExecutor {
         _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
-        let judges = pending.judgesFailures
+        let judges = pending.limitsFailures
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
             // The crowd may have been started again in the meantime; the snapshot is that of the last start.
-            let isBound = pending.wanted.countsFailures
+            let isBound = pending.expectation.countsFailures
             if judges, isBound || !crowd.hasFailureBound {
                 crowd.hasFailureBound = isBound
-                crowd.toleratedFailures = pending.wanted.toleratedFailures(
+                crowd.toleratedFailures = pending.expectation.toleratedFailures(
                     of: crowd.count, seen: snapshot.failed, before: crowd.toleratedFailures)
             }
             context.record(
-                .event(actor: crowd.name, pending.wanted.found(in: snapshot, of: crowd.count)))
+                .event(actor: crowd.name, pending.expectation.found(in: snapshot, of: crowd.count)))
         case .impossible(let why): throw why.finding
         }
     }
@@ -184,7 +184,7 @@ struct CrowdExecutor {
     func pending(
         _ expectation: CrowdExpectation, _ crowd: CrowdActor
     ) throws(Finding) -> PendingCrowdExpectation {
-        let wanted: ResolvedCrowdExpectation =
+        let resolved: ResolvedCrowdExpectation =
             switch expectation {
             case .count(let what, let comparison, let number):
                 .count(what, comparison, try context.integer(of: number))
@@ -193,15 +193,15 @@ struct CrowdExecutor {
                 .latency(percentile, comparison, time, of: what)
             }
         var pending = PendingCrowdExpectation(
-            try part(of: wanted, in: crowd), crowd,
+            try part(of: resolved, in: crowd), crowd,
             failures: { [unowned context, unowned crowd] in CrowdEnd(context: context).failures(in: $0, of: crowd) },
             obstacle: { [unowned context, unowned crowd] in CrowdEnd(context: context).obstacle(in: $0, of: crowd) })
         // Decided for the whole crowd: the number for a share may be 0, so that the comparison always holds.
-        pending.judgesFailures = wanted.judgesFailures
-        if let share = crowd.share, !wanted.isAboutLatencies {
+        pending.limitsFailures = resolved.limitsFailures
+        if let share = crowd.share, !resolved.isAboutLatencies {
             pending.note =
                 "this is share \(share.share) of the crowd; for all shares together, the step expects "
-                + "`\(wanted.description)`"
+                + "`\(resolved.description)`"
         }
         return pending
     }
@@ -209,13 +209,15 @@ struct CrowdExecutor {
     /// Returns the expectation for this run's share. Numbers in a script are for the whole crowd. A percentile must
     /// hold in each share.
     private func part(
-        of wanted: ResolvedCrowdExpectation, in crowd: CrowdActor
+        of resolved: ResolvedCrowdExpectation, in crowd: CrowdActor
     ) throws(Finding) -> ResolvedCrowdExpectation {
-        guard let share = crowd.share, case .count(let what, let comparison, let number) = wanted else { return wanted }
+        guard let share = crowd.share, case .count(let what, let comparison, let number) = resolved else {
+            return resolved
+        }
         guard let part = share.part(of: comparison, number) else {
             throw Finding(
                 .error,
-                "`\(wanted.description)` can't be judged in a share of the crowd: it applies to all members together",
+                "`\(resolved.description)` can't be judged in a share of the crowd: it applies to all members together",
                 hints: ["use `<`, `>` or `== \(number)`"])
         }
         return .count(what, part.comparison, part.number)
@@ -224,7 +226,7 @@ struct CrowdExecutor {
 
 extension ResolvedCrowdExpectation {
     /// Whether the expectation limits the number of failed members. One that always holds doesn't.
-    fileprivate var judgesFailures: Bool {
+    fileprivate var limitsFailures: Bool {
         guard case .count(let what, let comparison, let number) = self else { return false }
         return what != .connected && !comparison.holdsForAnyCount(number)
     }

@@ -9,7 +9,7 @@ struct CrowdLaunch {
     let context: CaseContext
 
     /// How long workers may take to begin, to close, or to end.
-    static let patience = Duration.seconds(20)
+    static let startTimeout = Duration.seconds(20)
     /// How long a worker may take to reset its members before it is killed.
     private static let lastPatience = Duration.seconds(5)
 
@@ -55,7 +55,7 @@ struct CrowdLaunch {
         _ condition: (CrowdWorkerProcess) -> Bool
     ) async throws(Finding) {
         let start = MonotonicTime.now
-        let deadline = start + Self.patience
+        let deadline = start + Self.startTimeout
         let isDone = try await context.wait(until: deadline, from: start) { () throws(Finding) -> Bool? in
             if let problem = workers.lazy.compactMap(\.problem).first {
                 throw Finding(.error, "a worker of \(what) \(problem)")
@@ -64,7 +64,7 @@ struct CrowdLaunch {
         }
         guard isDone == nil else { return }
         throw Finding(
-            .error, "the workers of \(what) were not \(done) within \(DurationText.script(Self.patience))",
+            .error, "the workers of \(what) were not \(done) within \(DurationText.script(Self.startTimeout))",
             hints: ["the machine is too busy for a crowd of this size"])
     }
 

@@ -4,7 +4,7 @@ import ProbeCrowd
 import ProbeSystem
 
 /// The limits that the machine sets for a crowd: how many processes must share its members, or which limit prevents it.
-/// Pure, except for ``ofThisMachine()``.
+/// Pure, except for ``forThisMachine()``.
 struct CrowdLimits {
     /// Why a crowd is impossible.
     struct Obstacle: Error, Equatable {
@@ -34,9 +34,9 @@ struct CrowdLimits {
     private static let reserve = 512
     /// A worker consists of two processes: itself and its guard.
     private static let processesOfWorker = 2
-    private static let mostWorkers = 64
+    private static let maxWorkers = 64
     /// The limit for all crowds of a case together.
-    static let mostWorkersOfCase = 128
+    static let maxWorkersPerCase = 128
 
     /// The maximum number of members of one worker.
     var membersOfWorker: Int { max(1, descriptors - min(Self.reserve, descriptors / 4)) }
@@ -53,13 +53,13 @@ struct CrowdLimits {
                 advice: "reduce the number of members; on IPv4 without a link, members have many addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
-        if workers > Self.mostWorkers {
+        if workers > Self.maxWorkers {
             // With a high limit, the reserve is deducted in full.
-            let each = (need.members + Self.mostWorkers - 1) / Self.mostWorkers
+            let each = (need.members + Self.maxWorkers - 1) / Self.maxWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
                 text: "the limit of open files per process (RLIMIT_NOFILE) is \(descriptors), and at most "
-                    + "\(Self.mostWorkers) processes can share a crowd: each needs \(needed)",
+                    + "\(Self.maxWorkers) processes can share a crowd: each needs \(needed)",
                 advice: "raise the limit with `ulimit -Hn \(needed)` before the run, as root")
         }
         let ends = need.members * (need.isLocal ? 2 : 1)
@@ -81,7 +81,7 @@ struct CrowdLimits {
 }
 
 extension CrowdLimits {
-    static func ofThisMachine() -> CrowdLimits {
+    static func forThisMachine() -> CrowdLimits {
         let files = SmallFile.read("/proc/sys/fs/file-nr").map { String(decoding: $0, as: UTF8.self) } ?? ""
         let numbers = files.split(whereSeparator: \.isWhitespace).map { Int($0) ?? Int.max }
         return CrowdLimits(

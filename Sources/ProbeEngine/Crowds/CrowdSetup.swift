@@ -37,7 +37,7 @@ struct CrowdSetup {
         }
         let workers: Int
         do throws(CrowdLimits.Obstacle) {
-            workers = try CrowdLimits.ofThisMachine().workers(for: need)
+            workers = try CrowdLimits.forThisMachine().workers(for: need)
         } catch {
             throw Finding(
                 .error, at: declaration.span, "\(name) can't have \(count) members here: \(error.text)",
@@ -50,9 +50,9 @@ struct CrowdSetup {
         actor.sources = try sources(of: crowd, name, count)
         actor.receiveBuffer = try crowd.receiveBuffer.map { (size) throws(Finding) in try context.integer(of: size) }
         if let options = declaration.tls {
-            actor.tls = try TLSSetup(context: context).memberTLS(options, isServer: actor.isOfServers)
+            actor.tls = try TLSSetup(context: context).memberTLS(options, isServer: actor.isServerCrowd)
         }
-        if actor.isOfServers { try reserve(actor, of: declaration) }
+        if actor.isServerCrowd { try reserve(actor, of: declaration) }
         return actor
     }
 
@@ -82,10 +82,10 @@ struct CrowdSetup {
         let all = context.actors.values.reduce(workers) { sum, actor in
             if case .crowd(let crowd) = actor { sum + crowd.workerCount } else { sum }
         }
-        guard all > CrowdLimits.mostWorkersOfCase else { return }
+        guard all > CrowdLimits.maxWorkersPerCase else { return }
         throw Finding(
             .error, at: span,
-            "the crowds of this case need more than \(CrowdLimits.mostWorkersOfCase) processes for their members",
+            "the crowds of this case need more than \(CrowdLimits.maxWorkersPerCase) processes for their members",
             hints: ["declare fewer crowds with more members each"])
     }
 
@@ -145,8 +145,8 @@ struct CrowdSetup {
             }
             server.sinks.places += crowd.workerCount
             server.sinks.members += crowd.count
-            server.sinks.areTold = steering(of: server, isByPort: isToldByPort(target))
-            guard case .port? = server.sinks.areTold else { continue }
+            server.sinks.steering = steering(of: server, isByPort: isDistinguishedByPort(target))
+            guard case .port? = server.sinks.steering else { continue }
             // Crowds with one address use different ports, so that no two connections have the same ends.
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
@@ -174,7 +174,7 @@ struct CrowdSetup {
     }
 
     /// Returns whether a crowd connects to the server from addresses that other clients may also use.
-    private func isToldByPort(_ server: String) -> Bool {
+    private func isDistinguishedByPort(_ server: String) -> Bool {
         context.actors.values.contains { actor in
             guard case .crowd(let crowd) = actor, crowd.targetName == server else { return false }
             return crowd.sources != nil

@@ -11,26 +11,26 @@ struct CrowdSinks {
         /// The number of sinks; 0 if no crowd connects to the server.
         var places = 0
         /// How the server distinguishes the connections of crowds from others.
-        var areTold: Listener.Steering?
+        var steering: Listener.Steering?
         /// The number of members of all crowds that connect to the server.
         var members = 0
         var workers: [CrowdWorkerProcess] = []
         /// Sinks that listened before. They keep their connections until the case ends or a reboot ends them.
         var earlier: [CrowdWorkerProcess] = []
         /// Whether a crowd has begun, so that the sinks listen whenever the server does.
-        var areWanted = false
+        var hasCrowdStarted = false
     }
 
     let context: CaseContext
 
     /// Directs the connections of crowds away from the server itself. Must be called as soon as the server listens.
     func steer(_ listener: Listener, of server: ServerActor) throws(SystemError) {
-        if let steering = server.sinks.areTold { try listener.steer(steering, places: server.sinks.places) }
+        if let steering = server.sinks.steering { try listener.steer(steering, places: server.sinks.places) }
     }
 
     /// Starts the sinks of a server that listens. If the server isn't listening, they start when it does.
     func begin(at server: ServerActor) async throws(Finding) {
-        server.sinks.areWanted = true
+        server.sinks.hasCrowdStarted = true
         guard server.listener != nil, let endpoint = server.address?.endpoint else { return }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd that connects to \(server.name)"
@@ -53,7 +53,7 @@ struct CrowdSinks {
 
     /// Starts the sinks again after the server has resumed listening, if a crowd has begun.
     func beginAgain(at server: ServerActor) async throws(Finding) {
-        if server.sinks.areWanted { try await begin(at: server) }
+        if server.sinks.hasCrowdStarted { try await begin(at: server) }
     }
 
     /// Makes the sinks stop listening together with the server. Existing connections of crowds stay open.

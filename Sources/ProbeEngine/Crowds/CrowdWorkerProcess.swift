@@ -32,7 +32,7 @@ final class CrowdWorkerProcess {
 
     init(_ child: ChildProcess, _ order: CrowdOrder) {
         self.child = child
-        tell(order.json)
+        send(order.json)
     }
 
     // MARK: Commands
@@ -41,20 +41,20 @@ final class CrowdWorkerProcess {
     ///
     /// - Parameter moment: when the first member begins.
     func begin(at moment: MonotonicTime) {
-        tell(.object([("do", .string("begin")), ("at", .integer(Int(moment.nanoseconds)))]))
+        send(.object([("do", .string("begin")), ("at", .integer(Int(moment.nanoseconds)))]))
     }
 
     /// Closes the worker's listener and keeps its connections. There is no answer.
-    func stopListening() { tell(.object([("do", .string("stopListening"))])) }
+    func stopListening() { send(.object([("do", .string("stopListening"))])) }
 
-    func stop() { tell(.object([("do", .string("stop"))])) }
+    func stop() { send(.object([("do", .string("stop"))])) }
 
     /// Asks for a snapshot.
     ///
     /// - Parameter rests: whether to include bytes that no statement has consumed so far.
     /// - Returns: the number of the question, which identifies its answer.
     func ask(latencies: Bool, rests: Bool = false) -> Int {
-        tell(
+        send(
             .object([
                 ("do", .string("snapshot")), ("latencies", .boolean(latencies)), ("rests", .boolean(rests)),
             ]))
@@ -78,7 +78,7 @@ final class CrowdWorkerProcess {
         child.closeInput()
     }
 
-    private func tell(_ message: JSONValue) { child.write(message.encoded(.ascii) + [UInt8(ascii: "\n")]) }
+    private func send(_ message: JSONValue) { child.write(message.encoded(.ascii) + [UInt8(ascii: "\n")]) }
 
     // MARK: Answers
 

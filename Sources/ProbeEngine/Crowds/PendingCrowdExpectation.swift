@@ -84,7 +84,7 @@ enum ResolvedCrowdExpectation: Sendable {
             snapshot.latencies[wait].flatMap { record in
                 record.value(at: percentile.value).map {
                     "the \(percentile.text) of \(ByteText.count(record.count, "wait")) is \(LatencyText.time($0))"
-                        + (record.unended > 0 ? "; \(record.unended) have not ended yet" : "")
+                        + (record.unfinishedCount > 0 ? "; \(record.unfinishedCount) have not ended yet" : "")
                 }
             } ?? "no waits were measured"
         }
@@ -124,14 +124,14 @@ extension CrowdSnapshot {
 
 /// An `expect` of a crowd that is being waited for. The workers are asked periodically.
 struct PendingCrowdExpectation: PendingExpectation {
-    let wanted: ResolvedCrowdExpectation
+    let expectation: ResolvedCrowdExpectation
     let actor: CrowdActor
     /// Returns where in the script members failed, and why, in words.
     private let failures: (CrowdSnapshot) -> [String]
     /// Returns what prevented members from following their script, if it doesn't concern the program that serves them.
     private let obstacle: (CrowdSnapshot) -> Finding?
     /// Whether the expectation limits the number of failed members.
-    var judgesFailures = false
+    var limitsFailures = false
     /// A sentence about the expectation, for a failure.
     var note: String?
     private var question: CrowdActor.Question?
@@ -141,18 +141,18 @@ struct PendingCrowdExpectation: PendingExpectation {
     private var isFinal = false
 
     /// The interval between questions. It is longer for latencies, whose answers are large.
-    private var interval: Duration { .milliseconds(wanted.isAboutLatencies ? 100 : 20) }
+    private var interval: Duration { .milliseconds(expectation.isAboutLatencies ? 100 : 20) }
     /// How long a worker may take to answer before it is considered dead.
-    private static let patience = Duration.seconds(20)
+    private static let answerTimeout = Duration.seconds(20)
 
     init(
-        _ wanted: ResolvedCrowdExpectation, _ actor: CrowdActor, failures: @escaping (CrowdSnapshot) -> [String],
+        _ expectation: ResolvedCrowdExpectation, _ actor: CrowdActor, failures: @escaping (CrowdSnapshot) -> [String],
         obstacle: @escaping (CrowdSnapshot) -> Finding?
     ) {
-        (self.wanted, self.actor, self.failures, self.obstacle) = (wanted, actor, failures, obstacle)
+        (self.expectation, self.actor, self.failures, self.obstacle) = (expectation, actor, failures, obstacle)
     }
 
-    var description: String { wanted.description }
+    var description: String { expectation.description }
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<CrowdSnapshot> {
         guard actor.phase != .notStarted else {
@@ -166,16 +166,17 @@ struct PendingCrowdExpectation: PendingExpectation {
             (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
             isFinal = asked.time >= window.deadline
             if let obstacle = obstacle(answer) { throw obstacle }
-            if wanted.holds(for: answer) { return .satisfied(answer, at: nil) }
-            let isImpossible = wanted.isImpossible(
+            if expectation.holds(for: answer) { return .satisfied(answer, at: nil) }
+            let isImpossible = expectation.isImpossible(
                 after: answer, of: actor.count, isMeasuredAgain: actor.isMeasuredAgain)
             if isImpossible {
-                let found = wanted.found(in: answer, of: actor.count)
-                return .mismatch(unmet("\(actor.name) can no longer satisfy `\(wanted.description)`", answer), found)
+                let found = expectation.found(in: answer, of: actor.count)
+                return .mismatch(
+                    unmet("\(actor.name) can no longer satisfy `\(expectation.description)`", answer), found)
             }
         }
         if let question {
-            let end = question.time + Self.patience
+            let end = question.time + Self.answerTimeout
             if window.isOver(end, from: question.time) {
                 throw Finding(
                     .error, "a worker of the crowd \(actor.name) did not answer",
@@ -190,24 +191,26 @@ struct PendingCrowdExpectation: PendingExpectation {
         let next = nextQuestion ?? window.now
         let due = isFinal ? next : min(next, end)
         if window.now >= due {
-            question = actor.ask(latencies: wanted.isAboutLatencies, at: window.now)
-            return .pending(until: window.now + Self.patience)
+            question = actor.ask(latencies: expectation.isAboutLatencies, at: window.now)
+            return .pending(until: window.now + Self.answerTimeout)
         }
         return .pending(until: due)
     }
 
     private func missed(_ window: TimeWindow) -> Finding {
-        unmet("\(actor.name) did not satisfy `\(wanted.description)` within \(window.allowed)", seen ?? CrowdSnapshot())
+        unmet(
+            "\(actor.name) did not satisfy `\(expectation.description)` within \(window.allowed)",
+            seen ?? CrowdSnapshot())
     }
 
     private func unmet(_ what: String, _ snapshot: CrowdSnapshot) -> Finding {
         var finding = Finding(
-            .failed, "\(what): \(wanted.found(in: snapshot, of: actor.count))",
+            .failed, "\(what): \(expectation.found(in: snapshot, of: actor.count))",
             details: (note.map { [$0] } ?? []) + failures(snapshot)
-                + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
-        finding.excess = wanted.excess(in: snapshot).map {
+                + LatencyText.plot(snapshot, of: expectation.wait.map { [$0] } ?? []))
+        finding.excess = expectation.excess(in: snapshot).map {
             Finding.Excess(
-                actor: actor.name, limit: $0.limit, time: $0.time, needsAnswer: wanted.wait != .connect)
+                actor: actor.name, limit: $0.limit, time: $0.time, needsAnswer: expectation.wait != .connect)
         }
         return finding
     }

@@ -12,9 +12,9 @@ struct ConnectionMatch {
     var parts: [Range<Int>] = []
     var urgentBytes = 0
     /// Whether the end of the connection is consumed.
-    var takesEnd = false
+    var consumesEnd = false
     /// The number of TLS events.
-    var news = 0
+    var events = 0
     var bindings: [(String, Value)] = []
 }
 
@@ -25,16 +25,16 @@ struct ConnectionEvaluation {
 
     typealias Result = Outcome<ConnectionMatch>
 
-    func evaluate(_ wanted: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
-        switch wanted {
+    func evaluate(_ expectation: ConnectionExpectation<Resolved>, _ progress: inout InputProgress) -> Result {
+        switch expectation {
         case .urgent(let bytes): return urgent(bytes)
         case .nothing: return nothing()
         case .stalled(let duration): return stalled(duration)
         case .sent: return sent()
         case .sendFailed(let reason): return sendFailed(reason)
         default:
-            if let tls = view.tls { return input(wanted, tls, &progress) }
-            return input(wanted, &progress)
+            if let tls = view.tls { return input(expectation, tls, &progress) }
+            return input(expectation, &progress)
         }
     }
 
@@ -46,11 +46,12 @@ struct ConnectionEvaluation {
         let skipped = view.ignoresRest && input.isAboutEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
             buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing,
-            isOfClient: view.isOfClient)
+            peerIsClient: view.peerIsClient)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
             return .satisfied(
-                ConnectionMatch(bytes: skipped + take, takesEnd: input.isAboutEnd, bindings: bindings), at: completed)
+                ConnectionMatch(bytes: skipped + take, consumesEnd: input.isAboutEnd, bindings: bindings), at: completed
+            )
         case .taken(let parts, let completed, let bindings):
             return .satisfied(ConnectionMatch(parts: parts, bindings: bindings), at: completed)
         case .mismatch(let mismatch):
@@ -161,8 +162,8 @@ struct ConnectionEvaluation {
     // MARK: Silence
 
     private func nothing() -> Result {
-        let ended = view.endIsNews ? view.end?.time : nil
-        let message = view.tls?.firstNews
+        let ended = view.endIsUnconsumed ? view.end?.time : nil
+        let message = view.tls?.firstUnconsumedEvent
         let first = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended, message?.at]
             .compactMap(\.self).min()
         guard let first else { return quiet() }
@@ -170,7 +171,7 @@ struct ConnectionEvaluation {
         let reason = isBytes ? "received data" : message?.what ?? "the connection ended"
         switch window.silence("\(view.receiver) received something", at: first) {
         case .lasted: return quiet()
-        case .cannotBeTold(let finding): return .mismatch(finding, reason)
+        case .isUndetermined(let finding): return .mismatch(finding, reason)
         case .isBroken: break
         }
         if isBytes {
@@ -243,19 +244,19 @@ extension ConnectionEvaluation {
                     .failed,
                     "\(view.name)'s send did not complete in time: the kernel had accepted \(taken(send))"), .missed)
         }
-        let patience = window.patience
+        let scaledTimeout = window.scaledTimeout
         // The send made no progress while the harness stood still.
         let last = send.lastProgressOfAny ?? window.now
-        if window.isOver(last + patience, from: last) {
+        if window.isOver(last + scaledTimeout, from: last) {
             return .impossible(
                 Finding(
                     .failed,
-                    "\(view.name)'s send made no progress for \(DurationText.script(patience)): the kernel had "
+                    "\(view.name)'s send made no progress for \(DurationText.script(scaledTimeout)): the kernel had "
                         + "accepted \(taken(send))",
                     hints: ["the peer is not reading: its window is closed and the kernel's buffers are full"]), .missed
             )
         }
-        let next = window.limit(of: last + patience, from: last)
+        let next = window.limit(of: last + scaledTimeout, from: last)
         return .pending(until: window.deadline < .distantFuture ? min(next, window.limit) : next)
     }
 
@@ -350,18 +351,18 @@ extension ConnectionEvaluation {
     /// What a step must expect next.
     private struct Sequence {
         /// The events that are skipped.
-        var passed: ArraySlice<TLSNews>
+        var passed: ArraySlice<TLSEvent>
         /// The event that a step must expect next, after `unread` bytes.
-        var next: TLSNews?
+        var next: TLSEvent?
         var unread: Int
     }
 
     private func sequence(_ tls: ConnectionView.TLS, for input: ConnectionExpectation<Resolved>) -> Sequence {
-        let wantsWarning = if case .alert(Int(TLSAlert.userCanceled)) = input { true } else { false }
+        let expectsWarning = if case .alert(Int(TLSAlert.userCanceled)) = input { true } else { false }
         // After `ignore rest`, unreadable input doesn't matter either.
         let ignores = view.ignoresRest && input.isAboutEnd
-        let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning || $0.isFailure && ignores }
-        let next = tls.news.dropFirst(passed.count).first
+        let passed = tls.events.prefix { $0.isUserCanceled && !expectsWarning || $0.isFailure && ignores }
+        let next = tls.events.dropFirst(passed.count).first
         let count = view.receiveBuffer.count
         return Sequence(
             passed: passed, next: next,
@@ -381,22 +382,27 @@ extension ConnectionEvaluation {
             first.view.end = nil
         }
         switch first.input(input, &progress) {
-        case .satisfied(let match, _) where match.takesEnd && isInRecord(tls):
-            guard let (what, reason) = came(tls, sequence, before: input) else { return .satisfied(match, at: nil) }
+        case .satisfied(let match, _) where match.consumesEnd && isInRecord(tls):
+            guard let (what, reason) = unexpectedInput(tls, sequence, before: input) else {
+                return .satisfied(match, at: nil)
+            }
             return .mismatch(what, reason)
         case .satisfied(var match, let moment):
             let taken = view.receiveBuffer.consumed + max(match.bytes, match.parts.last?.upperBound ?? 0)
-            match.news = match.takesEnd ? sequence.passed.count : sequence.passed.prefix { $0.offset < taken }.count
+            match.events =
+                match.consumesEnd ? sequence.passed.count : sequence.passed.prefix { $0.offset < taken }.count
             return .satisfied(match, at: moment)
         case .pending(let until):
             if progress.isBusy { return .pending(until: until) }
-            guard let (what, reason) = came(tls, sequence, before: input) else { return .pending(until: until) }
+            guard let (what, reason) = unexpectedInput(tls, sequence, before: input) else {
+                return .pending(until: until)
+            }
             return .mismatch(what, reason)
         case .impossible(let why):
             // A FIN is less informative than what arrived before it.
-            let saysLess =
+            let isLessInformative =
                 sequence.next == nil ? view.end != nil && !why.isMissed && sequence.unread == 0 : why.isMissed
-            guard saysLess, let (what, reason) = came(tls, sequence, before: input)
+            guard isLessInformative, let (what, reason) = unexpectedInput(tls, sequence, before: input)
             else { return .impossible(why) }
             return .mismatch(what, reason)
         }
@@ -406,7 +412,7 @@ extension ConnectionEvaluation {
     private func isInRecord(_ tls: ConnectionView.TLS) -> Bool { tls.unfinished > 0 && !view.ignoresRest }
 
     /// Returns what arrived instead of the expected input and rules it out; `nil` if the input can still arrive.
-    private func came(
+    private func unexpectedInput(
         _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ConnectionExpectation<Resolved>
     ) -> (Finding, String)? {
         let what: String
@@ -414,7 +420,7 @@ extension ConnectionEvaluation {
             what = next.description
         } else if tls.unfinished > 0, view.end != nil {
             what = "received \(ByteText.count(tls.unfinished, "byte")) of an incomplete TLS record"
-        } else if case .eof? = view.end, tls.isUp, !tls.endIsTaken {
+        } else if case .eof? = view.end, tls.isUp, !tls.endIsConsumed {
             what = "received a FIN without a close_notify"
         } else {
             return nil
@@ -453,28 +459,28 @@ extension ConnectionEvaluation {
         switch (input, sequence.next?.what) {
         case (.notify, .notify): return satisfied(sequence, at: sequence.next?.time)
         case (.closed, .notify), (.closed, .alert):
-            return satisfied(sequence, at: sequence.next?.time, takesEnd: true)
+            return satisfied(sequence, at: sequence.next?.time, consumesEnd: true)
         case (.alert(let code), .alert(let alert, _)) where Int(alert.code) == code:
             return satisfied(sequence, at: sequence.next?.time)
-        case (.eof, .notify): return finBehindNotify(input, sequence)
+        case (.eof, .notify): return finAfterNotify(input, sequence)
         case (.truncated, .notify): return received("close_notify", input)
         case (.eof, nil): return fin(input, tls, sequence)
         case (.truncated, nil):
             if tls.hasNotified { return received("close_notify", input) }
             if case .eof(let time)? = view.end, !isInRecord(tls) {
-                return satisfied(sequence, at: time, takesEnd: true)
+                return satisfied(sequence, at: time, consumesEnd: true)
             }
         case (.closed, nil):
-            if let end = view.end, !isInRecord(tls) { return satisfied(sequence, at: end.time, takesEnd: true) }
+            if let end = view.end, !isInRecord(tls) { return satisfied(sequence, at: end.time, consumesEnd: true) }
         default: break
         }
-        if let (what, reason) = came(tls, sequence, before: input) { return .mismatch(what, reason) }
+        if let (what, reason) = unexpectedInput(tls, sequence, before: input) { return .mismatch(what, reason) }
         return awaited(input)
     }
 
-    private func satisfied(_ sequence: Sequence, at time: MonotonicTime?, takesEnd: Bool = false) -> Result {
-        let news = sequence.passed.count + (sequence.next == nil ? 0 : 1)
-        return .satisfied(ConnectionMatch(bytes: sequence.unread, takesEnd: takesEnd, news: news), at: time)
+    private func satisfied(_ sequence: Sequence, at time: MonotonicTime?, consumesEnd: Bool = false) -> Result {
+        let events = sequence.passed.count + (sequence.next == nil ? 0 : 1)
+        return .satisfied(ConnectionMatch(bytes: sequence.unread, consumesEnd: consumesEnd, events: events), at: time)
     }
 
     /// Returns the outcome for an end that has not arrived: pending if it still can, a mismatch otherwise.
@@ -496,9 +502,9 @@ extension ConnectionEvaluation {
             Finding(.failed, "\(view.receiver) received \(what), expected \(input.description)"), "received \(what)")
     }
 
-    private func finBehindNotify(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result {
+    private func finAfterNotify(_ input: ConnectionExpectation<Resolved>, _ sequence: Sequence) -> Result {
         switch view.end {
-        case .eof(let time): satisfied(sequence, at: time, takesEnd: true)
+        case .eof(let time): satisfied(sequence, at: time, consumesEnd: true)
         case .reset: ended("was reset (RST) after close_notify", input)
         case .failed, nil: awaited(input)
         }
@@ -509,10 +515,12 @@ extension ConnectionEvaluation {
         -> Result
     {
         guard case .eof(let time)? = view.end else { return awaited(input) }
-        if tls.endIsTaken || !tls.isUp || sequence.passed.contains(where: \.isFailure) {
-            return satisfied(sequence, at: time, takesEnd: true)
+        if tls.endIsConsumed || !tls.isUp || sequence.passed.contains(where: \.isFailure) {
+            return satisfied(sequence, at: time, consumesEnd: true)
         }
-        if isInRecord(tls), let (what, reason) = came(tls, sequence, before: input) { return .mismatch(what, reason) }
+        if isInRecord(tls), let (what, reason) = unexpectedInput(tls, sequence, before: input) {
+            return .mismatch(what, reason)
+        }
         return .mismatch(
             Finding(
                 .failed,
@@ -524,10 +532,10 @@ extension ConnectionEvaluation {
 
 extension ConnectionView.TLS {
     /// The first TLS event that no step has expected.
-    var firstNews: (what: String, at: MonotonicTime)? {
-        var first = news.first.map { ($0.description, $0.time) }
-        if let behindEnd, behindEnd.time < first?.1 ?? .distantFuture {
-            first = (behindEnd.description, behindEnd.time)
+    var firstUnconsumedEvent: (what: String, at: MonotonicTime)? {
+        var first = events.first.map { ($0.description, $0.time) }
+        if let bytesAfterEnd, bytesAfterEnd.time < first?.1 ?? .distantFuture {
+            first = (bytesAfterEnd.description, bytesAfterEnd.time)
         }
         return first
     }

@@ -14,22 +14,22 @@ struct ConnectionView {
     /// The TLS events received in addition to the bytes.
     struct TLS {
         /// The events that steps have expected or skipped.
-        var taken: ArraySlice<TLSNews> = []
+        var taken: ArraySlice<TLSEvent> = []
         /// The events that no step has expected yet.
-        var news: ArraySlice<TLSNews> = []
+        var events: ArraySlice<TLSEvent> = []
         /// Whether the handshake is done, after which a FIN must be preceded by close_notify.
         var isUp = true
-        var behindEnd: TLSNews.BehindEnd?
+        var bytesAfterEnd: TLSEvent.BytesAfterEnd?
         /// The number of bytes of an incomplete record.
         var unfinished = 0
 
         /// Whether the peer's close_notify has arrived.
-        var hasNotified: Bool { taken.contains { $0.what == .notify } || news.contains { $0.what == .notify } }
+        var hasNotified: Bool { taken.contains { $0.what == .notify } || events.contains { $0.what == .notify } }
 
         /// Whether a step has expected close_notify, or the alert that ended TLS. A FIN after it is an orderly end.
-        var endIsTaken: Bool {
-            taken.contains { news in
-                switch news.what {
+        var endIsConsumed: Bool {
+            taken.contains { events in
+                switch events.what {
                 case .notify, .alert(_, isEnd: true): true
                 case .alert, .failure: false
                 }
@@ -57,10 +57,10 @@ struct ConnectionView {
     var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
     /// Whether no step has expected the end yet.
-    var endIsNews = true
+    var endIsUnconsumed = true
     var framing = Framing.crlf
     /// Whether the peer is a client.
-    var isOfClient = false
+    var peerIsClient = false
     var ignoresRest = false
     /// Whether a `whenever` consumes the lines that it answers as soon as they are complete.
     var answersLines = false

@@ -20,13 +20,13 @@ struct ProcessEvaluation {
 
     typealias Result = Outcome<ProcessMatch>
 
-    func evaluate(_ wanted: ResolvedProcessExpectation, _ progress: inout ProcessProgress) -> Result {
-        switch wanted {
+    func evaluate(_ expectation: ResolvedProcessExpectation, _ progress: inout ProcessProgress) -> Result {
+        switch expectation {
         case .listening(let port): return listening(port, &progress.polling)
         case .output(let regex): return output(regex, &progress.output)
         case .noOutput(let regex, _): return noOutput(regex, &progress.output)
         case .exit(let expected): return exit(expected)
-        case .resource(let wanted): return resource(wanted, &progress.polling)
+        case .resource(let expectation): return resource(expectation, &progress.polling)
         }
     }
 
@@ -73,9 +73,9 @@ struct ProcessEvaluation {
                 details: view.lastLines), endedReason)
     }
 
-    private func resource(_ wanted: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
+    private func resource(_ expectation: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
         guard case .measured(let measure) = view.observation else { return .pending(until: window.now) }
-        return ResourceEvaluation(name: view.name, measure: measure, window: window).evaluate(wanted, &progress)
+        return ResourceEvaluation(name: view.name, measure: measure, window: window).evaluate(expectation, &progress)
             .map { .bindings($0) }
     }
 
@@ -127,7 +127,7 @@ struct ProcessEvaluation {
         if let found = found(regex, &progress) {
             switch window.silence(what, at: found.time) {
             case .lasted: break
-            case .cannotBeTold(let finding): return .mismatch(finding, what)
+            case .isUndetermined(let finding): return .mismatch(finding, what)
             case .isBroken:
                 return .mismatch(Finding(.failed, what, actual: found.line, details: earlier(found)), what)
             }

@@ -24,7 +24,7 @@ struct OutputProgress {
     ) -> OutputSearch.Match? {
         let cursor = cursor ?? start
         if let match = OutputSearch.next(regex, in: log, from: cursor, includesOpen: includesOpen) { return match }
-        self.cursor = .behindCompleteLines(of: log, log.openLines, from: cursor)
+        self.cursor = .afterCompleteLines(of: log, log.openLines, from: cursor)
         return nil
     }
 }
@@ -39,7 +39,7 @@ struct PollingProgress {
 
     /// Returns the moment as of which a look at `now` counts. What began between two looks had begun by the planned
     /// moment of the second, however late that look was.
-    func momentOfLook(_ now: MonotonicTime) -> MonotonicTime {
+    func observationTime(_ now: MonotonicTime) -> MonotonicTime {
         guard let planned, now < planned + .milliseconds(2) else { return now }
         return planned
     }
@@ -61,7 +61,7 @@ struct PollingProgress {
     mutating func look<Answer>(
         at now: MonotonicTime, isFound: (Answer) -> Bool, _ ask: () throws(Finding) -> Answer
     ) throws(Finding) -> (answer: Answer, moment: MonotonicTime) {
-        let moment = momentOfLook(now)
+        let moment = observationTime(now)
         let used = ThreadTime.used
         let answer = try ask()
         let end = MonotonicTime.now

@@ -32,7 +32,7 @@ enum ResolvedProcessExpectation {
         case .output(let regex): "output /\(regex.source)/"
         case .noOutput(let regex, _): "no output /\(regex.source)/"
         case .exit: "its exit"
-        case .resource(let wanted): wanted.description
+        case .resource(let expectation): expectation.description
         }
     }
 
@@ -42,7 +42,7 @@ enum ResolvedProcessExpectation {
         case .listening: "\(name)'s listening"
         case .output(let regex): "the output /\(regex.source)/"
         case .exit: "\(name)'s exit"
-        case .resource(let wanted): wanted.eventName
+        case .resource(let expectation): expectation.eventName
         case .noOutput: description
         }
     }

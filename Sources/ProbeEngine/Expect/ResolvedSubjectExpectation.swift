@@ -20,8 +20,8 @@ enum ResolvedSubjectExpectation {
     case attemptFailed(reason: String?)
     /// Bytes, delivered in any number of events.
     case bytes([UInt8])
-    /// - Parameter told: the number of bytes that the subject had been asked to send when the step began.
-    case sent(told: Int)
+    /// - Parameter requested: the number of bytes that the subject had been asked to send when the step began.
+    case sent(requested: Int)
     case accept
     case error(String)
     case stopped(reason: String?, code: Int?)
@@ -46,13 +46,13 @@ enum ResolvedSubjectExpectation {
         case .lost(let reason, _): "lost" + (reason.map { " \($0)" } ?? "")
         case .attemptFailed(let reason): "attempt-failed" + (reason.map { " \($0)" } ?? "")
         case .bytes(let bytes): Escaped.phrase(bytes)
-        case .sent(let told): "the report of \(ByteText.count(told, "byte")) sent"
+        case .sent(let requested): "the report of \(ByteText.count(requested, "byte")) sent"
         case .accept: "accept"
         case .error(let code): "the error \(code)"
         case .stopped(let reason, let code):
             "stopped" + (reason.map { " \($0)" } ?? "") + (code.map { " \($0)" } ?? "")
         case .nothing(let duration): "silence for \(DurationText.script(duration))"
-        case .resource(let wanted): wanted.description
+        case .resource(let expectation): expectation.description
         }
     }
 
@@ -60,7 +60,7 @@ enum ResolvedSubjectExpectation {
     var eventName: String {
         switch self {
         case .sent: "the last report of sent"
-        case .resource(let wanted): wanted.eventName
+        case .resource(let expectation): expectation.eventName
         default: description
         }
     }

@@ -35,12 +35,12 @@ struct ServerEvaluation {
     var view: ServerView
     var window: TimeWindow
 
-    func evaluate(_ wanted: ResolvedServerExpectation) -> Outcome<Void> {
+    func evaluate(_ expectation: ResolvedServerExpectation) -> Outcome<Void> {
         guard view.isListening else {
             let what = "\(view.name) is not listening"
             return .mismatch(Finding(.error, what), what)
         }
-        switch wanted {
+        switch expectation {
         case .connection:
             // The moment is known once the connection has been accepted.
             if view.hasWaiting { return .satisfied((), at: nil) }
@@ -53,7 +53,7 @@ struct ServerEvaluation {
             let what = "\(view.name) received a connection"
             switch window.silence(what, at: window.now) {
             case .lasted: return window.silence(())
-            case .cannotBeTold(let finding): return .mismatch(finding, "received a connection")
+            case .isUndetermined(let finding): return .mismatch(finding, "received a connection")
             case .isBroken:
                 return .mismatch(
                     Finding(

@@ -39,56 +39,56 @@ struct SubjectEvaluation {
 
     typealias Result = Outcome<SubjectMatch>
 
-    func evaluate(_ wanted: ResolvedSubjectExpectation, _ progress: inout SubjectProgress) -> Result {
-        switch wanted {
+    func evaluate(_ expectation: ResolvedSubjectExpectation, _ progress: inout SubjectProgress) -> Result {
+        switch expectation {
         case .started:
             if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
-            return waitUnlessStopped(wanted)
+            return waitUnlessStopped(expectation)
         case .secured:
             if case .secured(_, _, let time) = reports.security { return .satisfied(SubjectMatch(), at: time) }
-            return waitUnlessStopped(wanted)
-        case .line, .message, .leftover, .data: return delivery(wanted)
-        case .control(let isPing, let payload): return control(isPing, payload, wanted)
-        case .halfClosed: return next(.halfClosed, wanted)
-        case .discarded: return next(.discarded, wanted)
-        case .full: return pressure(isFull: true, wanted)
-        case .drained: return pressure(isFull: false, wanted)
-        case .lost(let reason, let name): return lost(reason, name, wanted)
-        case .attemptFailed(let reason): return attemptFailed(reason, wanted)
-        case .bytes(let bytes): return data(bytes, wanted, &progress)
-        case .sent(let told): return sent(told)
+            return waitUnlessStopped(expectation)
+        case .line, .message, .leftover, .data: return delivery(expectation)
+        case .control(let isPing, let payload): return control(isPing, payload, expectation)
+        case .halfClosed: return next(.halfClosed, expectation)
+        case .discarded: return next(.discarded, expectation)
+        case .full: return pressure(isFull: true, expectation)
+        case .drained: return pressure(isFull: false, expectation)
+        case .lost(let reason, let name): return lost(reason, name, expectation)
+        case .attemptFailed(let reason): return attemptFailed(reason, expectation)
+        case .bytes(let bytes): return data(bytes, expectation, &progress)
+        case .sent(let requested): return sent(requested)
         case .accept:
-            guard let next = reports.accepted.first else { return window.wait(orMissed: missing(wanted)) }
+            guard let next = reports.accepted.first else { return window.wait(orMissed: missing(expectation)) }
             return .satisfied(SubjectMatch(accepted: next.number), at: next.time)
         case .error(let code): return error(code)
-        case .stopped(let reason, let code): return stopped(reason, code, wanted)
+        case .stopped(let reason, let code): return stopped(reason, code, expectation)
         case .nothing: return nothing()
-        case .resource(let wanted): return resource(wanted, &progress.polling)
+        case .resource(let expectation): return resource(expectation, &progress.polling)
         }
     }
 
-    private func resource(_ wanted: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
+    private func resource(_ expectation: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
         guard let measure else { return .pending(until: window.now) }
         return ResourceEvaluation(name: "\(name)'s adapter", measure: measure, window: window)
-            .evaluate(wanted, &progress)
+            .evaluate(expectation, &progress)
             .map { SubjectMatch(bindings: $0) }
     }
 
     // MARK: Deliveries
 
     /// Evaluates the next event that is neither `started` nor `sent`.
-    private func delivery(_ wanted: ResolvedSubjectExpectation) -> Result {
-        guard let next = reports.pending.first, let (text, name) = wanted.delivery else {
-            return waitUnlessStopped(wanted)
+    private func delivery(_ expectation: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pending.first, let (text, name) = expectation.delivery else {
+            return waitUnlessStopped(expectation)
         }
         let payload = SubjectText.payload(next.event) ?? []
-        guard Self.isOfKind(wanted, next.event) else {
-            return unexpected(next.event, wanted, expected: text.value)
+        guard Self.matchesKind(expectation, next.event) else {
+            return unexpected(next.event, expectation, expected: text.value)
         }
         guard let groups = text.match(payload) else {
             return .mismatch(
                 Finding(
-                    .failed, "\(self.name) delivered \(ReceivedText.value(payload, expected: wanted.description))",
+                    .failed, "\(self.name) delivered \(ReceivedText.value(payload, expected: expectation.description))",
                     expected: text.value, actual: payload, hints: hints(text, payload)),
                 "reported \(SubjectText.describe(next.event))")
         }
@@ -96,9 +96,9 @@ struct SubjectEvaluation {
         return .satisfied(SubjectMatch(deliveries: 1, bindings: bindings), at: next.time)
     }
 
-    private static func isOfKind(_ wanted: ResolvedSubjectExpectation, _ event: SubjectReport.Event) -> Bool {
-        switch (wanted, event) {
-        case (.message(_, _, let kind?), .message(_, let told)): told == kind
+    private static func matchesKind(_ expectation: ResolvedSubjectExpectation, _ event: SubjectReport.Event) -> Bool {
+        switch (expectation, event) {
+        case (.message(_, _, let kind?), .message(_, let reported)): reported == kind
         case (.message(_, _, .some), .line): false
         case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data): true
         default: false
@@ -118,7 +118,7 @@ struct SubjectEvaluation {
 
     /// Evaluates `T expect "bytes"`: data as it arrived, in any number of events.
     private func data(
-        _ bytes: [UInt8], _ wanted: ResolvedSubjectExpectation, _ progress: inout SubjectProgress
+        _ bytes: [UInt8], _ expectation: ResolvedSubjectExpectation, _ progress: inout SubjectProgress
     ) -> Result {
         if progress.deliveries > reports.pending.count { progress = SubjectProgress() }
         for (event, time) in reports.pending[progress.deliveries...] {
@@ -146,7 +146,7 @@ struct SubjectEvaluation {
             progress.bytes += data
             progress.deliveries += 1
         }
-        if reports.stopped != nil { return instead(wanted) }
+        if reports.stopped != nil { return instead(expectation) }
         return window.wait(
             orMissed: Finding(
                 .failed, "\(name) did not deliver the expected bytes within \(window.allowed)", expected: bytes,
@@ -155,50 +155,53 @@ struct SubjectEvaluation {
 
     // MARK: half-closed, discarded, full, drained
 
-    private func next(_ event: SubjectReport.Event, _ wanted: ResolvedSubjectExpectation) -> Result {
-        guard let next = reports.pending.first else { return waitUnlessStopped(wanted) }
-        guard next.event == event else { return unexpected(next.event, wanted, expected: nil) }
+    private func next(_ event: SubjectReport.Event, _ expectation: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pending.first else { return waitUnlessStopped(expectation) }
+        guard next.event == event else { return unexpected(next.event, expectation, expected: nil) }
         return .satisfied(SubjectMatch(deliveries: 1), at: next.time)
     }
 
-    private func control(_ isPing: Bool, _ payload: [UInt8]?, _ wanted: ResolvedSubjectExpectation) -> Result {
-        guard let next = reports.controls.first else { return waitUnlessStopped(wanted) }
-        let came = SubjectText.payload(next.event) ?? []
+    private func control(_ isPing: Bool, _ payload: [UInt8]?, _ expectation: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.controls.first else { return waitUnlessStopped(expectation) }
+        let actual = SubjectText.payload(next.event) ?? []
         let isSame = if case .ping = next.event { isPing } else { !isPing }
-        guard isSame, payload == nil || payload == came else {
-            return unexpected(next.event, wanted, expected: payload)
+        guard isSame, payload == nil || payload == actual else {
+            return unexpected(next.event, expectation, expected: payload)
         }
         return .satisfied(SubjectMatch(controls: 1), at: next.time)
     }
 
-    private func pressure(isFull: Bool, _ wanted: ResolvedSubjectExpectation) -> Result {
-        guard let next = reports.pressures.first else { return waitUnlessStopped(wanted) }
-        guard next.isFull == isFull else { return unexpected(next.isFull ? .full : .drained, wanted, expected: nil) }
+    private func pressure(isFull: Bool, _ expectation: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pressures.first else { return waitUnlessStopped(expectation) }
+        guard next.isFull == isFull else {
+            return unexpected(next.isFull ? .full : .drained, expectation, expected: nil)
+        }
         return .satisfied(SubjectMatch(pressures: 1), at: next.time)
     }
 
     // MARK: sent, error
 
-    private func sent(_ told: Int) -> Result {
+    private func sent(_ requested: Int) -> Result {
         // Bytes that the subject reported as dropped are accounted for, too.
         let reported = reports.reportedSent + reports.dropped
-        if told == 0 {
+        if requested == 0 {
             return .mismatch(
                 Finding(.error, "\(name) has not been asked to send anything: there is no `sent` to expect"),
                 "it was not asked to send anything")
         }
-        if reported > told {
+        if reported > requested {
             return .mismatch(
                 Finding(
                     .failed,
-                    "\(name) reported \(reports.accounted), more than the \(told) that it was asked to send"),
+                    "\(name) reported \(reports.accounted), more than the \(requested) that it was asked to send"),
                 "reported \(ByteText.count(reported, "byte")) sent")
         }
-        if reported == told { return .satisfied(SubjectMatch(), at: reports.lastSentReport) }
+        if reported == requested { return .satisfied(SubjectMatch(), at: reports.lastSentReport) }
         return window.wait(
             orMissed: Finding(
                 .failed,
-                "\(name) reported only \(reported) of \(ByteText.count(told, "byte")) sent within \(window.allowed)",
+                "\(name) reported only \(reported) of \(ByteText.count(requested, "byte")) sent "
+                    + "within \(window.allowed)",
                 hints: reported == 0 ? ["\(name) reported no `sent` event"] : ["terminators count, too"]))
     }
 
@@ -218,17 +221,17 @@ struct SubjectEvaluation {
 
     // MARK: stopped, nothing
 
-    private func stopped(_ reason: String?, _ code: Int?, _ wanted: ResolvedSubjectExpectation) -> Result {
+    private func stopped(_ reason: String?, _ code: Int?, _ expectation: ResolvedSubjectExpectation) -> Result {
         if let first = reports.pending.first {
             // Before any stop other than `eof`, a transport may or may not report a leftover.
             guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
                 reports.stopped?.reason != .eof
-            else { return unexpected(first.event, wanted, expected: nil) }
+            else { return unexpected(first.event, expectation, expected: nil) }
         }
-        guard let stopped = reports.stopped else { return window.wait(orMissed: missing(wanted)) }
-        let came = SubjectText.word(stopped.reason)
+        guard let stopped = reports.stopped else { return window.wait(orMissed: missing(expectation)) }
+        let actual = SubjectText.word(stopped.reason)
         let expected = reason.map { $0 + (code.map { " \($0)" } ?? "") }
-        guard let reason, let expected, (code == nil ? stopped.reason.word : came) != expected else {
+        guard let reason, let expected, (code == nil ? stopped.reason.word : actual) != expected else {
             return .satisfied(SubjectMatch(deliveries: reports.pending.count), at: stopped.time)
         }
         var hints: [String] = []
@@ -238,9 +241,9 @@ struct SubjectEvaluation {
         }
         return .mismatch(
             Finding(
-                .failed, "\(name) reported stopped (\(came)), expected stopped \(expected)",
-                expected: Array(expected.utf8), actual: Array(came.utf8),
-                details: SubjectText.words(stopped.detail), hints: hints), "reported stopped \(came)")
+                .failed, "\(name) reported stopped (\(actual)), expected stopped \(expected)",
+                expected: Array(expected.utf8), actual: Array(actual.utf8),
+                details: SubjectText.words(stopped.detail), hints: hints), "reported stopped \(actual)")
     }
 
     /// Returns the first thing that breaks a silence: a description in the words of a report, when it happened, and a
@@ -257,7 +260,7 @@ struct SubjectEvaluation {
             return (what, first.time, "reported \(what)")
         }
         // The stop that `T stop` requested counts as consumed, whether it happens before this step or during it.
-        if let stopped = reports.stopped, !reports.stopIsTaken {
+        if let stopped = reports.stopped, !reports.stopIsConsumed {
             return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "reported stopped")
         }
         return reports.accepted.first.map { ("accept", $0.time, "reported accept") }
@@ -267,7 +270,7 @@ struct SubjectEvaluation {
         guard let protocolViolation = protocolViolation() else { return window.silence(SubjectMatch()) }
         switch window.silence("\(name) reported \(protocolViolation.what)", at: protocolViolation.time) {
         case .lasted: return window.silence(SubjectMatch())
-        case .cannotBeTold(let finding): return .mismatch(finding, protocolViolation.reason)
+        case .isUndetermined(let finding): return .mismatch(finding, protocolViolation.reason)
         case .isBroken:
             return .mismatch(
                 Finding(
@@ -279,32 +282,32 @@ struct SubjectEvaluation {
 
     // MARK: Findings
 
-    func waitUnlessStopped(_ wanted: ResolvedSubjectExpectation) -> Result {
-        reports.stopped == nil ? window.wait(orMissed: missing(wanted)) : instead(wanted)
+    func waitUnlessStopped(_ expectation: ResolvedSubjectExpectation) -> Result {
+        reports.stopped == nil ? window.wait(orMissed: missing(expectation)) : instead(expectation)
     }
 
     func unexpected(
-        _ event: SubjectReport.Event, _ wanted: ResolvedSubjectExpectation, expected: [UInt8]?
+        _ event: SubjectReport.Event, _ expectation: ResolvedSubjectExpectation, expected: [UInt8]?
     ) -> Result {
         let what = SubjectText.describe(event)
         return .mismatch(
             Finding(
-                .failed, "\(name) reported \(what), expected \(wanted.description)", expected: expected,
+                .failed, "\(name) reported \(what), expected \(expectation.description)", expected: expected,
                 actual: SubjectText.payload(event)), "reported \(what)")
     }
 
-    private func instead(_ wanted: ResolvedSubjectExpectation) -> Result {
+    private func instead(_ expectation: ResolvedSubjectExpectation) -> Result {
         let reason = reports.stopped.map { SubjectText.word($0.reason) } ?? "other"
         return .mismatch(
             Finding(
-                .failed, "\(name) reported stopped (\(reason)), expected \(wanted.description)",
-                details: SubjectText.words(reports.stopped?.detail), hints: isLost(wanted) ? [Self.lost] : []),
+                .failed, "\(name) reported stopped (\(reason)), expected \(expectation.description)",
+                details: SubjectText.words(reports.stopped?.detail), hints: isLost(expectation) ? [Self.lost] : []),
             "reported stopped \(reason)")
     }
 
     /// Whether a message was expected that a reset may have discarded.
-    private func isLost(_ wanted: ResolvedSubjectExpectation) -> Bool {
-        guard wanted.delivery != nil else { return false }
+    private func isLost(_ expectation: ResolvedSubjectExpectation) -> Bool {
+        guard expectation.delivery != nil else { return false }
         return switch reports.stopped?.reason {
         case .reset, .brokenPipe: true
         default: false
@@ -314,49 +317,49 @@ struct SubjectEvaluation {
     private static let lost =
         "if it was sent, it was lost: a reset may discard received data that is not delivered yet (RFC 9293, 3.10.7.4)"
 
-    private func missing(_ wanted: ResolvedSubjectExpectation) -> Finding {
+    private func missing(_ expectation: ResolvedSubjectExpectation) -> Finding {
         Finding(
-            .failed, "\(name) did not report \(wanted.description) within \(window.allowed)",
-            expected: wanted.delivery?.text.value,
+            .failed, "\(name) did not report \(expectation.description) within \(window.allowed)",
+            expected: expectation.delivery?.text.value,
             hints: reports.wasStarted ? [] : ["add `\(name) start` before this step"])
     }
 }
 
 /// Reports of lost connections, and of attempts to reconnect.
 extension SubjectEvaluation {
-    func lost(_ reason: String?, _ name: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
+    func lost(_ reason: String?, _ name: String?, _ expectation: ResolvedSubjectExpectation) -> Result {
         // Before any end other than `eof`, a transport may or may not report a leftover.
         var ahead = 0
         if case .leftover? = reports.pending.first?.event, reason != "eof" {
-            guard reports.pending.count > 1 else { return waitUnlessStopped(wanted) }
-            if case .lost(let came, _, _) = reports.pending[1].event, came != .eof { ahead = 1 }
+            guard reports.pending.count > 1 else { return waitUnlessStopped(expectation) }
+            if case .lost(let actual, _, _) = reports.pending[1].event, actual != .eof { ahead = 1 }
         }
-        guard ahead < reports.pending.count else { return waitUnlessStopped(wanted) }
+        guard ahead < reports.pending.count else { return waitUnlessStopped(expectation) }
         let next = reports.pending[ahead]
-        guard case .lost(let came, let dropped, let detail) = next.event else {
-            return unexpected(next.event, wanted, expected: nil)
+        guard case .lost(let actual, let dropped, let detail) = next.event else {
+            return unexpected(next.event, expectation, expected: nil)
         }
-        guard reason == nil || reason == came.word else {
-            return otherReason(reason, came, detail, "lost")
+        guard reason == nil || reason == actual.word else {
+            return otherReason(reason, actual, detail, "lost")
         }
         return .satisfied(
             SubjectMatch(deliveries: ahead + 1, bindings: name.map { [($0, .integer(dropped))] } ?? []), at: next.time)
     }
 
-    func attemptFailed(_ reason: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
-        guard let next = reports.failedAttempts.first else { return waitUnlessStopped(wanted) }
+    func attemptFailed(_ reason: String?, _ expectation: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.failedAttempts.first else { return waitUnlessStopped(expectation) }
         guard reason == nil || reason == next.reason.word else {
             return otherReason(reason, next.reason, nil, "attempt-failed")
         }
         return .satisfied(SubjectMatch(failedAttempts: 1), at: next.time)
     }
 
-    private func otherReason(_ reason: String?, _ came: StopReason, _ detail: String?, _ event: String) -> Result {
-        let (expected, came) = (reason ?? "", SubjectText.word(came))
+    private func otherReason(_ reason: String?, _ actual: StopReason, _ detail: String?, _ event: String) -> Result {
+        let (expected, actual) = (reason ?? "", SubjectText.word(actual))
         return .mismatch(
             Finding(
-                .failed, "\(name) reported \(event) \(came), expected \(event) \(expected)",
-                expected: Array(expected.utf8), actual: Array(came.utf8), details: SubjectText.words(detail)),
-            "reported \(event) \(came)")
+                .failed, "\(name) reported \(event) \(actual), expected \(event) \(expected)",
+                expected: Array(expected.utf8), actual: Array(actual.utf8), details: SubjectText.words(detail)),
+            "reported \(event) \(actual)")
     }
 }

@@ -10,7 +10,7 @@ struct SubjectReports {
     /// Whether the subject accepted `T start`.
     var wasStarted = false
     /// When the subject was asked to start.
-    var toldToStart: MonotonicTime?
+    var startRequestedAt: MonotonicTime?
     /// When the subject was last asked to send anything.
     var lastSend: MonotonicTime?
     /// When the subject last reported anything.
@@ -23,7 +23,7 @@ struct SubjectReports {
     var isStopping = false
     var stopped: Stop?
     /// Whether the `stopped` has been expected, or needed no `expect`.
-    var stopIsTaken = false
+    var stopIsConsumed = false
     /// The deliveries that no step has consumed.
     var pending: [(event: SubjectReport.Event, time: MonotonicTime)] = []
     /// The connections that the subject accepted and that no step has consumed.
@@ -34,7 +34,7 @@ struct SubjectReports {
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
     /// The number of bytes that the subject was asked to send (framed).
-    var toldToSend = 0
+    var requestedBytes = 0
     /// The number of bytes that the subject reported it will never send, because the connection was lost.
     var dropped = 0
     /// Whether the subject makes another connection if one is lost.
@@ -51,7 +51,7 @@ struct SubjectReports {
     enum Security: Equatable {
         case none
         /// The subject is being asked to begin TLS: what it delivers may have arrived before.
-        case told
+        case requested
         /// The subject was asked to begin TLS, and must complete its handshake before it delivers anything else.
         case due
         /// The subject reported the parameters that the handshake agreed on.
@@ -120,15 +120,15 @@ struct SubjectReports {
     ///   - ended: when the script last ended a connection. The report of it is the subject's last.
     func lastStimulus(sent: MonotonicTime?, ended: MonotonicTime?) -> MonotonicTime? {
         guard wasStarted, stopped == nil else { return nil }
-        let toStart = hasStarted ? nil : toldToStart
+        let toStart = hasStarted ? nil : startRequestedAt
         let unanswered = sent.flatMap { sent in lastReport.map { $0 > sent } ?? false ? nil : sent }
         return [toStart, unanswered, ended].compactMap { $0 }.max()
     }
 
     /// What is wrong if the subject reported more bytes as sent than it was asked to send; `nil` otherwise.
     var excess: String? {
-        guard reportedSent + dropped > toldToSend else { return nil }
-        return "reported \(accounted), more than the \(toldToSend) that it was asked to send"
+        guard reportedSent + dropped > requestedBytes else { return nil }
+        return "reported \(accounted), more than the \(requestedBytes) that it was asked to send"
     }
 
     /// A description of how the subject accounted for the bytes that it was asked to send.
@@ -137,7 +137,7 @@ struct SubjectReports {
     }
 
     /// A description of the valid order of reports, for the author of an adapter that violated it.
-    var lifeInWords: String {
+    var lifecycleDescription: String {
         mayReconnect
             ? "a transport reports started and lost once for each connection, its deliveries in between, and stopped last"
             : "the order of events is start, started, deliveries, stopped, with start, started and stopped exactly once each"
@@ -156,7 +156,7 @@ struct SubjectReports {
             switch security {
             case .none: return "without being asked to begin TLS"
             case .secured: return "twice"
-            case .told, .due: return nil
+            case .requested, .due: return nil
             }
         case .discarded where !mayDiscard: return "without `discard-too-long` in its declaration"
         case .ping, .pong:

@@ -14,7 +14,7 @@ struct TimeWindow {
     /// ``PendingExpectation/measuresProgress``.
     var standstills = Standstills()
     /// The time without progress after which a send has failed.
-    var patience = Duration.zero
+    var scaledTimeout = Duration.zero
 
     /// The time that the step allows, as findings show it.
     var allowed: String { DurationText.script(deadline - start) }
@@ -46,15 +46,15 @@ struct TimeWindow {
     // MARK: Judging moments
 
     /// Judges the time of an event by the step's `within` and `after`; see
-    /// ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
+    /// ``Standstills/requireTiming(_:_:deadline:after:from:own:isExact:)``.
     ///
     /// - Throws: why the time is wrong, or why that can't be determined.
-    func judge(
+    func requireTiming(
         _ moment: MonotonicTime, _ what: @autoclosure () -> String, after: Duration?, own: Duration = .zero,
         isExact: Bool = false
     ) throws(Finding) {
         if moment <= deadline, after == nil { return }
-        try standstills.judge(
+        try standstills.requireTiming(
             moment, what(), deadline: deadline, after: after, from: start, own: own, isExact: isExact)
     }
 
@@ -63,7 +63,7 @@ struct TimeWindow {
         case isBroken
         /// It arrived after the silence.
         case lasted
-        case cannotBeTold(Finding)
+        case isUndetermined(Finding)
     }
 
     func silence(_ what: @autoclosure () -> String, at moment: MonotonicTime) -> Silence {
@@ -71,7 +71,7 @@ struct TimeWindow {
         do throws(Finding) {
             return try standstills.breaksSilence(what(), at: moment, from: start, to: deadline) ? .isBroken : .lasted
         } catch {
-            return .cannotBeTold(error)
+            return .isUndetermined(error)
         }
     }
 }

@@ -104,7 +104,7 @@ struct CaseLinks {
     /// Returns the links to the pool at the end of the case, together with everything in their networks.
     mutating func release(to pool: LinkPool) {
         names.end()
-        for link in links { pool.giveBack(link) }
+        for link in links { pool.returnToPool(link) }
         (links, taken) = ([], [])
     }
 
@@ -126,18 +126,18 @@ struct CaseLinks {
     // MARK: Packets
 
     /// A packet that passed over a link.
-    struct Passage {
+    struct TransmittedPacket {
         var link: Int
         var record: LinkRecord
     }
 
     /// Returns the packets that have passed since the last call.
-    mutating func pull() -> [Passage] {
-        var passages: [Passage] = []
+    mutating func pull() -> [TransmittedPacket] {
+        var passages: [TransmittedPacket] = []
         for index in links.indices {
             let new = links[index].records(from: taken[index])
             taken[index] += new.count
-            passages += new.map { Passage(link: index, record: $0) }
+            passages += new.map { TransmittedPacket(link: index, record: $0) }
         }
         return links.count > 1 ? passages.sorted { $0.record.time < $1.record.time } : passages
     }

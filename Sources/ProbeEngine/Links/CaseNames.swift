@@ -28,10 +28,10 @@ final class CaseNames {
     /// Answers queries in a network from now on.
     ///
     /// - Parameters:
-    ///   - tell: called for each query, and for each answer when it is sent.
+    ///   - notify: called for each query, and for each answer when it is sent.
     ///   - overloaded: called once with a clause when a query is dropped or delayed because there are too many.
     func serve(
-        in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void,
+        in network: NetworkNamespace, on reactor: Reactor, notify: @escaping (String) -> Void,
         overloaded: @escaping (_ what: String) -> Void
     ) throws(SystemError) {
         servers.append(
@@ -42,10 +42,10 @@ final class CaseNames {
                     let reply = zone.receive(message.span, by: carrier, at: .now)
                     if let reply {
                         let end = reply.text == nil ? ", which is never answered" : carrier == .tcp ? " over TCP" : ""
-                        tell("asks for \(reply.question)\(end)")
+                        notify("asks for \(reply.question)\(end)")
                     }
                     return reply
-                }, sent: { tell("receives the answer for \($0.question): \($0.text ?? "nothing")") },
+                }, sent: { notify("receives the answer for \($0.question): \($0.text ?? "nothing")") },
                 overloaded: overloaded))
     }
 

@@ -35,7 +35,7 @@ struct LinkTraffic {
     private var connections = LinkConnections()
 
     /// Adds a packet that passed over a link, also to the sent packets if it was sent.
-    mutating func add(_ passage: CaseLinks.Passage, to left: inout CaseTraffic) {
+    mutating func add(_ passage: CaseLinks.TransmittedPacket, to left: inout CaseTraffic) {
         let record = passage.record
         let packet = CapturedPacket(
             time: record.time, originalLength: record.bytes.count, bytes: record.bytes)

@@ -20,7 +20,7 @@ struct NameExecutor {
                 do throws(SystemError) {
                     try context.links.names.serve(
                         in: context.links.end(at: place).namespace, on: context.reactor,
-                        tell: { [weak context] text in context?.record(.event(actor: who, text)) },
+                        notify: { [weak context] text in context?.record(.event(actor: who, text)) },
                         overloaded: { [weak context] what in
                             context?.raise(
                                 Finding(

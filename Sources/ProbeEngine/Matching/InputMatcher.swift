@@ -62,7 +62,7 @@ struct InputMatcher {
     var end: Connection.ReadEnd?
     var framing: Framing
     /// Whether the peer is a client, which masks its WebSocket frames.
-    var isOfClient = false
+    var peerIsClient = false
 
     /// Compares the received bytes with the expected input.
     ///
@@ -113,7 +113,7 @@ struct InputMatcher {
         }
     }
 
-    private var webSocket: WebSocketMatcher { WebSocketMatcher(buffer: buffer, isOfClient: isOfClient) }
+    private var webSocket: WebSocketMatcher { WebSocketMatcher(buffer: buffer, peerIsClient: peerIsClient) }
 
     // MARK: Bytes
 

@@ -15,7 +15,7 @@ struct OutputCursor {
     /// Returns where a search without a result continues: complete lines are not searched again.
     ///
     /// - Parameter open: the lines that may still grow.
-    static func behindCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {
+    static func afterCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {
         var rest: [Int: Int] = [:]
         for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
         return OutputCursor(line: log.end, offset: 0, unfinished: rest)
@@ -114,7 +114,7 @@ enum OutputSearch {
     }
 
     /// Returns where the search continues after a match.
-    static func cursor(behind match: Match, in log: OutputLog, was cursor: OutputCursor) -> OutputCursor {
+    static func cursor(after match: Match, in log: OutputLog, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
         next.unfinished = [:]
         func pass(_ index: Int, _ line: OutputLog.Line) {

@@ -44,7 +44,7 @@ final class OutputWatch {
     private let literals: [(literal: RegexLiteral, isWanted: Bool)]
     private var entries: [Key: Entry] = [:]
     /// The maximum number of entries. A pattern with a variable makes an entry for each value.
-    private static let mostEntries = 256
+    private static let maxEntries = 256
 
     init(_ literals: [(literal: RegexLiteral, isWanted: Bool)]) {
         self.literals = literals
@@ -57,7 +57,7 @@ final class OutputWatch {
         let key = Key(source: regex.source, ignoresCase: regex.ignoresCase)
         if entries[key] != nil {
             if isWanted { entries[key]?.isWanted = true }
-        } else if entries.count < Self.mostEntries {
+        } else if entries.count < Self.maxEntries {
             entries[key] = Entry(regex: regex, firstSearched: line, isWanted: isWanted)
         }
     }

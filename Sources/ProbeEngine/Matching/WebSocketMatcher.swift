@@ -18,7 +18,7 @@ struct WebSocketMatcher {
 
     let buffer: ReceiveBuffer
     /// Whether the peer is a client, which masks its frames.
-    let isOfClient: Bool
+    let peerIsClient: Bool
     /// The maximum length of a payload.
     static let limit = Connection.receiveLimit
 
@@ -49,7 +49,7 @@ struct WebSocketMatcher {
         guard progress.spend(1) else { return .incomplete }
         let next = next(from: progress.frames.offset)
         guard case .frame(let placed) = next else { return next }
-        if let what = placed.frame.violation(isOfClient: isOfClient) {
+        if let what = placed.frame.violation(peerIsClient: peerIsClient) {
             return .result(
                 mismatch(
                     "received \(WebSocketFrame.name(of: placed.frame.opcode)) that \(what)", placed.frame,
@@ -104,17 +104,18 @@ struct WebSocketMatcher {
         _ fragments: [Placed], _ text: ExpectedText, _ name: Name?, _ kind: WebSocketMessageKind?
     ) -> InputMatcher.Result {
         let content = fragments.flatMap(\.frame.payload)
-        let came: WebSocketMessageKind = fragments[0].frame.opcode == WebSocketFrame.Opcode.text ? .text : .binary
-        if let kind, kind != came {
+        let received: WebSocketMessageKind = fragments[0].frame.opcode == WebSocketFrame.Opcode.text ? .text : .binary
+        if let kind, kind != received {
             return .mismatch(
                 InputMatcher.Mismatch(
                     summary:
-                        "received a \(came.rawValue) message, expected \(text.described(as: "\(kind.rawValue) message"))",
+                        "received a \(received.rawValue) message, "
+                        + "expected \(text.described(as: "\(kind.rawValue) message"))",
                     expected: text.value,
                     actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
-                    hints: ["use `expect message \(came.rawValue) …` to expect a \(came.rawValue) message"]))
+                    hints: ["use `expect message \(received.rawValue) …` to expect a \(received.rawValue) message"]))
         }
-        if came == .text, String(validating: content, as: UTF8.self) == nil {
+        if received == .text, String(validating: content, as: UTF8.self) == nil {
             return .mismatch(
                 InputMatcher.Mismatch(
                     summary: "received a text message that is not UTF-8 (RFC 6455, 8.1)", expected: text.value,
@@ -155,10 +156,10 @@ struct WebSocketMatcher {
     private func compare(_ placed: Placed, _ content: [UInt8]?, _ code: Int?) -> InputMatcher.Result {
         var payload = placed.frame.payload
         if let code {
-            let came = placed.frame.closeCode.map(Int.init)
-            guard came == code else {
+            let received = placed.frame.closeCode.map(Int.init)
+            guard received == code else {
                 return mismatch(
-                    "received a close with \(came.map { "code \($0)" } ?? "no code"), expected code \(code)",
+                    "received a close with \(received.map { "code \($0)" } ?? "no code"), expected code \(code)",
                     placed.frame)
             }
             payload.removeFirst(2)
@@ -183,7 +184,7 @@ struct WebSocketMatcher {
             var frame = placed.frame
             let isMasked =
                 switch wanted.mask {
-                case .asMust: (frame.key != nil) == isOfClient
+                case .asMust: (frame.key != nil) == peerIsClient
                 case .unmasked: frame.key == nil
                 case .masked: frame.key != nil
                 case .key(let key): frame.key == key

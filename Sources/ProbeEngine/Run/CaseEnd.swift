@@ -37,21 +37,23 @@ struct CaseEnd {
 
     private var isOnLink: Bool {
         guard !context.links.isEmpty else { return false }
-        let (now, patience) = (MonotonicTime.now, context.scaled(Self.linkTransit))
+        let (now, waitLimit) = (MonotonicTime.now, context.scaled(Self.linkTransit))
         return context.connections.entries.contains { _, connection in
             let last = [connection.lastSent, connection.endedAt].compactMap { $0 }.max()
-            return connection.isOpen && last.map { now < $0 + patience } ?? false
+            return connection.isOpen && last.map { now < $0 + waitLimit } ?? false
                 && Vanishing(of: connection).unacknowledged > 0
         }
     }
 
     /// Whether the subject was asked to send a moment ago, and nothing has arrived since then on any connection.
     private func isSending(_ subject: SubjectActor) -> Bool {
-        guard let told = subject.reports.lastSend, MonotonicTime.now < told + context.scaled(Self.sendTime) else {
+        guard let requestTime = subject.reports.lastSend,
+            MonotonicTime.now < requestTime + context.scaled(Self.sendTime)
+        else {
             return false
         }
         let open = context.connections.entries.map(\.connection).filter { $0.isOpen && $0.readEnd == nil }
-        return !open.isEmpty && !open.contains { $0.hasUnread || $0.lastRead.map { $0 > told } ?? false }
+        return !open.isEmpty && !open.contains { $0.hasUnread || $0.lastRead.map { $0 > requestTime } ?? false }
     }
 
     /// Waits for the last fence if packets are judged, shown or kept.
@@ -65,9 +67,9 @@ struct CaseEnd {
 
     func findings() -> [Finding] {
         if let fault = context.faults.fault { return [context.withActors(fault)] }
-        let ofTLS = TLSCaseEnd(context: context)
-        if let finding = unexpectedExit() ?? unreadBytes() ?? ofTLS.unexpected() ?? unacceptedConnection()
-            ?? CrowdEnd(context: context).unjudged()
+        let tlsEnd = TLSCaseEnd(context: context)
+        if let finding = unexpectedExit() ?? unreadBytes() ?? tlsEnd.unexpected() ?? unacceptedConnection()
+            ?? CrowdEnd(context: context).unhandledFinding()
         {
             return [context.withActors(finding)]
         }
@@ -75,7 +77,7 @@ struct CaseEnd {
         for entry in context.connections.entries {
             if context.settings.provesFaults { findings += context.injected.unprovenCuts(of: entry, context) }
         }
-        findings += ofTLS.unprovenFaults() + context.conditions.findings()
+        findings += tlsEnd.unprovenFaults() + context.conditions.findings()
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
     }
 

@@ -26,7 +26,7 @@ struct CaseResources {
     private(set) var sockets: [SocketFile] = []
     private var ports: [UInt16] = []
     /// The resources on which a subject of the case listens. Its transport closes them in its own time.
-    private(set) var ofSubjects: Set<Resource> = []
+    private(set) var subjectResources: Set<Resource> = []
 
     var all: Set<Resource> { Set(sockets.map(Resource.socket) + ports.map(Resource.port)) }
 
@@ -44,7 +44,7 @@ struct CaseResources {
             evaluator = known
             // A value that can't be computed is an error of the case, which the step or the header reports.
             switch address.unix {
-            case .ofTheCase: continue
+            case .inCaseFolder: continue
             case .path(let path):
                 // A path or port that a step makes is not known yet. One that can't be computed fails the case when it
                 // is used.
@@ -52,14 +52,14 @@ struct CaseResources {
                 let text = String(decoding: bytes, as: UTF8.self)
                 let file = SocketFile(text.hasPrefix("/") ? text : "\(job.folder)/\(text)")
                 sockets.append(file)
-                if case .subject = actor.kind, isListener { ofSubjects.insert(.socket(file)) }
+                if case .subject = actor.kind, isListener { subjectResources.insert(.socket(file)) }
             case nil:
                 // As above, a value that is not known before the case runs is skipped.
                 guard address.link == nil, let port = address.port, let number = try? known.integer(of: port),
                     let valid = UInt16(exactly: number), valid != 0
                 else { continue }
                 ports.append(valid)
-                if case .subject = actor.kind { ofSubjects.insert(.port(valid)) }
+                if case .subject = actor.kind { subjectResources.insert(.port(valid)) }
             }
         }
     }
@@ -142,7 +142,7 @@ final class CaseResourceLocks: Sendable {
         return wanted
     }
 
-    func giveBack(_ held: Set<CaseResources.Resource>) {
+    func returnResources(_ held: Set<CaseResources.Resource>) {
         if held.isEmpty { return }
         let next = state.withLock { state in
             state.taken.subtract(held)

@@ -17,7 +17,7 @@ package actor CaseRun {
     let context: CaseContext
     private let timeout: CaseTimeout
     /// Receives what the subject reports after the case; `nil` if it can't report anything then.
-    package private(set) var aftermath: Aftermath?
+    package private(set) var lateReports: LateReportCollector?
     /// The case that the subject's process served before this one; `nil` if it served none.
     var servedBefore: String? { subjects.servedBefore }
 
@@ -45,7 +45,7 @@ package actor CaseRun {
             return CaseReport(context: context).result([error])
         }
         var findings = await runSteps()
-        let ofSteps = (count: findings.count, end: MonotonicTime.now)
+        let fromSteps = (count: findings.count, end: MonotonicTime.now)
         findings += await runFinallyBlocks()
         if findings.isEmpty {
             do throws(Finding) {
@@ -58,9 +58,9 @@ package actor CaseRun {
         let end = CaseEnd(context: context)
         await end.catchUp(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += end.findings() }
-        if findings.contains(where: { $0.verdict == .failed }) { await subjects.hearRest() }
+        if findings.contains(where: { $0.verdict == .failed }) { await subjects.waitForRemainingReports() }
         findings = machine.excused(findings, subjects.machineFailure)
-        findings = await StandstillFaults(context: context).excused(findings, ofSteps: ofSteps)
+        findings = await StandstillFaults(context: context).excused(findings, fromSteps: fromSteps)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return CaseReport(context: context).result(findings + context.inconclusive)
     }
@@ -173,7 +173,7 @@ package actor CaseRun {
         context.faults.isTearingDown = true
         context.starts.end(context.actors)
         context.changes.notifyAll()
-        if endedWell { aftermath = Aftermath(of: context, driver: subjects.driver) }
+        if endedWell { lateReports = LateReportCollector(of: context, driver: subjects.driver) }
         await end(isReusable: endedWell)
         let findings = await TearDown(context: context).run()
         context.links.release(to: context.settings.links)
@@ -183,11 +183,11 @@ package actor CaseRun {
     /// Releases the subject. Anything in the case's private networks has ended when this returns.
     private func end(isReusable: Bool) async {
         if context.links.isEmpty {
-            subjects.close(isReusable: isReusable, late: aftermath)
+            subjects.close(isReusable: isReusable, late: lateReports)
             return
         }
         await withCheckedContinuation { continuation in
-            subjects.close(isReusable: isReusable, late: aftermath) { continuation.resume() }
+            subjects.close(isReusable: isReusable, late: lateReports) { continuation.resume() }
         }
     }
 }
@@ -199,10 +199,10 @@ package actor CaseRun {
 extension CaseRun {
     /// Makes the actors.
     ///
-    /// - Parameter tell: receives what happens on the connections, on the case's thread.
+    /// - Parameter notifyObserver: receives what happens on the connections, on the case's thread.
     /// - Returns: what prevents the case from beginning; then only ``finish()`` may follow.
-    package func begin(telling tell: @escaping @Sendable (CaseNews) -> Void) -> Finding? {
-        context.tell = tell
+    package func begin(reporting notifyObserver: @escaping @Sendable (CaseNotification) -> Void) -> Finding? {
+        context.notifyObserver = notifyObserver
         do throws(Finding) {
             try CaseSetup(context: context).makeActors()
         } catch {
@@ -251,8 +251,8 @@ extension CaseRun {
     }
 
     /// Returns how the peer ended a connection, if no step has expected it.
-    package func untakenEnd(of name: String) -> Connection.ReadEnd? {
-        guard let actor = context.actors.connection(name), actor.hasUntakenEnd else { return nil }
+    package func unconsumedEnd(of name: String) -> Connection.ReadEnd? {
+        guard let actor = context.actors.connection(name), actor.hasUnconsumedEnd else { return nil }
         return actor.connection?.readEnd
     }
 
@@ -326,7 +326,7 @@ extension CaseRun {
     ///
     /// - Parameter known: what was found earlier for the same connection.
     /// - Returns: `nil` if the segments were not seen, or do not show what was read.
-    package func segments(to name: String, behind known: ArrivedSegments) async -> ArrivedSegments? {
+    package func segments(to name: String, after known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
             await WireCatchUp(context: context).run(at: nil)
         else { return nil }
@@ -360,7 +360,7 @@ extension CaseRun {
     ///
     /// - Returns: what could not be ended.
     package func finish() async -> [Finding] {
-        context.tell = nil
+        context.notifyObserver = nil
         context.faults.clear()
         let findings = await tearDown(endedWell: false)
         context.capture.release()

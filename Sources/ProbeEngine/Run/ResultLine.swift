@@ -8,20 +8,20 @@ import ProbeSystem
 /// Confined to its reactor's thread.
 final class ResultLine {
     private let reactor: Reactor
-    private let tell: (CaseResult) -> Void
-    private var held: [(result: CaseResult, aftermath: Aftermath?, due: MonotonicTime)] = []
+    private let emit: (CaseResult) -> Void
+    private var held: [(result: CaseResult, lateReports: LateReportCollector?, due: MonotonicTime)] = []
     private var emptied: CheckedContinuation<Void, Never>?
 
-    init(on reactor: Reactor, tell: @escaping (CaseResult) -> Void) {
+    init(on reactor: Reactor, emit: @escaping (CaseResult) -> Void) {
         self.reactor = reactor
-        self.tell = tell
+        self.emit = emit
     }
 
     /// Adds a result.
     ///
     /// - Parameter due: the time until which the result is held back.
-    func add(_ result: CaseResult, _ aftermath: Aftermath?, due: MonotonicTime) {
-        held.append((result, aftermath, due))
+    func add(_ result: CaseResult, _ lateReports: LateReportCollector?, due: MonotonicTime) {
+        held.append((result, lateReports, due))
         if held.count == 1 { advance() }
     }
 
@@ -41,7 +41,7 @@ final class ResultLine {
                 return
             }
             held.removeFirst()
-            tell(first.aftermath?.settle(first.result) ?? first.result)
+            emit(first.lateReports?.settle(first.result) ?? first.result)
         }
         emptied?.resume()
         emptied = nil

@@ -45,7 +45,7 @@ package struct RunConfiguration: Sendable {
     package var version: String
     /// Whether a subject in this process that is not built in is listened to for a moment after its case, as a program
     /// is.
-    package var hearsLateReports = false
+    package var receivesLateReports = false
     /// Receives what a subject does wrong after the case's result has been emitted; `nil` to ignore it. Set by
     /// ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?

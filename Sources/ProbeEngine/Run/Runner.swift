@@ -76,7 +76,7 @@ package struct Runner: Sendable {
     private func work(on reactor: Reactor, _ queue: JobQueue) async {
         let line = ResultLine(on: reactor) { result in
             emit(.caseEnded(result))
-            if configuration.stopsAtFailure && isStopper(result) { queue.close() }
+            if configuration.stopsAtFailure && stopsRun(result) { queue.close() }
         }
         while let job = queue.next() {
             if job.plan.scenario.needsSubject, job.subject?.givenUp != nil {
@@ -84,29 +84,29 @@ package struct Runner: Sendable {
                 if configuration.repetitions > 1 { queue.close() }
                 continue
             }
-            guard let (result, aftermath) = await run(job, on: reactor) else { break }
-            line.add(result, aftermath, due: aftermath == nil ? .now : .now + Aftermath.silence)
+            guard let (result, lateReports) = await run(job, on: reactor) else { break }
+            line.add(result, lateReports, due: lateReports == nil ? .now : .now + LateReportCollector.silence)
             // The result of this case determines whether another case may begin.
             if configuration.stopsAtFailure { await line.drain() }
         }
         await line.drain()
     }
 
-    private func run(_ job: RunJob, on reactor: Reactor) async -> (CaseResult, Aftermath?)? {
+    private func run(_ job: RunJob, on reactor: Reactor) async -> (CaseResult, LateReportCollector?)? {
         let resources = CaseResources(of: job)
         let held = await CaseResourceLocks.shared.take(resources.all)
-        defer { CaseResourceLocks.shared.giveBack(held) }
+        defer { CaseResourceLocks.shared.returnResources(held) }
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))
         var result = await run.run()
         control.leave(ticket)
-        await CaseResources.wait(until: resources.ofSubjects, on: reactor)
+        await CaseResources.wait(until: resources.subjectResources, on: reactor)
         if let after = await run.servedBefore {
             result.alone = await runAlone(job, result, after: after, on: reactor)
-            await CaseResources.wait(until: resources.ofSubjects, on: reactor)
+            await CaseResources.wait(until: resources.subjectResources, on: reactor)
         }
-        return (result, await run.aftermath)
+        return (result, await run.lateReports)
     }
 
     /// Runs a failed case once more, in a process of the subject that has served no other case.
@@ -127,17 +127,17 @@ package struct Runner: Sendable {
         guard let ticket = control.enter(run) else { return nil }
         defer { control.leave(ticket) }
         var alone = await run.run()
-        if let aftermath = await run.aftermath {
+        if let lateReports = await run.lateReports {
             await withCheckedContinuation { continuation in
-                _ = reactor.schedule(at: .now + Aftermath.silence) { continuation.resume() }
+                _ = reactor.schedule(at: .now + LateReportCollector.silence) { continuation.resume() }
             }
-            alone = aftermath.settle(alone)
+            alone = lateReports.settle(alone)
         }
         return alone.isInterrupted ? nil : LoneResult(verdict: alone.verdict, after: after)
     }
 
     /// Whether a result stops `--until-fail`. Expected failures don't.
-    private func isStopper(_ result: CaseResult) -> Bool {
+    private func stopsRun(_ result: CaseResult) -> Bool {
         if case .expected = configuration.rules.disposition(of: result) { return false }
         return result.verdict == .failed || result.verdict == .error
     }

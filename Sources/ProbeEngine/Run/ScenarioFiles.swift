@@ -51,7 +51,7 @@ package struct ScenarioFiles {
             problems += walk.problems
             files += walk.found
         }
-        // `Failure.wrongUse` writes the first `error: `.
+        // `Failure.invalidUsage` writes the first `error: `.
         if !problems.isEmpty { throw PathError(text: problems.joined(separator: "\nerror: ")) }
         makeUnique()
     }

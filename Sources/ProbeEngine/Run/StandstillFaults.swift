@@ -13,13 +13,13 @@ struct StandstillFaults {
     let context: CaseContext
 
     /// How long a worker of a crowd may take to report its standstills. A worker that takes longer is standing still.
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
 
     /// Returns the findings, with failures turned inconclusive if the harness stood still for too long before them. The
     /// standstills are noted in the timeline.
     ///
-    /// - Parameter ofSteps: the number of findings that are from the steps, and when the last step ended.
-    func excused(_ findings: [Finding], ofSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
+    /// - Parameter fromSteps: the number of findings that are from the steps, and when the last step ended.
+    func excused(_ findings: [Finding], fromSteps: (count: Int, end: MonotonicTime)) async -> [Finding] {
         let hasFailed = findings.contains { $0.verdict == .failed }
         let now = MonotonicTime.now
         let places = places(hasFailed ? await workers() : [])
@@ -27,7 +27,7 @@ struct StandstillFaults {
         record(places, limits)
         guard hasFailed else { return findings }
         return findings.enumerated().map { index, finding in
-            let end = finding.decided ?? (index < ofSteps.count ? ofSteps.end : now)
+            let end = finding.decided ?? (index < fromSteps.count ? fromSteps.end : now)
             let latency = finding.excess.map { [StandstillLimit.latency($0, in: context.scenario)] } ?? []
             return Self.excused(
                 finding, Self.cause(in: places, from: context.time.start, to: end, limits + latency))
@@ -72,7 +72,7 @@ struct StandstillFaults {
             }
         }
         for (worker, _) in all where !worker.isDismissed { _ = worker.ask(latencies: false) }
-        let deadline = MonotonicTime.now + Self.patience
+        let deadline = MonotonicTime.now + Self.timeout
         while all.contains(where: { $0.worker.owesAnswer }), MonotonicTime.now < deadline {
             await context.pause(until: deadline)
         }

@@ -101,12 +101,12 @@ struct StandstillLimit: Equatable {
     static func latency(_ excess: Finding.Excess, in scenario: Scenario) -> Self {
         let places: [StandstillFaults.Place.Kind] = excess.needsAnswer ? [.run, .link, .crowd] : [.link, .crowd]
         return Self(
-            excess.limit, "the expected latency of \(excess.actor)", harmless: max(excess.time, leastExcess),
+            excess.limit, "the expected latency of \(excess.actor)", harmless: max(excess.time, minExcess),
             of: scenario.serves(crowd: excess.actor) ? places : [.crowd])
     }
 
     /// The delay that any thread may have on a busy machine.
-    private static let leastExcess = Duration.milliseconds(5)
+    private static let minExcess = Duration.milliseconds(5)
 
     /// Returns the limits for what packets show, which is late if the harness is. The kernel retransmits if a link is
     /// late with acknowledgments.

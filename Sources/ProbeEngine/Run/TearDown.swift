@@ -109,7 +109,7 @@ struct ProgramEnd {
 
     /// Waits until no process that a program started is left.
     func waitForDescendants(of child: ChildProcess, _ name: String) async -> Finding? {
-        let deadline = MonotonicTime.now + GuardedProgram.patience
+        let deadline = MonotonicTime.now + GuardedProgram.timeout
         while child.left == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
         if child.left == nil { child.giveUp() }
         if child.left == nil || child.isUnguarded { await endStrays() }

@@ -25,7 +25,7 @@ package struct NamedFiles: Sendable {
         var hash = FNV1a()
         for source in sources.files {
             for name in NamedFiles.names(in: source.bytes.span) {
-                guard let file = ScriptPath.file(name, saidIn: source.path, of: script) else { continue }
+                guard let file = ScriptPath.file(name, referencedIn: source.path, of: script) else { continue }
                 hash.add(name.utf8)
                 hash.add(CollectionOfOne(0))
                 withUnsafeBytes(of: contents(of: file, load).littleEndian) { hash.add($0) }

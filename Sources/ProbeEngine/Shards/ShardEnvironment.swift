@@ -56,7 +56,7 @@ extension ShardEngine {
         }
         let total = value(variables.total)
         if index == nil, total == nil || isAlone(total) { return nil }
-        if self == .slurmStep, isNoStep(value) { return nil }
+        if self == .slurmStep, isOutsideStep(value) { return nil }
         let names = "\(index ?? variables.index.joined(separator: " or ")) and \(variables.total)"
         guard let index, let indexText = value(index), let total else {
             let (has, lacks) =
@@ -93,7 +93,7 @@ extension ShardEngine {
 
     /// Whether the variables are not those of a process that `srun` started. A job script has `SLURM_PROCID` too, and
     /// may have `SLURM_NTASKS`, but it is one process regardless of their values; only a step has a step number.
-    private func isNoStep(_ value: (String) -> String?) -> Bool {
+    private func isOutsideStep(_ value: (String) -> String?) -> Bool {
         let isFirst = Share.number(value("SLURM_PROCID") ?? "0") == 0
         if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return isFirst }
         return value("SLURM_ARRAY_TASK_ID") != nil && value("SLURM_NTASKS") == nil

@@ -18,7 +18,7 @@ struct CaseTLS {
 
     /// The certificate that an endpoint presents, for the message if it is refused.
     enum OwnCertificate {
-        case ofTheRun
+        case issuedByRun
         /// A certificate with this flaw, such as `that has expired`.
         case flawed(String)
         case other

@@ -7,13 +7,13 @@ import Synchronization
 
 /// The TLS state of a run: the library and the run's certificate authority, set up by the first case that needs them.
 package final class RunTLS: Sendable {
-    private struct Made {
+    private struct State {
         var authority: CertificateAuthority?
         var folder: String?
         var file: String?
     }
 
-    private let made = Mutex(Made())
+    private let made = Mutex(State())
 
     package init() {}
 

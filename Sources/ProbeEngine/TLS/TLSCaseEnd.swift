@@ -12,7 +12,7 @@ struct TLSCaseEnd {
     func unexpected() -> Finding? {
         for (owner, connection) in context.connections.entries {
             guard let layer = connection.tls, !owner.ignoresRest, !connection.wasAborted,
-                let what = unexpected(layer, layer.taken ?? owner.takenOfTLS, owner.name)
+                let what = unexpected(layer, layer.taken ?? owner.consumedTLS, owner.name)
             else { continue }
             return Finding(
                 .failed, "\(what), which no step expected",
@@ -21,13 +21,13 @@ struct TLSCaseEnd {
         return nil
     }
 
-    private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.Taken, _ name: String) -> String? {
+    private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.ConsumedEvents, _ name: String) -> String? {
         if taken.handshakeFailure { return nil }
-        let news = layer.news.dropFirst(taken.news).filter { !$0.isUserCanceled }
-        if let alert = news.first(where: \.isAlert) { return alert.sentence(of: name) }
-        if let behind = layer.behindEnd { return "\(name) \(behind.description)" }
+        let events = layer.events.dropFirst(taken.events).filter { !$0.isUserCanceled }
+        if let alert = events.first(where: \.isAlert) { return alert.sentence(of: name) }
+        if let trailing = layer.bytesAfterEnd { return "\(name) \(trailing.description)" }
         if taken.end { return nil }
-        if let failure = news.first(where: { $0.what != .notify }) { return failure.sentence(of: name) }
+        if let failure = events.first(where: { $0.what != .notify }) { return failure.sentence(of: name) }
         let count = layer.unfinished
         guard count > 0 else { return nil }
         return "\(name) received \(ByteText.count(count, "byte")) of an incomplete TLS record"

@@ -146,7 +146,7 @@ struct TLSExecutor {
         _ layer: TLSLayer, _ actor: ConnectionActor, _ connection: Connection, to what: String
     ) async throws(Finding) {
         let start = MonotonicTime.now
-        let isIdle: Void? = try await context.wait(until: start + context.time.patience, from: start) {
+        let isIdle: Void? = try await context.wait(until: start + context.time.scaledTimeout, from: start) {
             () throws(Finding) -> Void? in layer.session.isInHandshake && connection.readEnd == nil ? nil : ()
         }
         if isIdle == nil {
@@ -163,7 +163,7 @@ struct TLSExecutor {
         from time: MonotonicTime
     ) async throws(Finding) {
         if connection.tls != nil { throw Finding(.error, "\(actor.name) already uses TLS") }
-        let early = try bytesOfHandshake(actor, connection)
+        let early = try handshakeBytes(actor, connection)
         let options = start.options.over(declared(actor))
         let tls = try TLSSetup(context: context).make(options, of: actor.name, isServer: !actor.isClient)
         let stopsAfter = try start.stopsAfter.map { (value) throws(Finding) in
@@ -191,7 +191,7 @@ struct TLSExecutor {
     }
 
     /// Consumes the unread bytes and returns them: nothing, or the beginning of the peer's handshake.
-    private func bytesOfHandshake(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> [UInt8] {
+    private func handshakeBytes(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> [UInt8] {
         let count = connection.receiveBuffer.count
         if count == 0 { return [] }
         let unread = connection.receiveBuffer.bytes(0..<count)

@@ -34,13 +34,13 @@ struct TLSHandshakes {
         guard let layer = connection.tls else { return }
         context.actors.waits[actor.name] = "the end of the TLS handshake"
         defer { context.actors.waits[actor.name] = nil }
-        let isToFail = if case .fails = outcome { true } else { false }
+        let mustFail = if case .fails = outcome { true } else { false }
         let end = try await context.wait(until: deadline, from: time) { () throws(Finding) -> End? in
-            self.end(of: layer, connection, isToFail: isToFail)
+            self.end(of: layer, connection, mustFail: mustFail)
         }
         switch (outcome, end) {
         case (.succeeds, .done(let moment)):
-            try context.judgeTime(moment, "the end of \(actor.name)'s TLS handshake", deadline, timing, time)
+            try context.requireTiming(moment, "the end of \(actor.name)'s TLS handshake", deadline, timing, time)
             context.record(.event(actor: actor.name, "\(layer.summary); \(verification(layer))"), at: moment)
         case (.succeeds, .refused(let reason, let moment)):
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
@@ -48,10 +48,10 @@ struct TLSHandshakes {
                 .failed, "\(actor.name)'s TLS handshake failed: \(reason)", details: alerts(layer),
                 hints: hints(layer, of: actor.name))
         case (.fails(let alert), .refused(let reason, let moment)):
-            try context.judgeTime(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
+            try context.requireTiming(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
-            (actor.endIsTaken, actor.handshakeFailureIsTaken) = (true, true)
-            actor.takenNews = layer.news.count
+            (actor.endIsConsumed, actor.handshakeFailureIsConsumed) = (true, true)
+            actor.consumedEventCount = layer.events.count
             if let alert { try require(alert, layer, actor, reason) }
         case (_, .leftWithout(let how)):
             throw Finding(
@@ -76,7 +76,7 @@ struct TLSHandshakes {
     /// Returns the handshake state of a connection that waits at a server; `nil` if it has none.
     func state(of connection: Connection) -> ServerView.Handshake? {
         guard let layer = connection.tls else { return connection.layer is TLSSniffer ? .underWay : nil }
-        return switch end(of: layer, connection, isToFail: false) {
+        return switch end(of: layer, connection, mustFail: false) {
         case .done: .done
         case .refused(let reason, _): .failed(reason: reason, alerts: layer.alertCodes)
         case .leftWithout: .done
@@ -84,7 +84,7 @@ struct TLSHandshakes {
         }
     }
 
-    private func end(of layer: TLSLayer, _ connection: Connection, isToFail: Bool) -> End? {
+    private func end(of layer: TLSLayer, _ connection: Connection, mustFail: Bool) -> End? {
         if let (reason, moment) = layer.refusal { return .refused(reason, moment) }
         switch layer.handshake {
         case .failed(let reason, let moment): return .refused(reason, moment)
@@ -97,7 +97,7 @@ struct TLSHandshakes {
             }
         case .done(let moment):
             // A TLS 1.3 server judges a client's certificate after the client's last message.
-            if isToFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
+            if mustFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
                 switch connection.readEnd {
                 case .eof: return .leftWithout("closed (FIN)")
                 case .reset: return .leftWithout("reset (RST)")
@@ -186,10 +186,10 @@ struct TLSHandshakes {
         let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]
         if layer.isServer, !refusals.isDisjoint(with: codes) {
             switch layer.certificate {
-            case .ofTheRun where codes.contains(48) || codes.contains(46):
+            case .issuedByRun where codes.contains(48) || codes.contains(46):
                 hints.append("pass the run's authority, `${ca}`, to the peer: it does not trust the certificate")
             case .flawed(let what): hints.append("the script makes \(name) present a certificate \(what)")
-            case .ofTheRun, .other: break
+            case .issuedByRun, .other: break
             }
         }
         return hints

@@ -24,14 +24,14 @@ final class TLSLayer: ConnectionLayer {
     }
 
     /// What steps have expected of a connection.
-    struct Taken {
-        var news: Int
+    struct ConsumedEvents {
+        var events: Int
         var end: Bool
         var handshakeFailure: Bool
     }
 
     /// What steps had expected when another connection of the same name followed; `nil` for the current connection.
-    var taken: Taken?
+    var taken: ConsumedEvents?
     let session: TLSSession
     let isServer: Bool
     /// Whether a client verifies its server's certificate.
@@ -44,14 +44,14 @@ final class TLSLayer: ConnectionLayer {
     /// When the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
     /// The alerts, close_notify and failures received while the script had the connection open, in order.
-    private(set) var news: [TLSNews] = []
+    private(set) var events: [TLSEvent] = []
     private var alertsSeen = 0
     /// Why TLS failed after the handshake, and when.
     private(set) var failure: (reason: String, at: MonotonicTime)?
     /// The number of bytes received on the connection before TLS.
     private let bytesBefore: Int
     /// The bytes received after the peer's close_notify or fatal alert.
-    private(set) var behindEnd: TLSNews.BehindEnd?
+    private(set) var bytesAfterEnd: TLSEvent.BytesAfterEnd?
     /// The number of bytes that can no longer be taken, because they arrived after close_notify or a failure.
     private(set) var held = 0
     private var boundary = TLSRecordBoundary()
@@ -97,13 +97,13 @@ final class TLSLayer: ConnectionLayer {
         if firstBytes.count < 16 { firstBytes += bytes.prefix(16 - firstBytes.count) }
         lastBytes = Array(bytes.prefix(16))
         if notifiedAt != nil {
-            noteBehindEnd(bytes.count, at: time)
+            noteBytesAfterEnd(bytes.count, at: time)
         } else if isDead {
             // Bytes after a failure of this side may already have been in flight.
-            if news.last?.isEnd ?? false { noteBehindEnd(bytes.count, at: time) } else { held += bytes.count }
+            if events.last?.isEnd ?? false { noteBytesAfterEnd(bytes.count, at: time) } else { held += bytes.count }
         } else {
             session.receive(bytes)
-            takeIn(at: time, append: append)
+            readDecrypted(at: time, append: append)
         }
     }
 
@@ -118,7 +118,7 @@ final class TLSLayer: ConnectionLayer {
         handshake = .failed("the peer closed the connection (FIN) before the handshake was complete", time)
     }
 
-    private func takeIn(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
+    private func readDecrypted(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
         proceed(at: time)
         if case .done = handshake, failure == nil {
             let progress = session.read(append)
@@ -128,8 +128,8 @@ final class TLSLayer: ConnectionLayer {
             case .notified:
                 guard notifiedAt == nil else { break }
                 notifiedAt = time
-                note(.notify, behind: session.bytesRead, at: time)
-                if session.unread > 0 { noteBehindEnd(session.unread, at: time) }
+                note(.notify, after: session.bytesRead, at: time)
+                if session.unread > 0 { noteBytesAfterEnd(session.unread, at: time) }
             case .failed(let error):
                 let reason = Self.words(of: error, lastBytes)
                 failure = (reason, time)
@@ -141,11 +141,11 @@ final class TLSLayer: ConnectionLayer {
 
     /// Notes bytes after close_notify or a fatal alert. The peer must not send any (RFC 8446, 6.1), and they are not
     /// read as TLS.
-    private func noteBehindEnd(_ count: Int, at time: MonotonicTime) {
+    private func noteBytesAfterEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }
-        behindEnd = TLSNews.BehindEnd(
-            isAlert: notifiedAt == nil, count: count + (behindEnd?.count ?? 0), time: behindEnd?.time ?? time)
+        bytesAfterEnd = TLSEvent.BytesAfterEnd(
+            isAlert: notifiedAt == nil, count: count + (bytesAfterEnd?.count ?? 0), time: bytesAfterEnd?.time ?? time)
     }
 
     /// Returns the reason of an error, with the received bytes if they are not TLS. OpenSSL reports plain text as a
@@ -176,25 +176,25 @@ final class TLSLayer: ConnectionLayer {
 
     // MARK: News
 
-    private func note(_ what: TLSNews.What, behind count: Int, at time: MonotonicTime) {
-        if connection.isOpen { news.append(TLSNews(what: what, offset: bytesBefore + count, time: time)) }
+    private func note(_ what: TLSEvent.Kind, after count: Int, at time: MonotonicTime) {
+        if connection.isOpen { events.append(TLSEvent(what: what, offset: bytesBefore + count, time: time)) }
     }
 
     private func noteAlerts(at time: MonotonicTime) {
         let received = session.alertsReceived
         for (alert, offset) in received[alertsSeen...] where alert.code != TLSAlert.closeNotify {
-            note(.alert(alert, isEnd: false), behind: offset, at: time)
+            note(.alert(alert, isEnd: false), after: offset, at: time)
         }
         alertsSeen = received.count
     }
 
     /// Notes a failure. If the peer's alert caused it, the alert is marked as the end instead of adding another event.
     private func noteFailure(_ error: TLSError, _ reason: String, at time: MonotonicTime) {
-        if let code = error.alert, case .alert(let alert, _)? = news.last?.what, alert.code == code {
-            news[news.count - 1].what = .alert(alert, isEnd: true)
-            if session.unread > 0 { noteBehindEnd(session.unread, at: time) }
+        if let code = error.alert, case .alert(let alert, _)? = events.last?.what, alert.code == code {
+            events[events.count - 1].what = .alert(alert, isEnd: true)
+            if session.unread > 0 { noteBytesAfterEnd(session.unread, at: time) }
         } else {
-            note(.failure(reason), behind: session.bytesRead, at: time)
+            note(.failure(reason), after: session.bytesRead, at: time)
         }
     }
 
@@ -293,7 +293,7 @@ final class TLSLayer: ConnectionLayer {
                 "the message belongs to TLS \(message.version.rawValue), but the connection uses TLS \(session.version?.rawValue ?? "?")"
             )
         }
-        if message.isOfServer, !isServer { throw TLSError("only a server can send this message") }
+        if message.isServerOnly, !isServer { throw TLSError("only a server can send this message") }
         let progress =
             switch message {
             case .keyUpdate(let isRequested): session.updateKey(isRequested: isRequested)
@@ -335,7 +335,7 @@ final class TLSLayer: ConnectionLayer {
         case .failed(let reason, let time): (reason, time)
         // A server has judged the certificate by then. The server may still refuse a client's certificate with an
         // alert.
-        case .done: isServer || !news.contains { $0.isAlert } ? nil : failure
+        case .done: isServer || !events.contains { $0.isAlert } ? nil : failure
         case .underWay: nil
         }
     }

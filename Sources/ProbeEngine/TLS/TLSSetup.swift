@@ -82,7 +82,7 @@ struct TLSSetup {
         case .flawed(.selfSigned): .flawed("that is self-signed")
         case .flawed(.unknownAuthority): .flawed("of an unknown authority")
         case .named(let name): .flawed("for \(Escaped.text(try context.bytes(of: name)))")
-        case .ofTheRun, nil: .ofTheRun
+        case .issuedByRun, nil: .issuedByRun
         case .file: .other
         }
     }
@@ -113,7 +113,7 @@ struct TLSSetup {
         case .flawed(.selfSigned): flaw = .selfSigned
         case .flawed(.unknownAuthority): flaw = .unknownAuthority
         case .named(let name): flaw = .otherName(try self.name(of: name))
-        case .ofTheRun: flaw = nil
+        case .issuedByRun: flaw = nil
         case nil:
             if !isServer { return nil }
             flaw = nil
@@ -160,7 +160,7 @@ struct TLSSetup {
     private func contents(of file: Expression) throws(Finding) -> [UInt8] {
         let path = String(decoding: try context.bytes(of: file), as: UTF8.self)
         do throws(EvaluationError) {
-            return try context.evaluator().contents(ofFile: path, saidAt: file.span)
+            return try context.evaluator().contents(ofFile: path, referencedAt: file.span)
         } catch {
             throw Finding(error)
         }

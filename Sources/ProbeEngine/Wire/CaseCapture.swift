@@ -128,7 +128,7 @@ struct CaseCapture {
     }
 
     /// Takes the packets that have crossed the case's links.
-    mutating func add(link passages: [CaseLinks.Passage], lossReason: String?) {
+    mutating func add(link passages: [CaseLinks.TransmittedPacket], lossReason: String?) {
         for passage in passages {
             link.add(passage, to: &traffic)
             lastOnLinks = max(lastOnLinks, passage.record.time)

@@ -40,7 +40,7 @@ package enum CaseFileName {
         for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "/"): name += "__"
-            case UInt8(ascii: "_") where standsForItself(bytes[(index + 1)...]): name += "_"
+            case UInt8(ascii: "_") where isUnambiguous(bytes[(index + 1)...]): name += "_"
             case UInt8(ascii: "-") where index > 0: name += "-"
             case _ where isDigit(byte) || isLetter(byte): name.unicodeScalars.append(UnicodeScalar(byte))
             default: name += hex(byte)
@@ -50,7 +50,7 @@ package enum CaseFileName {
     }
 
     /// Whether a `_` before these bytes can't be mistaken for the start of an escape.
-    private static func standsForItself(_ rest: ArraySlice<UInt8>) -> Bool {
+    private static func isUnambiguous(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let next = rest.first else { return true }
         if next == UInt8(ascii: "-") { return true }
         guard isDigit(next) || isLetter(next) else { return false }

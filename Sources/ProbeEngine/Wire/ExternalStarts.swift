@@ -67,7 +67,7 @@ final class ExternalStarts: Sendable {
     }
 
     /// Returns the starts of other cases at that port.
-    func ofOthers(than caseNumber: Int, port: UInt16) -> [Start] {
+    func startsOfOthers(than caseNumber: Int, port: UInt16) -> [Start] {
         state.withLock { state in
             state.starts.values.filter { $0.target.port == port && $0.caseNumber != caseNumber }
         }

@@ -33,7 +33,7 @@ struct JudgedSteps {
         notes.actors = context.actors.order
         notes.places = notes.actors.filter { !names.isConnection($0) }
         let all = names.traffic.openings.indices.filter {
-            !names.binding.others.contains($0) && !names.binding.perhapsOthers.contains($0)
+            !names.binding.others.contains($0) && !names.binding.possiblyOthers.contains($0)
         }
         let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element, $0.offset) })
         notes.connections = connections(all, numbers, names, context.actors.order)

@@ -18,7 +18,7 @@ struct OpenerAssignment {
     private(set) var doubtful: Set<Int> = []
 
     /// The name of any other user of a server outside of the run.
-    static let stranger = "another program"
+    static let otherProgram = "another program"
 
     init(openers: [WireBinding.Opener]) { self.openers = openers }
 
@@ -88,8 +88,8 @@ struct OpenerAssignment {
     /// Returns the names of the candidates; empty if no opener of the case may have opened the connection.
     func names(of connection: Int) -> Set<String> {
         let possible = (candidates[connection] ?? []).map { openers[$0] }
-        if possible.contains(where: \.isOfAnotherCase), possible.allSatisfy(\.isOfAnotherCase) { return [] }
-        let names = Set(possible.map { $0.isOfAnotherCase ? "\($0.name) of another case" : $0.name })
-        return doubtful.contains(connection) ? names.union([Self.stranger]) : names
+        if possible.contains(where: \.belongsToOtherCase), possible.allSatisfy(\.belongsToOtherCase) { return [] }
+        let names = Set(possible.map { $0.belongsToOtherCase ? "\($0.name) of another case" : $0.name })
+        return doubtful.contains(connection) ? names.union([Self.otherProgram]) : names
     }
 }

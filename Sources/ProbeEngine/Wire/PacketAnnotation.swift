@@ -108,8 +108,8 @@ struct AnnotationPlacement {
         case .fin(let connection): return first(connection) { $0.flags.contains(.fin) }
         case .rst(let connection): return first(connection) { $0.flags.contains(.rst) }
         case .data(let connection, let offset): return segment(with: offset, of: connection)
-        case .anySubjectPacket: return firstOfSubject(since: annotation.time) { _ in true }
-        case .subjectData: return firstOfSubject(since: annotation.time) { $0.payloadLength > 0 }
+        case .anySubjectPacket: return firstSubjectPacket(since: annotation.time) { _ in true }
+        case .subjectData: return firstSubjectPacket(since: annotation.time) { $0.payloadLength > 0 }
         }
     }
 
@@ -125,7 +125,7 @@ struct AnnotationPlacement {
         return packets.first { summary($0).map(holds) ?? false }
     }
 
-    private func firstOfSubject(since time: MonotonicTime, where holds: (PacketSummary) -> Bool) -> Int? {
+    private func firstSubjectPacket(since time: MonotonicTime, where holds: (PacketSummary) -> Bool) -> Int? {
         packets(since: time).first { index in
             guard let summary = summary(index), holds(summary) else { return false }
             return names.binding.owners[WireEnd(index: summary.conversation, side: summary.side)] == nil
@@ -137,9 +137,9 @@ struct AnnotationPlacement {
         let wanted = Int64(offset) + 1
         guard let end = names.end(of: connection), let packets = data[end] else { return nil }
         // If several segments begin at the same place, the earliest is used.
-        let behind = packets.firstPosition { sequence($0) > wanted }
-        guard behind > 0 else { return nil }
-        let start = sequence(packets[behind - 1])
+        let following = packets.firstPosition { sequence($0) > wanted }
+        guard following > 0 else { return nil }
+        let start = sequence(packets[following - 1])
         let found = packets[packets.firstPosition { sequence($0) >= start }]
         let length = summary(found)?.payloadLength ?? 0
         return wanted < start + Int64(length) ? found : nil

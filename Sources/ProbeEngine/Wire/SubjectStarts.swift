@@ -93,8 +93,8 @@ extension CaseContext {
             if capture.capture == nil { return }
             capture.addServer(target)
         }
-        let patience = MonotonicTime.now + .seconds(1)
-        while !starts.begin(subject, at: target, isForced: MonotonicTime.now >= patience) {
+        let deadline = MonotonicTime.now + .seconds(1)
+        while !starts.begin(subject, at: target, isForced: MonotonicTime.now >= deadline) {
             try checkFault()
             await pause(until: .now + .milliseconds(1))
         }

@@ -20,7 +20,7 @@ struct WireBinding {
     }
 
     /// A connection of the harness.
-    struct Own {
+    struct OwnConnection {
         var id: ObjectIdentifier
         var local: SocketEndpoint
         var peer: SocketEndpoint
@@ -45,7 +45,7 @@ struct WireBinding {
         /// Whether a subject reported `started`, so that it has a connection.
         var isConnected = false
         /// Whether it belongs to another case, at a server that both use.
-        var isOfAnotherCase = false
+        var belongsToOtherCase = false
     }
 
     /// The end of a captured connection for each connection of the harness.
@@ -57,7 +57,7 @@ struct WireBinding {
     /// The connections of others at a server outside of the run.
     private(set) var others: Set<Int> = []
     /// The connections at such a server that may be others': they are not stored, and nothing is judged from them.
-    private(set) var perhapsOthers: Set<Int> = []
+    private(set) var possiblyOthers: Set<Int> = []
 
     /// Assigns all ends.
     ///
@@ -66,14 +66,14 @@ struct WireBinding {
     ///   - own: the connections of the harness, in the order in which they began.
     ///   - isListener: whether the case itself listens at an endpoint.
     init(
-        openings: [Opening], own: [Own], openers: [Opener], isListener: (SocketEndpoint) -> Bool
+        openings: [Opening], own: [OwnConnection], openers: [Opener], isListener: (SocketEndpoint) -> Bool
     ) {
         bindOwn(openings, own)
         let foreign = openings.indices.filter { owners[WireEnd(index: $0, side: .client)] == nil }
         var assignment = OpenerAssignment(openers: openers)
         for index in foreign { assignment.add(index, openings[index], isListener: isListener(openings[index].server)) }
         assignment.resolve()
-        perhapsOthers = assignment.doubtful
+        possiblyOthers = assignment.doubtful
         for index in foreign {
             let names = assignment.names(of: index)
             if names.isEmpty && !isListener(openings[index].server) { others.insert(index) }
@@ -87,11 +87,11 @@ struct WireBinding {
     }
 
     /// Returns the connections that either an actor or another opener may have opened.
-    func perhapsOpened(by name: String) -> [Int] {
+    func possiblyOpened(by name: String) -> [Int] {
         candidates.filter { $0.value.count > 1 && $0.value.contains(name) }.keys.sorted()
     }
 
-    private mutating func bindOwn(_ openings: [Opening], _ own: [Own]) {
+    private mutating func bindOwn(_ openings: [Opening], _ own: [OwnConnection]) {
         var byEnds: [Ends: [Int]] = [:]
         for (index, opening) in openings.enumerated() {
             byEnds[Ends(client: opening.client, server: opening.server), default: []].append(index)

@@ -54,7 +54,7 @@ struct WireNames {
 
     /// The indices of the packets that are the case's own, without those of others at a server outside of the run.
     var ownPackets: [Int] {
-        let others = binding.others.union(binding.perhapsOthers)
+        let others = binding.others.union(binding.possiblyOthers)
         if others.isEmpty { return Array(traffic.entries.indices) }
         return traffic.entries.indices.filter { index in
             traffic.entries[index].summary.map { !others.contains($0.conversation) } ?? true
@@ -144,7 +144,7 @@ struct WireNames {
     }
 
     private func opened(by name: String, isCertain: Bool) -> [WireEnd] {
-        let found = isCertain ? binding.opened(by: name) : binding.opened(by: name) + binding.perhapsOpened(by: name)
+        let found = isCertain ? binding.opened(by: name) : binding.opened(by: name) + binding.possiblyOpened(by: name)
         return found.filter { !discarded.contains($0) }.map { WireEnd(index: $0, side: .client) }
     }
 
@@ -236,11 +236,11 @@ extension ActorTable {
             }
         }
         for port in outside.sorted() {
-            for start in ExternalStarts.shared.ofOthers(than: starts.caseNumber, port: port) {
+            for start in ExternalStarts.shared.startsOfOthers(than: starts.caseNumber, port: port) {
                 openers.append(
                     WireBinding.Opener(
                         name: start.name, kind: .subject, targets: [start.target], began: start.began,
-                        settled: start.settled, ended: start.ended, isOfAnotherCase: true))
+                        settled: start.settled, ended: start.ended, belongsToOtherCase: true))
             }
         }
         return openers
@@ -280,11 +280,11 @@ extension ActorTable {
             guard case .subject(let subject) = actor else { return [] }
             return subject.starts.compactMap { $0.external?.target }
         }
-        return process.lives.enumerated().map { index, life in
+        return process.lives.enumerated().map { index, lifecycle in
             let isLast = index == process.lives.count - 1
-            let ended = isLast ? process.child?.exitedAt ?? life.ended : life.ended
+            let ended = isLast ? process.child?.exitedAt ?? lifecycle.ended : lifecycle.ended
             return WireBinding.Opener(
-                name: process.name, kind: .program, targets: others + outside, began: life.began,
+                name: process.name, kind: .program, targets: others + outside, began: lifecycle.began,
                 ended: ended.map(captureTime))
         }
     }
@@ -326,8 +326,8 @@ struct BindingKey: Equatable {
 
 extension ConnectionTable {
     /// The harness's own connections, in the order in which they began.
-    fileprivate var ownOnWire: [WireBinding.Own] {
-        func began(_ own: WireBinding.Own) -> UInt64 {
+    fileprivate var ownOnWire: [WireBinding.OwnConnection] {
+        func began(_ own: WireBinding.OwnConnection) -> UInt64 {
             switch own.origin {
             case .connected(let after): after
             case .accepted(_, let before): before
@@ -335,7 +335,7 @@ extension ConnectionTable {
         }
         return (discarded + entries.map(\.connection)).compactMap { connection in
             guard let local = connection.local?.endpoint, let peer = connection.peer?.endpoint else { return nil }
-            return WireBinding.Own(
+            return WireBinding.OwnConnection(
                 id: ObjectIdentifier(connection), local: local, peer: peer,
                 origin: connection.origin)
         }.sorted { began($0) < began($1) }

@@ -11,8 +11,8 @@ package struct ForwardSteps {
     package func written() -> [UInt8]? {
         let scenario = plan.scenario
         let proxies = scenario.actors.filter { if case .proxy = $0.kind { true } else { false } }.map(\.name.value)
-        let told = Set(scenario.allSteps.compactMap(Self.proxyThatIsTold))
-        let silent = proxies.filter { !told.contains($0) }
+        let controlled = Set(scenario.allSteps.compactMap(Self.scriptControlledProxy))
+        let silent = proxies.filter { !controlled.contains($0) }
         guard let first = scenario.steps.first, first.span.file == 0, !silent.isEmpty else { return nil }
         let bytes = plan.sources.files[0].bytes
         var edits = TextEdits()
@@ -23,7 +23,7 @@ package struct ForwardSteps {
     }
 
     /// Returns the proxy of a step with which the script itself controls forwarding.
-    private static func proxyThatIsTold(_ step: Step) -> String? {
+    private static func scriptControlledProxy(_ step: Step) -> String? {
         guard case .act(let name, .proxy(let action), _) = step.kind else { return nil }
         switch action {
         case .accept, .expect: return nil

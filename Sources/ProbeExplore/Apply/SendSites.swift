@@ -109,7 +109,7 @@ package struct SendSites {
                 if mayCarryFIN, Self.endsSending(other, sites[site].actor) {
                     sites[site].end = other.id
                 }
-                if !Self.mayStandBetween(other) { break }
+                if !Self.mayLieBetween(other) { break }
             }
         }
     }
@@ -141,7 +141,7 @@ package struct SendSites {
 
     /// Returns whether a step may lie between two joined sends: it neither waits for the other side nor examines what
     /// has been sent so far.
-    private static func mayStandBetween(_ step: Step) -> Bool {
+    private static func mayLieBetween(_ step: Step) -> Bool {
         switch step.kind {
         case .wait, .note: true
         case .wire(.halfConnection, _), .wire(.arrived, _): false

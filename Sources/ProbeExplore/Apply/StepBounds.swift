@@ -13,7 +13,7 @@ struct StepBounds {
     ///   - position: the position, at the top level of the script, of the send or of its outermost enclosing block; `nil` in a
     ///     definition, which may run anywhere.
     func budget(at position: Int?) -> Duration {
-        var bounds = [scenario.timeout] + ofActors
+        var bounds = [scenario.timeout] + actorTimeouts
         guard let position else {
             return shortest(bounds + scenario.allSteps.flatMap(own))
         }
@@ -31,7 +31,7 @@ struct StepBounds {
     }
 
     /// The timeouts of subjects: a pause must not look like a silent peer.
-    private var ofActors: [Duration] {
+    private var actorTimeouts: [Duration] {
         scenario.actors.flatMap { actor -> [Duration] in
             guard case .subject(_, let options) = actor.kind else { return [] }
             return [options.idleTimeout, options.heartbeatTimeout, options.heartbeat?.interval].compactMap(\.self)

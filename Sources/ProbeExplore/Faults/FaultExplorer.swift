@@ -15,7 +15,7 @@ package struct FaultExplorer {
         package var unknown = 0
         package var finding: Finding?
         /// The number of faults that the correct program does not survive either.
-        package var ofGood = 0
+        package var failedByGood = 0
         /// Why no fault could be tried.
         package var obstacle: String?
         /// Why some kinds of faults were not tried.
@@ -33,7 +33,7 @@ package struct FaultExplorer {
     }
 
     /// The number of further batches that are tried after finding a fault that does not fail every time.
-    private static let batchesForSurer = 4
+    private static let batchesForReliableFault = 4
 
     private let runner: EngineRunner
     private let base: ExploredScenario
@@ -83,7 +83,7 @@ package struct FaultExplorer {
         }
         report.all = rest.count
         let start = MonotonicTime.now
-        var batchesLeft = Self.batchesForSurer
+        var batchesLeft = Self.batchesForReliableFault
         while !rest.isEmpty, MonotonicTime.now - start < duration, runner.control.interruptedBy == nil {
             if report.finding != nil {
                 if batchesLeft == 0 { break }
@@ -104,7 +104,7 @@ package struct FaultExplorer {
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare || rate.failed <= report.finding?.rate.failed ?? 0 { continue }
                 if let good, await !passes(good.applied(to: job)) {
-                    report.ofGood += 1
+                    report.failedByGood += 1
                     continue
                 }
                 report.finding = Finding(

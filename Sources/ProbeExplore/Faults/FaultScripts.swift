@@ -45,7 +45,7 @@ package struct FaultScripts {
 
         /// Whether the connection still exists after the fault, so that it must be reset before the next client
         /// connects.
-        var isToBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
+        var mustBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
 
         var verb: String {
             switch self {
@@ -247,7 +247,7 @@ package struct FaultScripts {
         script += text(head)
         if let fault { script += injected(fault, old) }
         script += look(program)
-        if let (_, fault) = fault, fault.isToBeReset { script += "\(old) reset\n" }
+        if let (_, fault) = fault, fault.mustBeReset { script += "\(old) reset\n" }
         script += text(parts.body, old, as: names[2])
         // A program can't detect that a client has vanished, so it keeps its end of the connection.
         let kept = if case (_, .vanishing)? = fault { "(opened_before + 1)" } else { "opened_before" }

@@ -102,7 +102,7 @@ package struct RecordedConversation: Sendable, Equatable {
 
     /// The index of the turn that begins TLS and can't be read: a client's turn that starts with a ClientHello, if the
     /// server's next bytes, if any, are TLS as well.
-    package var firstOfTLS: Int? {
+    package var firstTLSTurn: Int? {
         turns.indices.first { index in
             guard turns[index].side == .client, case .bytes(let bytes) = turns[index].event, bytes.count >= 6,
                 bytes[0] == 0x16, bytes[1] == 3, bytes[5] == 1
@@ -121,7 +121,9 @@ package struct RecordedConversation: Sendable, Equatable {
 
     /// The client's random value in the ClientHello that begins TLS. Key logs identify secrets by it.
     package var clientRandom: [UInt8]? {
-        guard let firstOfTLS, case .bytes(let bytes) = turns[firstOfTLS].event, bytes.count >= 43 else { return nil }
+        guard let firstTLSTurn, case .bytes(let bytes) = turns[firstTLSTurn].event, bytes.count >= 43 else {
+            return nil
+        }
         return Array(bytes[11..<43])
     }
 

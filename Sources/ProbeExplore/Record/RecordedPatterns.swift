@@ -127,21 +127,21 @@ struct RecordedPatterns: Sendable {
             )
         }
         if first.kind == .line, let tokens = RecordedToken.aligned(pair[0], pair[1]),
-            tokens.count(where: { $0 != $1 }) <= Self.mostParts
+            tokens.count(where: { $0 != $1 }) <= Self.maxParts
         {
             compare(tokens, number: number, isOwn: isOwn)
             return
         }
         let range = Self.difference(pair[0], pair[1])
         let values = [
-            Array(pair[0][range.before..<(pair[0].count - range.behind)]),
-            Array(pair[1][range.before..<(pair[1].count - range.behind)]),
+            Array(pair[0][range.before..<(pair[0].count - range.after)]),
+            Array(pair[1][range.before..<(pair[1].count - range.after)]),
         ]
         if isOwn {
             variables.append(Variable(name: "", values: values))
             return
         }
-        let isWhole = first.kind == .bytes || range.before + range.behind == 0
+        let isWhole = first.kind == .bytes || range.before + range.after == 0
         let name = named(isWhole ? pair : values)
         receivedTexts[number] =
             isWhole
@@ -149,7 +149,7 @@ struct RecordedPatterns: Sendable {
             : .pattern(
                 "^" + RecordedToken.escaped(pair[0].prefix(range.before))
                     + "(?<\(name)>\(RecordedToken.pattern(values)))"
-                    + RecordedToken.escaped(pair[0].suffix(range.behind)) + "$")
+                    + RecordedToken.escaped(pair[0].suffix(range.after)) + "$")
     }
 
     /// Compares a line in which some words differ. A word with a known name is replaced by the name.
@@ -175,7 +175,7 @@ struct RecordedPatterns: Sendable {
     }
 
     /// The maximum number of parts that may differ. Lines with more are matched by their common beginning and end.
-    private static let mostParts = 16
+    private static let maxParts = 16
 
     private mutating func named(_ values: [[UInt8]], isTime: Bool = false) -> String {
         let name = "v\(variables.count { !$0.name.isEmpty } + 1)"
@@ -184,14 +184,14 @@ struct RecordedPatterns: Sendable {
     }
 
     /// Returns the number of equal bytes before and after the difference. A word that differs is taken as a whole.
-    private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, behind: Int) {
+    private static func difference(_ left: [UInt8], _ right: [UInt8]) -> (before: Int, after: Int) {
         var before = zip(left, right).prefix { $0 == $1 }.count
         let shorter = min(left.count, right.count)
-        var behind = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
-        behind = min(behind, shorter - before)
-        while before > 0, RecordedToken.isOfWord(left[before - 1]) { before -= 1 }
-        while behind > 0, RecordedToken.isOfWord(left[left.count - behind]) { behind -= 1 }
-        return (before, behind)
+        var after = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
+        after = min(after, shorter - before)
+        while before > 0, RecordedToken.isWordByte(left[before - 1]) { before -= 1 }
+        while after > 0, RecordedToken.isWordByte(left[left.count - after]) { after -= 1 }
+        return (before, after)
     }
 
     /// Returns the text with earlier differences replaced by their names; `nil` if that does not make both recordings

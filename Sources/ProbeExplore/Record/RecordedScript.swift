@@ -24,7 +24,7 @@ package struct RecordedScript: Sendable {
         package var name = "recorded"
         /// The maximum number of units; further lines and messages are left out, because a longer script is slow to
         /// load.
-        package var mostUnits = 50_000
+        package var maxUnits = 50_000
         /// Names that payload files must not have.
         package var takenNames: Set<String> = []
 
@@ -73,19 +73,19 @@ package struct RecordedScript: Sendable {
         guard let first = conversations.first, !first.isEmpty else {
             throw Obstacle(text: "no data was sent on the connection")
         }
-        if conversations.contains(where: { $0.firstOfTLS != nil }) {
+        if conversations.contains(where: { $0.firstTLSTurn != nil }) {
             throw Obstacle(text: Self.unreadable, isTLS: true)
         }
         hasTLS = first.handshake != nil
         framing = options.framing ?? RecordedUnit.framing(of: first)
-        let all = conversations.map { [framing] in RecordedUnit.of($0, framing, limit: options.mostUnits + 1) }
-        let units = all.map { Array($0.prefix(options.mostUnits)) }
-        let isLong = all.contains { $0.count > options.mostUnits }
+        let all = conversations.map { [framing] in RecordedUnit.of($0, framing, limit: options.maxUnits + 1) }
+        let units = all.map { Array($0.prefix(options.maxUnits)) }
+        let isLong = all.contains { $0.count > options.maxUnits }
         isCut = isLong || conversations.contains(where: \.isCut)
         hasReachedLimit = isLong || conversations.contains(where: \.hasReachedLimit)
         if isLong {
             notes.append(
-                "the scenario ends after \(options.mostUnits) lines and messages, which is the limit; with `--framing none`, everything that one side sends in a turn is one step"
+                "the scenario ends after \(options.maxUnits) lines and messages, which is the limit; with `--framing none`, everything that one side sends in a turn is one step"
             )
         }
         patterns = try RecordedPatterns(units, own: Self.sides(of: options.role), areCut: isCut)
@@ -151,8 +151,8 @@ package struct RecordedScript: Sendable {
             {
                 break
             }
-            let behind = rest[(index + 1)...]
-            write(unit, number: index, after: unit.begins || unit.isEnd ? unit.time - last : .zero, behind)
+            let following = rest[(index + 1)...]
+            write(unit, number: index, after: unit.begins || unit.isEnd ? unit.time - last : .zero, following)
             last = unit.time
         }
         if isCut {

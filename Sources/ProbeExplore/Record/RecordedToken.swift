@@ -46,7 +46,7 @@ struct RecordedToken: Equatable {
     private static func words(_ bytes: ArraySlice<UInt8>, to tokens: inout [RecordedToken]) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            let end = bytes[index...].firstIndex { !isOfWord($0) } ?? bytes.endIndex
+            let end = bytes[index...].firstIndex { !isWordByte($0) } ?? bytes.endIndex
             if end > index {
                 tokens.append(RecordedToken(kind: .word, bytes: Array(bytes[index..<end])))
                 index = end
@@ -57,7 +57,7 @@ struct RecordedToken: Equatable {
         }
     }
 
-    static func isOfWord(_ byte: UInt8) -> Bool {
+    static func isWordByte(_ byte: UInt8) -> Bool {
         byte >= 0x80 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
@@ -87,7 +87,7 @@ struct RecordedToken: Equatable {
         let bytes = values.joined()
         let some = values.contains(where: \.isEmpty) ? "*" : "+"
         if bytes.allSatisfy({ (48...57).contains($0) }) { return "[0-9]\(some)" }
-        if bytes.allSatisfy(isOfWord) { return "[^ ]\(some)" }
+        if bytes.allSatisfy(isWordByte) { return "[^ ]\(some)" }
         return ".\(some)"
     }
 

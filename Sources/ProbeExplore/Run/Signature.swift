@@ -30,7 +30,7 @@ package struct Signature: Hashable, Sendable {
 package struct ShownFailure: Sendable, Equatable {
     package var signature: Signature
     /// The message with its values, such as a status, a count or a name, but without the compared bytes.
-    package var said: MaskedValue
+    package var message: MaskedValue
     package var expected: MaskedValue
     package var actual: MaskedValue
 
@@ -40,7 +40,7 @@ package struct ShownFailure: Sendable, Equatable {
     package init(_ signature: Signature, in results: [CaseResult]) {
         self.signature = signature
         let findings = results.filter { Signature($0) == signature }.compactMap(\.findings.first)
-        said = MaskedValue(findings.map { Self.withoutTimes($0.general) })
+        message = MaskedValue(findings.map { Self.withoutTimes($0.general) })
         expected = MaskedValue(findings.map(\.expected))
         actual = MaskedValue(findings.map(\.actual))
     }
@@ -48,7 +48,7 @@ package struct ShownFailure: Sendable, Equatable {
     /// Returns whether a result shows this failure: at the same step, with the same values except for the masked parts.
     package func matches(_ result: CaseResult) -> Bool {
         guard Signature(result) == signature, let first = result.findings.first else { return false }
-        return said.matches(Self.withoutTimes(first.general)) && expected.matches(first.expected)
+        return message.matches(Self.withoutTimes(first.general)) && expected.matches(first.expected)
             && actual.matches(first.actual)
     }
 

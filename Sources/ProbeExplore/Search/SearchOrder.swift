@@ -9,9 +9,9 @@ package struct SearchOrder: Sendable {
     /// The maximum length, in bytes, of a send that is cut at every pair of offsets.
     private static let shortForPairs = 160
     /// The number of offsets at which a longer send is cut: trying every one would take minutes.
-    private static let mostSingles = 16_384
+    private static let maxSingles = 16_384
     /// The number of consecutive random variations without a new one after which no others are assumed to exist.
-    private static let mostRepeats = 2_000
+    private static let maxRepeats = 2_000
 
     private let sites: [SendSite]
     private let options: [Change]
@@ -91,7 +91,7 @@ package struct SearchOrder: Sendable {
 
     private func singles(_ pause: Duration?) -> [Variation] {
         interleaved { site in
-            site.length < 2 ? [] : (1..<min(site.length, Self.mostSingles)).map { [$0] }
+            site.length < 2 ? [] : (1..<min(site.length, Self.maxSingles)).map { [$0] }
         }.compactMap { cut($0.site, $0.offsets, pause) }
     }
 
@@ -177,7 +177,7 @@ package struct SearchOrder: Sendable {
     private mutating func random() -> Variation? {
         let long = sites.filter { $0.length > 1 }
         guard !long.isEmpty, !isExhausted else { return nil }
-        for _ in 0..<Self.mostRepeats {
+        for _ in 0..<Self.maxRepeats {
             var variation = Variation()
             for _ in 0...generator.below(min(3, long.count)) {
                 let site = long[generator.below(long.count)]

@@ -220,7 +220,7 @@ struct Reduction {
                 guard units.count > 1, index < units.count else { break }
                 let candidates = Self.without(index, of: units, site.step, current).map { base in
                     [base]
-                        + expectations(behind: site.step).map { id in
+                        + expectations(after: site.step).map { id in
                             var candidate = base
                             candidate.removedSteps.insert(id)
                             return candidate
@@ -232,7 +232,7 @@ struct Reduction {
     }
 
     /// Returns the next few expectations after a send, in script order.
-    private func expectations(behind send: Int) -> [Int] {
+    private func expectations(after send: Int) -> [Int] {
         scenario.allSteps.drop { $0.id != send }.dropFirst().filter { step in
             if case .act(_, .connection(.expect), _) = step.kind { true } else { false }
         }.prefix(4).map(\.id)

@@ -24,7 +24,7 @@ package struct ShrinkResult: Sendable {
         /// The offsets that failed in the same way, in ascending order.
         package var failing: [Int]
         /// The offsets that failed in another way, in ascending order.
-        package var failingOtherwise: [Int] = []
+        package var failingDifferently: [Int] = []
         /// The offsets that passed often enough, in ascending order.
         package var passing: [Int]
 
@@ -34,10 +34,10 @@ package struct ShrinkResult: Sendable {
         }
 
         /// All offsets that failed, in ascending order.
-        package var allFailing: [Int] { (failing + failingOtherwise).sorted() }
+        package var allFailing: [Int] { (failing + failingDifferently).sorted() }
 
         /// Returns the passing offsets on both sides of the failing range that contains an offset.
-        package func passing(beside offset: Int) -> [Int] {
+        package func passing(around offset: Int) -> [Int] {
             guard let row = Self.rows(allFailing).first(where: { $0.contains(offset) }) else { return [] }
             return [row.lowerBound - 1, row.upperBound + 1].filter(passing.contains)
         }

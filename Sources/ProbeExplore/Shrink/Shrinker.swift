@@ -50,7 +50,7 @@ package struct Shrinker {
         result = await smallestVariation(result)
         result = await shortestPauses(result)
         result = await longerPauses(result)
-        result = await lookedBeside(result)
+        result = await checkNeighbours(result)
         let reduction = Reduction(shrinker: self, scenario: scenario)
         result.keepsPremises = reduction.mustKeepPremises(result.candidate)
         let reduced = await reduction.reduced(result.candidate, rate: result.rate)
@@ -222,7 +222,7 @@ package struct Shrinker {
             if outcome.fails || (other != nil && outcome.other == other) {
                 table.failing.append(offset)
             } else if outcome.other != nil {
-                table.failingOtherwise.append(offset)
+                table.failingDifferently.append(offset)
             } else if outcome.passes {
                 table.passing.append(offset)
             }
@@ -272,12 +272,12 @@ package struct Shrinker {
 
     /// Runs the neighbours of a single cut again with the final pause, because the sentence about the failure names
     /// them.
-    private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
+    private func checkNeighbours(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
             let table = start.cutTables[send]
         else { return start }
-        let beside = table.passing(beside: offset)
+        let beside = table.passing(around: offset)
         let candidates = beside.map { offset in
             start.candidate.varied(Variation(send: send, cutAt: [offset], pause: variation.pauses[send]))
         }

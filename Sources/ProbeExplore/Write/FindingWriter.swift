@@ -160,7 +160,7 @@ package struct FindingWriter {
     /// original.
     private func copy(_ copy: MovedScript.Copy) throws(SystemError) {
         let script = "\(runner.job.folder)/a.scn"
-        guard let file = ScriptPath.file(copy.source, saidIn: script, of: script) else { return }
+        guard let file = ScriptPath.file(copy.source, referencedIn: script, of: script) else { return }
         let bytes: [UInt8]
         do throws(LoadError) {
             bytes = try FileAccess.load(file)

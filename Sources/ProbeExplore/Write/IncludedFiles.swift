@@ -23,7 +23,7 @@ package struct IncludedFiles {
         for reference in outline.files where reference.isInclude {
             guard let token = outline.token(at: reference.span.lowerBound),
                 let statement = outline.statement(of: token),
-                let named = ScriptPath.file(reference.path, saidIn: file.path, of: script),
+                let named = ScriptPath.file(reference.path, referencedIn: file.path, of: script),
                 let included = source(named)
             else { continue }
             var body = ""
@@ -47,7 +47,7 @@ package struct IncludedFiles {
 
     /// Returns the folder of an included file, relative to the script's; `nil` if it is the same folder.
     private func folderBelowScript(_ file: SourceFile) -> String? {
-        guard let here = ScriptPath.file("x", saidIn: file.path, of: script) else { return nil }
+        guard let here = ScriptPath.file("x", referencedIn: file.path, of: script) else { return nil }
         let parts = here.path.split(separator: "/").dropLast()
         return parts.isEmpty ? nil : parts.joined(separator: "/")
     }

@@ -64,9 +64,9 @@ package struct MinimumSentence {
     /// Returns a description of what a cut separates, if there is a name for it.
     private func place(of offset: Int, in bytes: [UInt8]) -> String? {
         guard offset > 0, offset < bytes.count else { return nil }
-        let (before, behind) = (bytes[offset - 1], bytes[offset])
-        if before == 13, behind == 10 { return "between CR and LF" }
-        if behind & 0xC0 == 0x80 { return "inside a character" }
+        let (before, after) = (bytes[offset - 1], bytes[offset])
+        if before == 13, after == 10 { return "between CR and LF" }
+        if after & 0xC0 == 0x80 { return "inside a character" }
         if let terminator = base.original.framing.terminator, terminator.count > 1 {
             for inside in 1..<terminator.count where offset >= inside {
                 let start = offset - inside
@@ -74,7 +74,7 @@ package struct MinimumSentence {
             }
         }
         if before == 10 { return "after a line" }
-        if behind == 13 || behind == 10 { return "before the end of a line" }
+        if after == 13 || after == 10 { return "before the end of a line" }
         return nil
     }
 
@@ -95,7 +95,7 @@ package struct MinimumSentence {
                     rows.flatMap { $0.count > 2 ? ["\($0.lowerBound) to \($0.upperBound)"] : $0.map { "\($0)" } })
             parts.append("\(places) \(others.count == 1 ? "fails" : "fail") too")
         }
-        let beside = table.passing(beside: offset)
+        let beside = table.passing(around: offset)
         if !beside.isEmpty { parts.append("\(Self.list(beside)) \(beside.count == 1 ? "passes" : "pass")") }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }

@@ -47,7 +47,7 @@ package struct MovedScript {
         for place in named.places {
             if let path = place.path {
                 // The script's own path is irrelevant here: the copy is named relative to its folder.
-                guard let file = ScriptPath.file(path, saidIn: "a.scn", of: "a.scn") else { continue }
+                guard let file = ScriptPath.file(path, referencedIn: "a.scn", of: "a.scn") else { continue }
                 let copy = Copy(source: file.path, target: "\(name)/\(file.path)")
                 if !copies.contains(copy) { copies.append(copy) }
             } else {

@@ -25,8 +25,8 @@ package struct SourceLines {
     func whole(_ range: Range<Int>) -> Range<Int> {
         let (start, end) = (start(of: range.lowerBound), end(of: range.upperBound))
         let before = bytes[start..<range.lowerBound]
-        let behind = bytes[range.upperBound..<end].drop { Self.isBlank($0) }
-        guard before.allSatisfy(Self.isBlank), behind.isEmpty || behind.first == UInt8(ascii: "#") else { return range }
+        let after = bytes[range.upperBound..<end].drop { Self.isBlank($0) }
+        guard before.allSatisfy(Self.isBlank), after.isEmpty || after.first == UInt8(ascii: "#") else { return range }
         return start..<end
     }
 

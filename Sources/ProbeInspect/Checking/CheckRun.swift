@@ -37,7 +37,7 @@ package struct CheckRun: Sendable {
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let all = inspection.analysis.table.conversations.indices
-        let isAny = judge(checks, on: inspection, all, filter: filter, handsOutPassed: true, body).isAny
+        let isAny = judge(checks, on: inspection, all, filter: filter, deliversPassed: true, body).isAny
         judgeRest(isAny: isAny, checks, inspection, filter, body)
     }
 
@@ -69,7 +69,7 @@ package struct CheckRun: Sendable {
         let judgeBlock = { @Sendable (block: Range<Int>) -> BlockResult in
             var result = BlockResult()
             let (isAny, passed) = judge(
-                checks, on: inspection, block, filter: filter, handsOutPassed: wordsPassed
+                checks, on: inspection, block, filter: filter, deliversPassed: wordsPassed
             ) { outcome in
                 word(outcome, &result.text)
                 result.tally.count(outcome)
@@ -117,7 +117,7 @@ package struct CheckRun: Sendable {
     ///   passed on.
     private static func judge(
         _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: ConnectionFilter,
-        handsOutPassed: Bool, _ body: (Outcome) -> Void
+        deliversPassed: Bool, _ body: (Outcome) -> Void
     ) -> (isAny: Bool, passed: Int) {
         let conversations = inspection.analysis.table.conversations
         let doubt = doubt(about: inspection)
@@ -130,7 +130,7 @@ package struct CheckRun: Sendable {
             // By index: copies of the checks would make both threads count the same references.
             for index in checks.indices {
                 let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
-                if case .passed = verdict, doubt == nil, !handsOutPassed {
+                if case .passed = verdict, doubt == nil, !deliversPassed {
                     passed += 1
                     continue
                 }

@@ -8,7 +8,7 @@ package struct StartTime: Sendable, Hashable {
     private enum Moment: Hashable {
         case ofDay(seconds: Int, nanoseconds: UInt64)
         case absolute(UInt64)
-        case behindFirst(UInt64)
+        case afterFirst(UInt64)
     }
 
     /// The text as it was given.
@@ -19,7 +19,7 @@ package struct StartTime: Sendable, Hashable {
         self.text = text
         if text.hasPrefix("+") {
             guard let time = Self.seconds(text.dropFirst()) else { return nil }
-            moment = .behindFirst(time.nanoseconds + UInt64(time.seconds) * 1_000_000_000)
+            moment = .afterFirst(time.nanoseconds + UInt64(time.seconds) * 1_000_000_000)
             return
         }
         let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
@@ -46,7 +46,7 @@ package struct StartTime: Sendable, Hashable {
     package func nanoseconds(first: UInt64) -> UInt64 {
         switch moment {
         case .absolute(let time): return time
-        case .behindFirst(let time): return first.addingReportingOverflow(time).partialValue
+        case .afterFirst(let time): return first.addingReportingOverflow(time).partialValue
         case .ofDay(let seconds, let nanoseconds):
             var fields = Self.local(first)
             (fields.tm_hour, fields.tm_min) = (Int32(seconds / 3600), Int32(seconds / 60 % 60))

@@ -54,9 +54,9 @@ package final class StreamExtractor: InspectionObserver {
         self.path = path
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         guard failure == nil else { return }
         let key = Key(flow: conversation.number, side: side)
         switch part.content {

@@ -40,7 +40,8 @@ package struct SequenceBar: Sendable, Hashable {
         let bars = bars.sorted { ($0.start, $0.low) < ($1.start, $1.low) }
         while true {
             let joined = joined(
-                bars, from: box.start, width: grain(box.end, box.start, columns), height: grain(box.high, box.low, rows)
+                bars, from: box.start, width: partSize(box.end, box.start, columns),
+                height: partSize(box.high, box.low, rows)
             )
             if joined.count <= limit || (columns == 1 && rows == 1) { return joined }
             if rows > 1 { rows = max(rows / 4, 1) } else { columns = max(columns / 2, 1) }
@@ -48,7 +49,7 @@ package struct SequenceBar: Sendable, Hashable {
     }
 
     /// Returns the size of one of `parts` equal parts, as a whole number of at least 1.
-    private static func grain(_ end: Int64, _ start: Int64, _ parts: Int) -> Int64 {
+    private static func partSize(_ end: Int64, _ start: Int64, _ parts: Int) -> Int64 {
         max(end.subtractingReportingOverflow(start).partialValue / Int64(parts), 1)
     }
 

@@ -40,7 +40,7 @@ package struct SequenceTrace: Sendable {
     package private(set) var firstTime: Int64?
     package private(set) var lastTime: Int64?
 
-    private static let mostBars = 6000
+    private static let maxBars = 6000
 
     package init() {}
 
@@ -117,9 +117,9 @@ package struct SequenceTrace: Sendable {
     private mutating func mark(_ kind: Kind, _ time: Int64, _ start: Int64, _ length: Int64) {
         counts[kind.rawValue] += 1
         bars[kind.rawValue].append(SequenceBar(time: time, low: start, high: start + length))
-        guard bars[kind.rawValue].count > Self.mostBars else { return }
+        guard bars[kind.rawValue].count > Self.maxBars else { return }
         bars[kind.rawValue] = SequenceBar.joined(
-            bars[kind.rawValue], columns: 2048, rows: 1024, limit: Self.mostBars / 2)
+            bars[kind.rawValue], columns: 2048, rows: 1024, limit: Self.maxBars / 2)
     }
 
     /// A summary such as `12 segments, 4,096 bytes in 1.2 s, 1 retransmission, window never shut`.

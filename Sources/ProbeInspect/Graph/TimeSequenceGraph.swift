@@ -12,8 +12,8 @@ package struct TimeSequenceGraph {
     /// The part of the drawing inside the axes.
     static let (left, right, top, bottom) = (84.0, 712.0, 14.0, 372.0)
     /// The most bars of a kind, and the most that are still drawn in individual shapes.
-    static let mostBars = 2400
-    static let mostShapes = 300
+    static let maxBars = 2400
+    static let maxShapes = 300
 
     let trace: SequenceTrace
     /// The direction in words: `client to server`.
@@ -230,14 +230,14 @@ extension TimeSequenceGraph {
     /// Returns the marks of a kind, with those joined that are closer together than a point of the drawing.
     func drawn(_ kind: SequenceTrace.Kind) -> [SequenceBar] {
         let bars = trace.bars(kind)
-        return bars.count <= Self.mostShapes
-            ? bars : SequenceBar.joined(bars, columns: 700, rows: 350, limit: Self.mostBars)
+        return bars.count <= Self.maxShapes
+            ? bars : SequenceBar.joined(bars, columns: 700, rows: 350, limit: Self.maxBars)
     }
 
     func path(_ kind: SequenceTrace.Kind) -> String {
         let bars = drawn(kind)
         var path = ""
-        for bar in bars { path += shape(kind, bar, isWhole: bars.count <= Self.mostShapes) }
+        for bar in bars { path += shape(kind, bar, isWhole: bars.count <= Self.maxShapes) }
         return path
     }
 

@@ -6,9 +6,9 @@ package struct TracePauses: Sendable {
     /// The longest pauses, the longest first.
     private var pauses: [Range<Int64>] = []
 
-    private static let mostPauses = 12
+    private static let maxPauses = 12
     /// The most pauses that are shortened.
-    private static let mostFolds = 4
+    private static let maxFolds = 4
 
     package init() {}
 
@@ -39,12 +39,12 @@ package struct TracePauses: Sendable {
     }
 
     private mutating func note(_ pause: Range<Int64>) {
-        if pauses.count == Self.mostPauses, let shortest = pauses.last, Self.length(shortest) >= Self.length(pause) {
+        if pauses.count == Self.maxPauses, let shortest = pauses.last, Self.length(shortest) >= Self.length(pause) {
             return
         }
         let place = pauses.firstIndex { Self.length($0) < Self.length(pause) } ?? pauses.count
         pauses.insert(pause, at: place)
-        if pauses.count > Self.mostPauses { pauses.removeLast() }
+        if pauses.count > Self.maxPauses { pauses.removeLast() }
     }
 
     private static func length(_ pause: Range<Int64>) -> Int64 { pause.upperBound - pause.lowerBound }
@@ -59,7 +59,7 @@ package struct TracePauses: Sendable {
         let total = times.upperBound - times.lowerBound
         var chosen: [Range<Int64>] = []
         var kept = total
-        for pause in pauses.prefix(Self.mostFolds) where kept > total / 10 {
+        for pause in pauses.prefix(Self.maxFolds) where kept > total / 10 {
             chosen.append(pause)
             kept -= Self.length(pause)
         }

@@ -76,8 +76,8 @@ package struct FlowRecord {
     static let headLength = 120
     static let unusualLength = 80
     static let tailLength = 24
-    static let mostLines = 24
-    static let mostLineBytes = 2000
+    static let maxLines = 24
+    static let maxLineBytes = 2000
     static let lineWidth = 240
     /// The greatest distance in time that is shown, about 36 years, because the times of a damaged file may be
     /// anything.
@@ -113,7 +113,7 @@ package struct FlowRecord {
     }
 
     /// Whether further lines would not be kept.
-    package var isFull: Bool { lines.count >= Self.mostLines || lineBytes >= Self.mostLineBytes }
+    package var isFull: Bool { lines.count >= Self.maxLines || lineBytes >= Self.maxLineBytes }
 
     /// Adds a line in the format of `FollowObserver`.
     package mutating func add(line: String) {
@@ -131,10 +131,10 @@ package struct FlowRecord {
 
     /// The first errors that ICMP reported about packets of the flow.
     package private(set) var errors: [String] = []
-    private static let mostErrors = 8
+    private static let maxErrors = 8
 
     package mutating func add(_ report: ICMPErrors.Report) {
-        if errors.count < Self.mostErrors { errors.append("packet \(report.packetIndex + 1): \(report.text)") }
+        if errors.count < Self.maxErrors { errors.append("packet \(report.packetIndex + 1): \(report.text)") }
     }
 
     package mutating func noteMoreLines() { hasMoreLines = true }

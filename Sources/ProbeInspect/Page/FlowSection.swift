@@ -27,7 +27,7 @@ struct FlowSection {
                 .text("\(conversation.server)"))
         var parts: HTMLText = .element("h2", ["id": "\(id)-h"], title) + facts
         if let remark { parts += PageFrame.alarm(remark) }
-        parts += said + graphs + ladder
+        parts += exchangedData + graphs + ladder
         parts += .element("p", ["class": "back"], .element("a", ["href": "#flows"], "All flows"))
         return .element("section", ["class": "flow", "id": id, "aria-labelledby": "\(id)-h"], parts) + .newline
     }
@@ -83,7 +83,7 @@ struct FlowSection {
 
     // MARK: Exchanged data
 
-    private var said: HTMLText {
+    private var exchangedData: HTMLText {
         var lines = record.lines.map { line in
             HTMLText.element(
                 "li", ["class": line.side.word], .element("b", [:], line.side.word), .text(" "),

@@ -30,8 +30,8 @@ package struct FlowsPage {
     }
 
     /// The most flows that are shown in full, and the most in the table.
-    package static let mostFlows = 50
-    package static let mostRows = 5000
+    package static let maxFlows = 50
+    package static let maxRows = 5000
 
     private let inspection: Inspection
     private let filter: ConnectionFilter
@@ -105,7 +105,7 @@ package struct FlowsPage {
     private var table: HTMLText {
         let conversations = inspection.analysis.table.conversations
         var rows: HTMLText = .empty
-        for number in numbers.prefix(Self.mostRows) {
+        for number in numbers.prefix(Self.maxRows) {
             let counts =
                 number < inspection.anomalies.count ? inspection.anomalies[number] : ConnectionAnomalies()
             var cells: HTMLText = .empty
@@ -153,8 +153,8 @@ package struct FlowsPage {
         if full == numbers.count { return "Each flow is shown in full below." }
         var text = "\(NumberText.count(full, "flow")) \(full == 1 ? "is" : "are") shown in full below"
         text += ", the other \(NumberText.text(numbers.count - full)) only in this table"
-        if numbers.count > Self.mostRows {
-            text += ", which ends after \(NumberText.count(Self.mostRows, "row"))"
+        if numbers.count > Self.maxRows {
+            text += ", which ends after \(NumberText.count(Self.maxRows, "row"))"
         }
         return text + ". Use --flow, --port, --with and --sort to choose others."
     }

@@ -21,7 +21,7 @@ package final class FlowsPageObserver: InspectionObserver {
         self.decrypts = decrypts
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         let number = conversation.number
         if records[number] == nil {
             guard records.count < limit else { return }
@@ -29,10 +29,10 @@ package final class FlowsPageObserver: InspectionObserver {
             streams[number] = stream(of: number)
         }
         records[number]?.add(packet, payload: payload)
-        streams[number]?.see(packet, payload: payload, in: conversation)
+        streams[number]?.observe(packet, payload: payload, in: conversation)
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let number = conversation.number
         guard let stream = streams[number] else { return }
         // Data that would not be shown is not divided into lines. TLS is looked for until the end of the stream.
@@ -40,10 +40,10 @@ package final class FlowsPageObserver: InspectionObserver {
             records[number]?.noteMoreLines()
             return
         }
-        stream.see(part, from: side, in: conversation)
+        stream.observe(part, from: side, in: conversation)
     }
 
-    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
         records[conversation.number]?.add(report)
     }
 

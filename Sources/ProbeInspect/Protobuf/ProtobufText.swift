@@ -9,8 +9,8 @@ package struct ProtobufText: Sendable {
     private let name: String
 
     /// The depth to which bytes are tried as a message, as in `protoc`.
-    private static let deepestGuess = 10
-    private static let deepestMessage = 100
+    private static let maxGuessDepth = 10
+    private static let maxMessageDepth = 100
 
     /// Creates a formatter.
     ///
@@ -25,7 +25,7 @@ package struct ProtobufText: Sendable {
     /// Returns the lines of a message, with each nested level indented by two more columns.
     package func lines(of message: [UInt8], in range: Range<Int>) -> [String] {
         var writer = Writer(message: message, schema: schema)
-        writer.write(range, as: schema?.messages[name], indent: "", depth: 0, guesses: Self.deepestGuess)
+        writer.write(range, as: schema?.messages[name], indent: "", depth: 0, guesses: Self.maxGuessDepth)
         return writer.lines
     }
 
@@ -79,7 +79,7 @@ package struct ProtobufText: Sendable {
             _ name: String, _ range: Range<Int>, _ type: ProtobufSchema.Message?, indent: String, depth: Int,
             guesses: Int
         ) {
-            guard depth < ProtobufText.deepestMessage else {
+            guard depth < ProtobufText.maxMessageDepth else {
                 lines.append("\(indent)\(name): \(quoted(range))")
                 return
             }

@@ -11,7 +11,7 @@ package enum CaptureSourceError: Error, Sendable, Hashable {
     case endsInside(format: String, offset: UInt64)
 
     /// Whether nothing can be read at all.
-    package var isWrongUse: Bool {
+    package var isInvalidUsage: Bool {
         switch self {
         case .notFound, .isFolder, .notPermitted, .system: true
         case .damaged, .endsInside: false

@@ -9,18 +9,18 @@ package protocol InspectionObserver: AnyObject {
     ///
     /// - Parameter payload: the captured part of the packet's payload; empty for a packet that was reassembled from
     ///   fragments.
-    func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
+    func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
     /// Called after the packet that completed the part, if the limits deliver streams. At the end of the capture it is
     /// called for parts that no packet completed.
-    func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
+    func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
     /// Called for an error that ICMP reported about a packet of the flow.
-    func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation)
+    func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation)
     /// Called when the flow has ended.
     func end(of conversation: Conversation)
 }
 
 extension InspectionObserver {
-    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {}
+    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {}
 }
 
 /// Decides whether a packet is read, by its record in the file and its bytes.
@@ -60,11 +60,11 @@ package struct Inspection: Sendable {
     /// Abandons the inspection without freeing its memory, for a process that is about to exit: freeing thousands of
     /// flows one by one takes time.
     package consuming func abandon() {
-        final class Kept {
+        final class RetainedInspection {
             let inspection: Inspection
             init(_ inspection: Inspection) { self.inspection = inspection }
         }
-        _ = Unmanaged.passRetained(Kept(self))
+        _ = Unmanaged.passRetained(RetainedInspection(self))
     }
 
     package func count(_ filter: ConnectionFilter) -> Int {
@@ -101,7 +101,7 @@ package struct Inspection: Sendable {
     /// read without waiting, and that result is valid if no byte arrived for a gap that had been given up.
     ///
     /// - Parameters:
-    ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
+    ///   - observer: sees the packets, and the streams if `limits.deliversParts` is set.
     ///   - accepts: the packets that are read; `nil` for all.
     ///   - measures: whether the result has `timings`, for which every packet must be looked at.
     ///   - tunnels: whether tunnels are replaced by the packets that they carry.
@@ -114,17 +114,17 @@ package struct Inspection: Sendable {
         view: LinkView = .received, measures: Bool = false, workers: Int? = nil
     ) -> Inspection {
         var limits = limits
-        limits.patience = .segments(ConversationLimits.liveSegments)
+        limits.gapTolerance = .segments(ConversationLimits.liveSegments)
         if source.isRegular {
-            let found = impatient(
+            let found = withEarlyGiveUp(
                 &source, limits: limits, accepts: accepts, tunnels: tunnels, view: view, measures: measures,
                 workers: accepts == nil && !measures ? workers ?? self.workers(for: source) : 1)
             let isRight = !found.analysis.table.hasLateBytes
             if observer == nil, isRight { return found }
             if !source.rewind() { return found }
-            if !isRight { limits.patience = .memory }
+            if !isRight { limits.gapTolerance = .memory }
         } else {
-            limits.patience = .memory
+            limits.gapTolerance = .memory
         }
         return read(
             &source,
@@ -134,7 +134,7 @@ package struct Inspection: Sendable {
     }
 
     /// Returns the result of a pass that gives up gaps early.
-    private static func impatient(
+    private static func withEarlyGiveUp(
         _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, tunnels: TunnelReading,
         view: LinkView, measures: Bool, workers: Int
     ) -> Inspection {
@@ -190,7 +190,7 @@ package struct InspectionPass {
     private let accepts: PacketPredicate?
     private let tunnels: TunnelReading
     private(set) var excludedCount = 0
-    private let handsOut: Bool
+    private let deliversParts: Bool
     /// Whether each flow is shown, by flow number.
     private var isShown: [Bool] = []
 
@@ -201,9 +201,9 @@ package struct InspectionPass {
     ) {
         var limits = limits
         // Without an observer nothing consumes the streams.
-        if observer == nil { limits.handsOut = false }
+        if observer == nil { limits.deliversParts = false }
         analysis = CaptureAnalysis(limits: limits, share: share, tunnels: tunnels)
-        handsOut = limits.handsOut
+        deliversParts = limits.deliversParts
         self.filter = filter
         self.observer = observer
         self.accepts = accepts
@@ -238,7 +238,7 @@ package struct InspectionPass {
             index: record.index)
         guard let summary else {
             if let observer, let (number, report) = analysis.takeICMPError(), number < isShown.count, isShown[number] {
-                observer.see(report, comments: record.comments, in: analysis.table.conversations[number])
+                observer.observe(report, comments: record.comments, in: analysis.table.conversations[number])
             }
             return
         }
@@ -249,7 +249,7 @@ package struct InspectionPass {
         }
         guard let observer else { return }
         show(summary, record, bytes, to: observer)
-        for number in analysis.takeRelieved() { showRest(of: number, to: observer) }
+        for number in analysis.takeConversationsWithReleasedParts() { showRest(of: number, to: observer) }
     }
 
     private static func note(_ summary: PacketSummary, in anomalies: inout [ConnectionAnomalies]) {
@@ -263,7 +263,7 @@ package struct InspectionPass {
     ) {
         let number = summary.conversation
         if number >= isShown.count { isShown.append(filter.includes(analysis.table.conversations[number])) }
-        let parts = handsOut ? analysis.takeParts(of: number, from: summary.side) : []
+        let parts = deliversParts ? analysis.takeParts(of: number, from: summary.side) : []
         guard isShown[number] else { return }
         let conversation = analysis.table.conversations[number]
         var packet = InspectedPacket(summary: summary, comments: record.comments)
@@ -274,16 +274,16 @@ package struct InspectionPass {
         }
         packet.isWindowFull = conversation.isWindowFull(by: summary)
         packet.isWindowScaled = summary.flags.contains(.syn) || conversation.isWindowScaled(from: summary.side)
-        observer.see(packet, payload: bytes.extracting(payload), in: conversation)
-        for part in parts { observer.see(part, from: summary.side, in: conversation) }
+        observer.observe(packet, payload: bytes.extracting(payload), in: conversation)
+        for part in parts { observer.observe(part, from: summary.side, in: conversation) }
     }
 
     /// Shows the parts of a connection's streams that no packet completed.
     private mutating func showRest(of number: Int, to observer: any InspectionObserver) {
         for side in ConversationSide.allCases {
-            let parts = handsOut ? analysis.takeParts(of: number, from: side) : []
+            let parts = deliversParts ? analysis.takeParts(of: number, from: side) : []
             guard isShown[number] else { continue }
-            for part in parts { observer.see(part, from: side, in: analysis.table.conversations[number]) }
+            for part in parts { observer.observe(part, from: side, in: analysis.table.conversations[number]) }
         }
     }
 
@@ -436,8 +436,8 @@ extension Inspection {
     private static func isTooMuch(_ one: ConversationTable, _ other: ConversationTable, _ limits: ConversationLimits)
         -> Bool
     {
-        one.hasReachedTotal || other.hasReachedTotal || one.mostHeldBytes + other.mostHeldBytes > limits.totalBytes
-            || one.conversations.count + other.conversations.count > limits.mostConversations
+        one.hasReachedTotal || other.hasReachedTotal || one.peakHeldBytes + other.peakHeldBytes > limits.totalBytes
+            || one.conversations.count + other.conversations.count > limits.maxConversations
     }
 
     /// The smallest file that is shared: reading it takes much longer than starting a thread.

@@ -6,9 +6,9 @@ package enum InspectionProblem: Error, Sendable, Hashable {
     case file(CaptureFileError)
 
     /// Whether nothing was read: the file does not exist, is empty, or is not a capture.
-    package var isWrongUse: Bool {
+    package var isInvalidUsage: Bool {
         switch self {
-        case .source(let error): return error.isWrongUse
+        case .source(let error): return error.isInvalidUsage
         case .file(let error):
             guard error.offset == 0 else { return false }
             return switch error.reason {
@@ -34,7 +34,7 @@ extension InspectionProblem: CustomStringConvertible {
         case .source(let error): return error.description
         case .file(let error):
             if case .endsInside(_, 0) = error.reason, error.offset == 0 { return "the file is empty" }
-            if isWrongUse, case .notACapture(let magic) = error.reason {
+            if isInvalidUsage, case .notACapture(let magic) = error.reason {
                 let none = "not a pcap or pcapng file"
                 guard let format = OtherFormat(magic: magic) else {
                     return none

@@ -27,20 +27,20 @@ package final class DecryptionObserver: InspectionObserver {
     /// Whether either direction has begun TLS.
     package var hasTLS: Bool { client.isEncrypted || server.isEncrypted }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         if firstPacket == nil { firstPacket = packet.summary.packetIndex }
         self.conversation = conversation
-        shown.see(packet, payload: payload, in: conversation)
+        shown.observe(packet, payload: payload, in: conversation)
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         var direction = self[side]
         defer { self[side] = direction }
         if direction.isEncrypted { return }
         switch part.content {
         case .gap:
             show(&direction, direction.undecided.count, from: side, in: conversation)
-            shown.see(part, from: side, in: conversation)
+            shown.observe(part, from: side, in: conversation)
             direction.offset = part.offset
             if case .gap(let gap) = part.content { direction.offset = gap.end }
         case .bytes(let bytes):
@@ -57,7 +57,7 @@ package final class DecryptionObserver: InspectionObserver {
     ) {
         guard length > 0 else { return }
         let bytes = Array(direction.undecided.prefix(length))
-        shown.see(StreamPart(offset: direction.offset, .bytes(bytes)), from: side, in: conversation)
+        shown.observe(StreamPart(offset: direction.offset, .bytes(bytes)), from: side, in: conversation)
         direction.undecided.removeFirst(length)
         direction.offset += Int64(length)
     }
@@ -79,7 +79,7 @@ package final class DecryptionObserver: InspectionObserver {
     /// Shows decrypted bytes, in the order of the connection. Offsets count these bytes.
     package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
         guard let conversation, !bytes.isEmpty else { return }
-        shown.see(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)
+        shown.observe(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)
         self[side].offset += Int64(bytes.count)
     }
 

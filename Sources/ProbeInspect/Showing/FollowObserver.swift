@@ -21,7 +21,7 @@ package final class FollowObserver: InspectionObserver {
     private let rowLength: Int
 
     private var line: [UInt8] = []
-    private var speaker: ConversationSide?
+    private var currentSide: ConversationSide?
     /// The offset in the stream of the first byte of `line`.
     private var offset: Int64 = 0
     /// The time of the packet that was read last, and of the one that carried the first byte of `line`.
@@ -43,14 +43,14 @@ package final class FollowObserver: InspectionObserver {
         rowLength = [16, 8].first { 15 + 4 * $0 <= width ?? .max } ?? 4
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         now = packet.summary.time
         if start == nil { start = now }
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-        if speaker != side { flush() }
-        speaker = side
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+        if currentSide != side { flush() }
+        currentSide = side
         switch part.content {
         case .gap(let gap):
             flush()
@@ -91,16 +91,16 @@ package final class FollowObserver: InspectionObserver {
     }
 
     private func flush() {
-        guard !line.isEmpty, let speaker else { return }
+        guard !line.isEmpty, let currentSide else { return }
         switch form {
-        case .escaped: output("\(lead(speaker, lineTime))\(Escaped.readable(line))\n")
+        case .escaped: output("\(lead(currentSide, lineTime))\(Escaped.readable(line))\n")
         case .text:
             var text = line[...]
             if text.last == 0x0a { text = text.dropLast() }
             if text.last == 0x0d, text.count < line.count { text = text.dropLast() }
-            output("\(lead(speaker, lineTime))\(Escaped.text(text))\n")
+            output("\(lead(currentSide, lineTime))\(Escaped.text(text))\n")
         case .hex:
-            output("\(lead(speaker, lineTime))\(ByteText.count(line.count, "byte")) at offset \(offset)\n\(dump())")
+            output("\(lead(currentSide, lineTime))\(ByteText.count(line.count, "byte")) at offset \(offset)\n\(dump())")
         }
         line = []
     }

@@ -266,18 +266,18 @@ package final class JSONObserver: InspectionObserver {
         self.output = output
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         now = packet.summary.time
         guard content == .packets else { return }
         output(InspectJSON.packet(packet, payload: payload, in: conversation, file: file))
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         guard content == .parts else { return }
         output(InspectJSON.part(part, from: side, in: conversation, at: now, file: file))
     }
 
-    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
         guard content == .packets else { return }
         output(InspectJSON.icmp(report, comments: comments, in: conversation, file: file))
     }

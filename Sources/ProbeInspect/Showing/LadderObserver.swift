@@ -13,7 +13,7 @@ package final class LadderObserver: InspectionObserver {
         self.output = output
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         let start: UInt64
         if let known = starts[conversation.number] {
             start = known
@@ -25,9 +25,9 @@ package final class LadderObserver: InspectionObserver {
         output(ladder.line(packet, payload: payload, start: start) + "\n")
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
 
-    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
         output(ladder.line(report, comments: comments, start: starts[conversation.number] ?? report.time) + "\n")
     }
 

@@ -23,7 +23,7 @@ package final class MessageObserver: InspectionObserver {
         self.sink = sink
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         let summary = packet.summary
         let key = Key(flow: conversation.number, side: summary.side)
         let count = conversation.halfConnection(from: summary.side).segmentCount
@@ -35,7 +35,7 @@ package final class MessageObserver: InspectionObserver {
             segment: start..<start + Int64(max(summary.payloadLength, 0)))
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         let key = Key(flow: conversation.number, side: side)
         let events = scans[key, default: MessageScan(framing: framing)].add(part)
         for event in events { sink(event, conversation, side) }

@@ -18,7 +18,7 @@ package final class MessageText {
     private var kindWidth: Int { framing == .websocket ? 22 : 10 }
 
     /// The fewest columns for contents next to the numbers.
-    private static let leastRoom = 16
+    private static let minContentsWidth = 16
     private var heading: String {
         framing == .websocket
             ? "from      frame    offset   bytes  segments  kind"
@@ -38,7 +38,7 @@ package final class MessageText {
                 WrappedText.lines(
                     "flow \(conversation.number)  ", ["\(conversation.client)", "->", "\(conversation.server)"],
                     width: width, indent: 2) + "\n")
-            if Self.columnsAhead + kindWidth + 2 + Self.leastRoom <= width { output(heading + "\n") }
+            if Self.columnsAhead + kindWidth + 2 + Self.minContentsWidth <= width { output(heading + "\n") }
             shown = conversation.number
         }
         switch event {
@@ -66,7 +66,7 @@ package final class MessageText {
             Columns.right(String(message.cuts.count + 1), to: 8), Columns.padded(kind(message), to: kindWidth),
         ].joined(separator: "  ")
         let room = width - lead.count - 2
-        if room >= Self.leastRoom { return lead + "  " + content(message, room: room) + "\n" }
+        if room >= Self.minContentsWidth { return lead + "  " + content(message, room: room) + "\n" }
         let units = [
             side.word, "\(framing == .websocket ? "frame" : "message") \(message.number)", "offset \(message.offset)",
             ByteText.count(message.bytes.count, "byte"), ByteText.count(message.cuts.count + 1, "segment"),

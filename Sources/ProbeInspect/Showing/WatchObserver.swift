@@ -17,7 +17,7 @@ package final class WatchObserver: InspectionObserver {
         self.output = output
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+    package func observe(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         let start = start ?? packet.summary.time
         self.start = start
         if shown != conversation.number {
@@ -28,9 +28,9 @@ package final class WatchObserver: InspectionObserver {
         output(number + "  " + ladder.line(packet, payload: payload, start: start) + "\n")
     }
 
-    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
+    package func observe(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
 
-    package func see(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
+    package func observe(_ report: ICMPErrors.Report, comments: [String], in conversation: Conversation) {
         let number = Columns.right(String(conversation.number), to: Self.numberWidth)
         output(number + "  " + ladder.line(report, comments: comments, start: start ?? report.time) + "\n")
     }

@@ -151,7 +151,7 @@ struct MatrixPage {
         name += .element("span", ["class": "title"], row.title)
         let cells = matrix.subjects.indices.map { subject -> HTMLText in
             guard let cell = row.cells[subject] else { return .element("td") }
-            let look = CellLook(cell)
+            let look = CellAppearance(cell)
             var link: HTMLAttributes = [
                 "class": "cell \(look.kind)", "href": "#\(PageAnchor.of(row.id, matrix.subjects[subject]))",
             ]
@@ -162,7 +162,7 @@ struct MatrixPage {
         return .element("tr", ["class": kinds], .element("th", ["scope": "row"], name), cells.joined) + .newline
     }
 
-    private func mark(_ look: CellLook) -> HTMLText {
+    private func mark(_ look: CellAppearance) -> HTMLText {
         .element("i", ["aria-hidden": "true"], look.mark)
     }
 
@@ -198,7 +198,7 @@ struct MatrixPage {
     }
 
     private func result(_ row: ResultMatrix.Row, _ subject: String?, _ cell: ResultMatrix.Cell) -> HTMLText {
-        let look = CellLook(cell)
+        let look = CellAppearance(cell)
         var head: HTMLText =
             .element("span", ["class": "cell \(look.kind)"], mark(look), .element("span", [:], look.word))
             + .text(subject ?? "")

@@ -2,7 +2,7 @@ import ProbeEvents
 
 /// How a cell looks on the page: a class for its colour, a mark for readers who see no colours, and a word for readers
 /// who can't see the mark.
-struct CellLook {
+struct CellAppearance {
     let kind: String
     let mark: String
     let word: String

@@ -5,7 +5,7 @@ import ProbeScenario
 /// The sequence diagram of a case, built from its timeline, without side effects.
 struct CaseDiagram {
     /// The maximum number of rows; of more entries, those that ``TimelineSelection`` prefers are drawn.
-    private static let mostRows = 600
+    private static let maxRows = 600
     /// The maximum number of columns of a payload.
     private static let payloadWidth = 30
     /// The smallest possible MSS: a segment with fewer bytes was not cut by it (RFC 9293, 3.7.1).
@@ -21,7 +21,7 @@ struct CaseDiagram {
         diagram = SequenceDiagram(title: "sequence diagram of \(result.id)")
         placeLifelines()
         findCuts()
-        for line in TimelineSelection(result.timeline).lines(limit: Self.mostRows) {
+        for line in TimelineSelection(result.timeline).lines(limit: Self.maxRows) {
             switch line {
             case .entry(let index): append(result.timeline[index], index)
             case .omitted(let count, _, _):

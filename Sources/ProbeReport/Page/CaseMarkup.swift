@@ -7,8 +7,8 @@ struct CaseMarkup {
     /// The maximum number of lines of a timeline as text.
     private static let timelineLimit = 200
     /// The maximum number of findings, and of lines of each, that are shown.
-    private static let mostFindings = 20
-    private static let mostLines = 100
+    private static let maxFindings = 20
+    private static let maxLines = 100
 
     let result: CaseResult
     let options: ReportOptions
@@ -26,11 +26,11 @@ struct CaseMarkup {
         PageAnchor.of(result.id, result.subject) + (result.round.map { ":\($0)" } ?? "")
     }
 
-    var look: CellLook {
+    var look: CellAppearance {
         var cell = ResultMatrix.Cell()
         cell.verdict = result.verdict
         cell.disposition = options.disposition(of: result)
-        return CellLook(cell)
+        return CellAppearance(cell)
     }
 
     /// Whether the result is initially open: it did not pass, and that was not expected.
@@ -67,9 +67,9 @@ struct CaseMarkup {
             html += .element("p", ["class": "soft"], .text("Because of "), links.joined)
         }
         html += facts
-        for finding in result.findings.prefix(Self.mostFindings) { html += self.finding(finding) }
-        if result.findings.count > Self.mostFindings {
-            let more = ByteText.count(result.findings.count - Self.mostFindings, "more finding")
+        for finding in result.findings.prefix(Self.maxFindings) { html += self.finding(finding) }
+        if result.findings.count > Self.maxFindings {
+            let more = ByteText.count(result.findings.count - Self.maxFindings, "more finding")
             html += Self.soft("\(more); `--json FILE` lists all")
         }
         return html
@@ -119,7 +119,7 @@ struct CaseMarkup {
     }
 
     /// Returns the verdict's mark and word.
-    static func verdict(_ look: CellLook) -> HTMLText {
+    static func verdict(_ look: CellAppearance) -> HTMLText {
         .element(
             "span", ["class": "cell \(look.kind)"], .element("i", ["aria-hidden": "true"], look.mark),
             .text(look.word))
@@ -169,7 +169,7 @@ struct CaseMarkup {
         html += list(finding.details, "details")
         html += list(finding.hints.map { "hint: \($0)" }, "hint")
         if !finding.actors.isEmpty {
-            let rows = finding.actors.prefix(Self.mostLines).map { actor in
+            let rows = finding.actors.prefix(Self.maxLines).map { actor in
                 HTMLText.element(
                     "tr", [:], .element("th", ["scope": "row"], actor.name), .element("td", [:], actor.state))
             }
@@ -182,9 +182,9 @@ struct CaseMarkup {
 
     private func list(_ lines: [String], _ kind: String) -> HTMLText {
         if lines.isEmpty { return .empty }
-        var items = lines.prefix(Self.mostLines).map { HTMLText.element("li", [:], $0) }
-        if lines.count > Self.mostLines {
-            items.append(.element("li", [:], "… and \(lines.count - Self.mostLines) more"))
+        var items = lines.prefix(Self.maxLines).map { HTMLText.element("li", [:], $0) }
+        if lines.count > Self.maxLines {
+            items.append(.element("li", [:], "… and \(lines.count - Self.maxLines) more"))
         }
         return .element("ul", ["class": kind], items.joined)
     }

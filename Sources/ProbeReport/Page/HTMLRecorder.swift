@@ -8,7 +8,7 @@ package import ProbeEvents
 /// (``PageCases``).
 package struct HTMLRecorder: Recorder {
     /// The maximum number of listed rounds of a case with the same verdict, if it did not pass.
-    private static let mostRounds = 20
+    private static let maxRounds = 20
 
     private let options: ReportOptions
     private var cases: PageCases
@@ -42,7 +42,7 @@ package struct HTMLRecorder: Recorder {
     private mutating func add(_ result: CaseResult) {
         // The first round that passed represents the others.
         if result.round != nil {
-            let most = result.verdict < .unsupported ? Self.mostRounds : 1
+            let most = result.verdict < .unsupported ? Self.maxRounds : 1
             if overview.hasSeen(result.verdict, of: result.key) >= most {
                 unlistedRounds += 1
                 overview.add(result, isListed: false)

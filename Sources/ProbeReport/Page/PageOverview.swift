@@ -4,7 +4,7 @@ import ProbeScenario
 
 /// The top of a run's page, before its cases.
 struct PageOverview {
-    private static let mostNotRun = 1000
+    private static let maxNotRun = 1000
 
     let overview: RunOverview
     let cases: PageCases
@@ -66,7 +66,7 @@ struct PageOverview {
             html += .element(
                 "li", [:],
                 .element(
-                    "a", ["class": "count \(CellLook(cell).kind)", "href": "#-\(section)"],
+                    "a", ["class": "count \(CellAppearance(cell).kind)", "href": "#-\(section)"],
                     .element("b", [:], "\(count)"), .element("span", [:], " \(verdict.rawValue)")))
         }
         for (count, text) in [
@@ -128,7 +128,7 @@ struct PageOverview {
         let flaky = overview.flaky
         if flaky.isEmpty { return .empty }
         var rows = HTMLText.empty
-        for rounds in flaky.prefix(Self.mostNotRun) {
+        for rounds in flaky.prefix(Self.maxNotRun) {
             let total = rounds.counts.values.reduce(0, +)
             let text = Verdict.allCases.compactMap { verdict in
                 rounds.counts[verdict].map { "\($0) \(verdict.rawValue)" }
@@ -158,10 +158,10 @@ struct PageOverview {
     private var notRun: HTMLText {
         if summary.notRunCases.isEmpty { return .empty }
         var items = HTMLText.empty
-        for item in summary.notRunCases.prefix(Self.mostNotRun) {
+        for item in summary.notRunCases.prefix(Self.maxNotRun) {
             items += .element("li", [:], options.name(id: item.id, subject: item.subject))
         }
-        let rest = summary.notRunCases.count - Self.mostNotRun
+        let rest = summary.notRunCases.count - Self.maxNotRun
         if rest > 0 { items += .element("li", [:], "… and \(rest) more") }
         return section("notrun", "Not run", .element("ul", ["class": "list"], items))
     }

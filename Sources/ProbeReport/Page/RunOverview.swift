@@ -9,7 +9,7 @@ struct RunOverview: Sendable {
         var name: String
         /// The anchor; `nil` if the result is not listed.
         var anchor: String?
-        var look: CellLook
+        var look: CellAppearance
         /// The reason in one line.
         var summary: String
         /// The duration in nanoseconds.
@@ -29,9 +29,9 @@ struct RunOverview: Sendable {
         var crowd: CrowdResult
     }
 
-    private static let mostSlow = 10
-    private static let mostBad = 1000
-    private static let mostCrowds = 40
+    private static let maxSlow = 10
+    private static let maxBad = 1000
+    private static let maxCrowds = 40
 
     private let options: ReportOptions
     private(set) var bad: [Named] = []
@@ -55,20 +55,20 @@ struct RunOverview: Sendable {
         var cell = ResultMatrix.Cell()
         (cell.verdict, cell.disposition) = (result.verdict, options.disposition(of: result))
         let named = Named(
-            name: options.name(of: result), anchor: anchor, look: CellLook(cell),
+            name: options.name(of: result), anchor: anchor, look: CellAppearance(cell),
             summary: result.findings.first?.summary ?? "", duration: max(0, result.duration))
         if result.verdict < .unsupported || cell.disposition != .fine {
             badCount += 1
-            if bad.count < Self.mostBad { bad.append(named) }
+            if bad.count < Self.maxBad { bad.append(named) }
         }
-        if slowest.count < Self.mostSlow || named.duration > (slowest.last?.duration ?? 0) {
+        if slowest.count < Self.maxSlow || named.duration > (slowest.last?.duration ?? 0) {
             let place = slowest.firstIndex { $0.duration < named.duration } ?? slowest.count
             slowest.insert(named, at: place)
-            if slowest.count > Self.mostSlow { slowest.removeLast() }
+            if slowest.count > Self.maxSlow { slowest.removeLast() }
         }
         for crowd in result.crowds {
             crowdCount += 1
-            if crowds.count < Self.mostCrowds {
+            if crowds.count < Self.maxCrowds {
                 crowds.append(NamedCrowd(name: named.name, anchor: anchor, crowd: crowd))
             }
         }

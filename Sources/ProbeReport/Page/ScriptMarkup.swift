@@ -5,7 +5,7 @@ import ProbeScenario
 /// A script on a page: its lines with their numbers, with the lines marked at which something failed.
 struct ScriptMarkup {
     /// The maximum number of lines shown of a longer script, around what failed.
-    private static let mostLines = 400
+    private static let maxLines = 400
     /// The maximum number of bytes of a line.
     private static let widestLine = 2000
 
@@ -33,9 +33,9 @@ struct ScriptMarkup {
 
     private func window(around line: Int?) -> Range<Int> {
         let all = 1..<(file.lineCount + 1)
-        if all.count <= Self.mostLines { return all }
-        let start = max(1, min((line ?? 1) - Self.mostLines / 2, all.upperBound - Self.mostLines))
-        return start..<(start + Self.mostLines)
+        if all.count <= Self.maxLines { return all }
+        let start = max(1, min((line ?? 1) - Self.maxLines / 2, all.upperBound - Self.maxLines))
+        return start..<(start + Self.maxLines)
     }
 
     /// Returns a line, with a mark at the part that the finding is about.

@@ -65,16 +65,16 @@ package struct SequenceDiagram: Sendable, Equatable {
     package init(title: String) { self.title = title }
 
     /// The maximum number of lifelines drawn; messages of further parties share the last one.
-    private static let mostLifelines = 16
+    private static let maxLifelines = 16
     private static let others = "others"
 
     /// Returns the lifeline with that name, which is added at the right if it is missing.
     package mutating func lifeline(_ name: String) -> Int {
         if let index = indices[name] { return index }
-        let isLast = lifelines.count >= Self.mostLifelines - 1
-        if isLast, lifelines.count == Self.mostLifelines {
-            indices[name] = Self.mostLifelines - 1
-            return Self.mostLifelines - 1
+        let isLast = lifelines.count >= Self.maxLifelines - 1
+        if isLast, lifelines.count == Self.maxLifelines {
+            indices[name] = Self.maxLifelines - 1
+            return Self.maxLifelines - 1
         }
         indices[name] = lifelines.count
         lifelines.append(isLast ? Self.others : name)

@@ -35,9 +35,9 @@ package struct SequenceLayout: Sendable {
     private static let widestEvent = 60
     /// The number of columns of the place at the start of a step's text; two spaces follow it.
     package static let placeColumns = 3
-    private static let leastGap = 112
+    private static let minGap = 112
     /// The maximum room that a time adds without being folded.
-    private static let mostStretch = 12
+    private static let maxStretch = 12
 
     let diagram: SequenceDiagram
     /// The names of ``SequenceDiagram/lifelines``, cut.
@@ -78,7 +78,7 @@ package struct SequenceLayout: Sendable {
     private mutating func placeLifelines() {
         guard !names.isEmpty else { return }
         let halves = names.map { max(14, Self.pixels($0) / 2 + 8) }
-        var gaps = (1..<max(1, names.count)).map { max(Self.leastGap, halves[$0 - 1] + halves[$0] + 8) }
+        var gaps = (1..<max(1, names.count)).map { max(Self.minGap, halves[$0 - 1] + halves[$0] + 8) }
         // Short spans first: the room that they need is also room for longer ones.
         var needs: [Int: Int] = [:]
         for row in diagram.rows {
@@ -119,7 +119,7 @@ package struct SequenceLayout: Sendable {
                 place.fold = passed
                 y += Self.foldHeight
             } else if last != nil {
-                y += Int(Double(Self.mostStretch) * Double(passed) / Double(fold))
+                y += Int(Double(Self.maxStretch) * Double(passed) / Double(fold))
             }
             place.top = y
             y += place.height

@@ -11,7 +11,7 @@ struct CrowdShareMerge {
     }
 
     /// A share that has no result for the case.
-    struct Lack {
+    struct MissingShare {
         var finding: Finding
         var isInterrupted: Bool
 
@@ -38,7 +38,7 @@ struct CrowdShareMerge {
     /// - Parameters:
     ///   - parts: at least one result, in the order of their shares.
     ///   - lacks: the shares that have no part.
-    init(_ parts: [Part], lacks: [Lack] = []) {
+    init(_ parts: [Part], lacks: [MissingShare] = []) {
         let ordered = parts.enumerated().sorted { left, right in
             (left.element.result.verdict, left.offset) < (right.element.result.verdict, right.offset)
         }.map(\.element)

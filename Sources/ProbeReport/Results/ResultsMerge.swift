@@ -42,7 +42,7 @@ package struct ResultsMerge: Sendable {
     package init(_ given: [ResultsFile]) throws(ResultsProblem) {
         guard let first = given.first else { throw ResultsProblem("no results files are given") }
         for file in given.dropFirst() { try ResultsMerge.requireFit(file, first) }
-        let (last, remarks) = try ResultsMerge.lastTries(given)
+        let (last, remarks) = try ResultsMerge.lastAttempts(given)
         self.remarks = remarks
         files = last
         try ResultsMerge.requireAll(last)
@@ -127,7 +127,7 @@ package struct ResultsMerge: Sendable {
             !own.contains(index) && files[index].head.share == places.first.map { files[$0.file].head.share }
         }
         return CrowdShareMerge(
-            parts, lacks: lacks.map { CrowdShareMerge.Lack(files[$0], place: places.first?.place ?? 0) }
+            parts, lacks: lacks.map { CrowdShareMerge.MissingShare(files[$0], place: places.first?.place ?? 0) }
         ).result
     }
 
@@ -204,7 +204,7 @@ package struct ResultsMerge: Sendable {
 /// Determines which files belong together, and which of them count.
 extension ResultsMerge {
     /// The maximum number of things that are listed in a message.
-    private static let mostNamed = 10
+    private static let maxNamed = 10
     private static let secondsPerDay: Int64 = 86_400
 
     /// Checks that two files fit together.
@@ -258,7 +258,7 @@ extension ResultsMerge {
     }
 
     /// Returns the last attempt of each shard.
-    static func lastTries(
+    static func lastAttempts(
         _ files: [ResultsFile]
     ) throws(ResultsProblem) -> (files: [ResultsFile], remarks: [String]) {
         var chosen: [ResultsFile] = []
@@ -323,7 +323,7 @@ extension ResultsMerge {
         if count == 0 { return }
         search: for shard in 1...total {
             for crowd in 1...crowds where !known.contains([shard, crowd]) {
-                if missing.count == mostNamed { break search }
+                if missing.count == maxNamed { break search }
                 missing.append(crowds == 1 ? "\(shard)" : total == 1 ? "\(crowd)" : "\(shard) (crowd share \(crowd))")
             }
         }
@@ -334,8 +334,8 @@ extension ResultsMerge {
     }
 
     static func names(_ files: [ResultsFile]) -> String {
-        files.prefix(mostNamed).map(\.name).joined(separator: ", ")
-            + (files.count > mostNamed ? " and \(files.count - mostNamed) more" : "")
+        files.prefix(maxNamed).map(\.name).joined(separator: ", ")
+            + (files.count > maxNamed ? " and \(files.count - maxNamed) more" : "")
     }
 
     // MARK: Remarks

@@ -48,21 +48,21 @@ struct CrowdChecker {
         guard case .crowd(let action) = action else { return }
         switch action {
         case .start(_, let script):
-            if known.life == .running {
+            if known.lifecycle == .running {
                 names.reportOrder(
                     .alreadyRunning, "`\(name.value)` is already running",
                     hint: "add `\(name.value) stop` before this step", at: step.focus)
             }
-            setLife(of: name, .running)
+            setLifecycle(of: name, .running)
             MemberChecker(names: names, target: names.targets[name.value]).check(script)
         case .stop:
-            if known.life == .stopped {
+            if known.lifecycle == .stopped {
                 names.reportOrder(
                     .notRunning, "`\(name.value)` is no longer running",
                     hint: "add `\(name.value) start { … }` before this step", at: step.focus)
             }
             requireStarted(name, known)
-            setLife(of: name, .stopped)
+            setLifecycle(of: name, .stopped)
         case .expect(let expectation):
             requireStarted(name, known)
             check(expectation, of: name, step)
@@ -71,17 +71,17 @@ struct CrowdChecker {
 
     /// Requires that the crowd was started, whether or not it is still running.
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
-        guard known.life == .idle else { return }
+        guard known.lifecycle == .idle else { return }
         names.reportOrder(
             .notRunning, "`\(name.value)` has not been started",
             hint: "add `\(name.value) start { … }`, with what each member does, before this step", at: name.span)
-        setLife(of: name, .unknown)
+        setLifecycle(of: name, .unknown)
     }
 
     /// Requires that a crowd of servers was started before a client connects to it: until then, nothing listens.
     func requireListening(_ target: Target?, from client: Name) {
         guard case .actor(let name) = target, let known = names.state.actors[name.value], known.kind == .crowd,
-            known.life == .idle
+            known.lifecycle == .idle
         else { return }
         names.reportOrder(
             .notRunning,
@@ -89,9 +89,9 @@ struct CrowdChecker {
             hint: "add `\(name.value) start { … }` before this step", at: client.span)
     }
 
-    private func setLife(of name: Name, _ life: ScriptState.Actor.Life) {
+    private func setLifecycle(of name: Name, _ lifecycle: ScriptState.Actor.Lifecycle) {
         guard var actor = names.state.actors[name.value] else { return }
-        actor.life = life
+        actor.lifecycle = lifecycle
         names.state.set(name.value, actor)
     }
 

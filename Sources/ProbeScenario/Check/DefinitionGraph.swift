@@ -1,7 +1,7 @@
 /// The graph of definitions and those that they invoke; determines whether the definitions can be checked at each `do`.
 struct DefinitionGraph {
     /// The largest number of steps in a script; each `do` also counts the steps of its definition.
-    private static let mostSteps = 1_000_000
+    private static let maxSteps = 1_000_000
 
     private let context: ParseContext
     private var definitions: [String: Block] { context.scenario.definitions }
@@ -16,7 +16,7 @@ struct DefinitionGraph {
     init(checking context: ParseContext) {
         self.context = context
         // A script without definitions has exactly the steps that were parsed.
-        guard !definitions.isEmpty || context.stepCount > Self.mostSteps else { return }
+        guard !definitions.isEmpty || context.stepCount > Self.maxSteps else { return }
         for name in definitions.keys.sorted() { _ = height(of: name, depth: 0) }
         if canInline { checkSizes() }
     }
@@ -33,14 +33,14 @@ struct DefinitionGraph {
                     .recursiveDefinition, "`\(call.value)` invokes itself and would never end",
                     hint: "repeat steps with `for i in 1..100 { … }` or `retry`", at: call.span)
                 canInline = false
-            } else if depth >= TokenCursor.deepestNesting {
+            } else if depth >= TokenCursor.maxNestingDepth {
                 reportDepth(at: call.span)
             } else {
                 highest = max(highest, height(of: call.value, depth: depth + 1))
             }
         }
         heights[name] = highest + 1
-        if highest >= TokenCursor.deepestNesting {
+        if highest >= TokenCursor.maxNestingDepth {
             canInline = false
             if let name = context.definitionNames[name] { reportDepth(at: name.span) }
         }
@@ -48,7 +48,7 @@ struct DefinitionGraph {
     }
 
     private mutating func reportDepth(at span: SourceSpan) {
-        context.report(.nestingTooDeep(TokenCursor.deepestNesting), at: span)
+        context.report(.nestingTooDeep(TokenCursor.maxNestingDepth), at: span)
         canInline = false
     }
 
@@ -74,11 +74,11 @@ struct DefinitionGraph {
             count += 1
             if case .invoke(let name) = step.kind { count += size(of: name.value) }
             for block in step.kind.blocks { count += size(block.steps) }
-            if count > Self.mostSteps {
+            if count > Self.maxSteps {
                 if canInline {
                     context.report(
                         .tooDeep,
-                        "there are more than \(Self.mostSteps) steps here, counting at each `do` the steps that it runs",
+                        "there are more than \(Self.maxSteps) steps here, counting at each `do` the steps that it runs",
                         hint: "replace two `do NAME` with `for i in 1..2 { do NAME }`, which doesn't double the steps",
                         at: step.span)
                 }

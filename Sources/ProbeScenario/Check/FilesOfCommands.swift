@@ -72,7 +72,7 @@ struct FilesOfCommands {
     /// Returns whether the path, relative to the script's folder, names an existing file.
     private func isThere(_ path: String) -> Bool {
         let script = context.sources.files[0].path
-        guard let file = ScriptPath.file(path, saidIn: script, of: script) else { return false }
+        guard let file = ScriptPath.file(path, referencedIn: script, of: script) else { return false }
         do throws(LoadError) {
             _ = try context.loader(file)
             return true

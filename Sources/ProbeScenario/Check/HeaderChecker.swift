@@ -15,9 +15,9 @@ struct HeaderChecker {
         let links = LinkChecker(names: names, values: values)
         links.checkHeader()
         NameChecker(names: names, links: links).checkHeader()
-        if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
+        if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.maxParameters).first {
             names.report(
-                .tooManyCases, "the header has more than \(CaseExpansion.mostParameters) `each` declarations",
+                .tooManyCases, "the header has more than \(CaseExpansion.maxParameters) `each` declarations",
                 hint: "use `let` for a single value, or one `each` for several columns of a table", at: parameter.span)
         }
         for item in context.headerOrder {
@@ -138,7 +138,7 @@ struct HeaderChecker {
 
     private func check(_ option: SocketOption, of actor: ActorDeclaration) {
         values.check(option)
-        if option.isOfTCP, names.state.actors[actor.name.value]?.isUnix == true {
+        if option.isTCPOnly, names.state.actors[actor.name.value]?.isUnix == true {
             names.report(.notOnUnix(option.word, actor: actor.name.value), at: actor.span)
         }
     }

@@ -28,14 +28,14 @@ struct NameChecker {
         }
         for actor in scenario.actors {
             guard case .subject(.address(let address)?, _) = actor.kind, let host = address.hostName else { continue }
-            checkTold(host, to: actor, all)
+            checkHostName(host, to: actor, all)
         }
     }
 
     /// Checks a subject that connects to a host name.
     ///
     /// - Parameter all: the `name` statements of the scenario, by their keys.
-    private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
+    private func checkHostName(_ host: Spanned<String>, to actor: ActorDeclaration, _ all: [String: [NameStatement]]) {
         let name = actor.name.value
         if links.side(of: name) == nil, !names.isDoubtful(name) {
             return names.report(

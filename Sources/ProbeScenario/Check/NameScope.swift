@@ -35,7 +35,7 @@ final class NameScope {
     var targets: [String: Target] = [:]
     /// Actors with a step that sets how a future connection is read, and the name in the first such step; an actor is
     /// removed once it has a connection.
-    var readingsToCome: [String: (name: Name, kind: ActorKind)] = [:]
+    var pendingReadings: [String: (name: Name, kind: ActorKind)] = [:]
     /// For each `together` around the step: the names that its lines bind, with the line's number (-1 if several lines
     /// bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
@@ -86,16 +86,16 @@ final class NameScope {
     /// The names of the actors for a message; empty if there are too many to list or compare.
     var actorNames: [String] {
         let accepted = collected.acceptedActors
-        guard context.scenario.actors.count + accepted.count <= Self.mostNamesInMessage else { return [] }
+        guard context.scenario.actors.count + accepted.count <= Self.maxNamesInMessage else { return [] }
         return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
     }
 
     /// The number of names above which no similar name is searched for: each message would take time linear in it.
-    private static let mostNamesInMessage = 1_000
+    private static let maxNamesInMessage = 1_000
 
     /// Returns names for a message, in alphabetical order.
     func listed(_ known: some Collection<String>) -> [String] {
-        known.count <= Self.mostNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
+        known.count <= Self.maxNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
     }
 
     // MARK: Binding
@@ -337,7 +337,7 @@ extension NameScope {
     /// accepted before it. `nil` if one may exist or may arrive unprompted: running subjects and programs connect at
     /// any time, and so may any process that knows the port.
     func missingConnection(to server: String, _ known: ScriptState.Actor) -> Diagnostic.Message? {
-        guard let accepted = known.leastAccepts, !isDoubtful(server) else { return nil }
+        guard let accepted = known.minAccepts, !isDoubtful(server) else { return nil }
         var opened = 0
         var late: [String] = []
         for actor in context.scenario.actors {
@@ -348,7 +348,7 @@ extension NameScope {
                 if name == server, address?.port != nil { return nil }
             case .process:
                 // A program may know the port.
-                if isDoubtful(name) || state.actors[name]?.life != .idle { return nil }
+                if isDoubtful(name) || state.actors[name]?.lifecycle != .idle { return nil }
             case .proxy(let target):
                 // A proxy connects when a client connects to it.
                 if reaches(target, server) { return nil }
@@ -380,7 +380,7 @@ extension NameScope {
 
     /// Returns the largest number of connections that the actor can have opened so far; `nil` if unknown.
     private func openedConnections(of name: String) -> Int? {
-        isDoubtful(name) ? nil : state.actors[name]?.mostConnections
+        isDoubtful(name) ? nil : state.actors[name]?.maxConnections
     }
 }
 

@@ -96,14 +96,14 @@ struct OrderChecker {
             guard known.kind != .connection else { return requireUp(name, known) }
             // In the second pass over a loop's body, a last step may prepare an iteration that never follows.
             guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
-            if names.readingsToCome[name.value] == nil { names.readingsToCome[name.value] = (name, known.kind) }
+            if names.pendingReadings[name.value] == nil { names.pendingReadings[name.value] = (name, known.kind) }
         case .up, .ended, .unknown: requireUp(name, known)
         }
     }
 
     /// Reports reading settings for connections that never existed; called at the end of the timeline.
     func reportReadingsOfNothing() {
-        for (name, kind) in names.readingsToCome.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
+        for (name, kind) in names.pendingReadings.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
             names.report(
                 .notConnected, "`\(name.value)` is not connected here, and no later step connects it",
                 hint: kind == .server
@@ -120,8 +120,8 @@ struct OrderChecker {
             // Later steps of the actor would report the same error.
             change(name) {
                 $0.link = .unknown
-                $0.mostConnections = nil
-                $0.leastAccepts = nil
+                $0.maxConnections = nil
+                $0.minAccepts = nil
             }
         }
         requireNotClosed(name, known, isReceiving: isReceiving)
@@ -148,7 +148,7 @@ struct OrderChecker {
     private func follow(
         accept bound: Name?, _ mode: ServerAction.AcceptMode, _ name: Name, _ known: ScriptState.Actor, _ step: Step
     ) {
-        names.readingsToCome[name.value] = nil
+        names.pendingReadings[name.value] = nil
         let security = tls.security(accepting: mode, name, known, step)
         if known.isListening == false { names.reportOrder(.listenerStopped(name.value), at: name.span) }
         let isSecond = bound == nil && known.link == .up
@@ -156,7 +156,7 @@ struct OrderChecker {
         if let tooEarly { names.reportOrder(tooEarly, at: step.focus) }
         change(name) {
             // Later accepts would report the same error. Further iterations of a loop are not certain to happen.
-            $0.leastAccepts = tooEarly == nil ? $0.leastAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
+            $0.minAccepts = tooEarly == nil ? $0.minAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
             if isSecond { names.reportOrder(.secondAccept(name.value), at: step.focus) }
@@ -194,7 +194,7 @@ struct OrderChecker {
         _ name: Name, _ known: ScriptState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
         _ step: Step
     ) {
-        names.readingsToCome[name.value] = nil
+        names.pendingReadings[name.value] = nil
         let isDeclared = names.targets[name.value] != nil
         if address == nil, !isDeclared, !names.isDoubtful(name.value) {
             names.report(
@@ -218,12 +218,12 @@ struct OrderChecker {
                 $0.halfClosed = nil
                 $0.security = security
                 $0.connections += 1
-                $0.mostConnections = names.place.mayRepeat ? nil : $0.mostConnections.map { $0 + 1 }
+                $0.maxConnections = names.place.mayRepeat ? nil : $0.maxConnections.map { $0 + 1 }
             }
         case .refused, .timesOut:
             change(name) {
                 $0.link = .none
-                $0.mostConnections = nil
+                $0.maxConnections = nil
                 $0.mayHaveMore = true
             }
         }
@@ -234,14 +234,14 @@ struct OrderChecker {
     private func followSubject(_ name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect) {
         switch effect {
         case .observesSubject, .observesSubjectTLS, .subjectAccepts:
-            if known.life == .idle {
+            if known.lifecycle == .idle {
                 names.reportOrder(.notStarted(name.value, kind: .subject), at: name.span)
             }
         default: break
         }
         change(name) {
-            $0.life = .running
-            $0.mostConnections = nil
+            $0.lifecycle = .running
+            $0.maxConnections = nil
             guard case .startsSubject = effect else { return }
             $0.link = .up
             $0.security = $0.tls == nil ? .plain : .tls
@@ -254,7 +254,7 @@ struct OrderChecker {
     /// Requires `reconnect` for expectations about a connection that is made again: without it, a subject is `stopped`,
     /// and never `lost`.
     private func requireReconnect(_ name: Name, _ expectation: SubjectExpectation, _ step: Step) {
-        guard expectation.isOfReconnect else { return }
+        guard expectation.isAboutReconnecting else { return }
         for actor in names.context.scenario.actors where actor.name.value == name.value {
             if case .subject(_, let options) = actor.kind, options.reconnect != nil { return }
         }
@@ -273,7 +273,7 @@ struct OrderChecker {
             return
         }
         var connection = ScriptState.Actor(kind: .subject)
-        connection.life = .running
+        connection.lifecycle = .running
         connection.link = .up
         connection.connections = 1
         connection.parent = name.value
@@ -287,15 +287,15 @@ struct OrderChecker {
     ) {
         switch effect {
         case .startsProcess:
-            if known.life == .running {
+            if known.lifecycle == .running {
                 names.reportOrder(
                     .alreadyRunning, "`\(name.value)` is already running",
                     hint: "add `\(name.value) stop` or `\(name.value) expect exit` before this step", at: step.focus)
             }
-            change(name) { $0.life = .running }
+            change(name) { $0.lifecycle = .running }
         case .endsProcess:
             requireRunning(name, known, step)
-            change(name) { $0.life = .stopped }
+            change(name) { $0.lifecycle = .stopped }
         case .readsOutput: requireStarted(name, known)
         default: requireRunning(name, known, step)
         }
@@ -303,7 +303,7 @@ struct OrderChecker {
 
     private func requireRunning(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         requireStarted(name, known)
-        if known.life == .stopped {
+        if known.lifecycle == .stopped {
             names.reportOrder(
                 .notRunning, "`\(name.value)` is no longer running",
                 hint: "add `\(name.value) start` before this step", at: step.focus)
@@ -311,9 +311,9 @@ struct OrderChecker {
     }
 
     private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
-        guard known.life == .idle else { return }
+        guard known.lifecycle == .idle else { return }
         names.reportOrder(.notStarted(name.value, kind: .process), at: name.span)
-        change(name) { $0.life = .unknown }
+        change(name) { $0.lifecycle = .unknown }
     }
 }
 

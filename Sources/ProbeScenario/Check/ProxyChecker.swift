@@ -8,7 +8,7 @@ struct ProxyChecker {
         switch action {
         case .accept(let bound): follow(accept: bound, name, known, step)
         case .expect(let expectation, _):
-            if expectation.isOfHarness {
+            if expectation.isAboutHarnessState {
                 names.report(
                     .unknownExpectation,
                     "`\(name.value)` is a proxy, which can't observe `expect \(expectation.spelling)`",
@@ -54,7 +54,7 @@ struct ProxyChecker {
 
 extension ConnectionExpectation<Parsed> {
     /// Whether the expectation is about the state of an endpoint of the harness, which a proxy can't observe.
-    fileprivate var isOfHarness: Bool {
+    fileprivate var isAboutHarnessState: Bool {
         switch self {
         case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true
         default: false

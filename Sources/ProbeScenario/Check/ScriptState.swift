@@ -38,7 +38,7 @@ struct ScriptState {
             /// Branches differ, or the handshake was expected to fail.
             case unknown
         }
-        enum Life: Equatable {
+        enum Lifecycle: Equatable {
             case idle, running, stopped, unknown
         }
 
@@ -48,15 +48,15 @@ struct ScriptState {
         /// The declared TLS options; `nil` without `tls`.
         var tls: DeclaredTLS?
         var halfClosed: SourceSpan?
-        var life = Life.idle
+        var lifecycle = Lifecycle.idle
         var isListening: Bool? = true
         /// The smallest number of connections that the actor has had; `mayHaveMore`: it may have had more.
         var connections = 0
         var mayHaveMore = false
         /// The largest number of connections that the actor can have opened; `nil`: unknown.
-        var mostConnections: Int? = 0
+        var maxConnections: Int? = 0
         /// The smallest number of connections that a server has accepted; `nil`: no longer counted.
-        var leastAccepts: Int? = 0
+        var minAccepts: Int? = 0
         /// The server that accepted the connection.
         var parent: String?
         /// Whether the actor's connections use a Unix socket, according to the header.
@@ -69,12 +69,12 @@ struct ScriptState {
             var actor = self
             actor.link = .unknown
             actor.security = .unknown
-            actor.life = .unknown
+            actor.lifecycle = .unknown
             actor.isListening = nil
             actor.halfClosed = nil
             actor.mayHaveMore = true
-            actor.mostConnections = nil
-            actor.leastAccepts = nil
+            actor.maxConnections = nil
+            actor.minAccepts = nil
             return actor
         }
     }
@@ -200,7 +200,7 @@ struct ScriptState {
                 }
                 var joined = Self.join(earlier, actor)
                 // The larger of the two would be wrong, because they add up.
-                joined.mostConnections = nil
+                joined.maxConnections = nil
                 changed[name] = joined
             }
         }
@@ -212,12 +212,12 @@ struct ScriptState {
         if left.link != right.link { result.link = .unknown }
         if left.security != right.security { result.security = .unknown }
         if left.halfClosed != right.halfClosed { result.halfClosed = nil }
-        if left.life != right.life { result.life = .unknown }
+        if left.lifecycle != right.lifecycle { result.lifecycle = .unknown }
         if left.isListening != right.isListening { result.isListening = nil }
         result.connections = min(left.connections, right.connections)
         result.mayHaveMore = left.mayHaveMore || right.mayHaveMore || left.connections != right.connections
-        result.mostConnections = Self.both(left.mostConnections, right.mostConnections, max)
-        result.leastAccepts = Self.both(left.leastAccepts, right.leastAccepts, min)
+        result.maxConnections = Self.both(left.maxConnections, right.maxConnections, max)
+        result.minAccepts = Self.both(left.minAccepts, right.minAccepts, min)
         result.isUncertain = left.isUncertain || right.isUncertain
         return result
     }

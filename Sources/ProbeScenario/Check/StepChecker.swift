@@ -254,8 +254,8 @@ extension StepChecker {
             reportForeign(action, of: name, known.kind, step)
             return
         }
-        if known.isUnix, case .connection(let step) = action, let what = step.neededOfTCP {
-            names.report(.notOnUnix(what, actor: name.value), at: context.sources.verb(behind: name))
+        if known.isUnix, case .connection(let step) = action, let what = step.tcpOnlyFeature {
+            names.report(.notOnUnix(what, actor: name.value), at: context.sources.verb(after: name))
         }
         names.sendsRecords = context.scenario.speaksTLS && (known.security != .plain || known.tls != nil)
         checkValues(of: action, known.kind, step)
@@ -288,7 +288,7 @@ extension StepChecker {
         } else {
             names.report(
                 .verbNotOfKind(entry.word, actor: name.value, kind: kind),
-                at: context.sources.verb(behind: name))
+                at: context.sources.verb(after: name))
         }
     }
 

@@ -55,7 +55,7 @@ extension SourceMap {
     }
 
     /// Returns the place of the verb after an actor.
-    func verb(behind name: Name) -> SourceSpan {
+    func verb(after name: Name) -> SourceSpan {
         guard let bytes = file(of: name.span)?.bytes else { return name.span }
         var start = name.span.end
         while start < bytes.count, bytes[start] == UInt8(ascii: " ") || bytes[start] == UInt8(ascii: "\t") {

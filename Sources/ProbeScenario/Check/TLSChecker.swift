@@ -51,7 +51,7 @@ struct TLSChecker {
     func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ConnectionAction, _ step: Step) {
         if case .tls(let action) = action { follow(name, known, action, step) }
         if case .send(let statement) = action { followSend(name, known, statement, step) }
-        if case .expect(let expectation) = action, expectation.isOfTLS {
+        if case .expect(let expectation) = action, expectation.requiresTLS {
             requireTLS(name, known, "expect \(expectation.spelling)", step)
         }
     }
@@ -129,7 +129,7 @@ struct TLSChecker {
     /// subject's answer.
     func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
         guard case .startsSubjectTLS = effect else {
-            if known.security == .plain, known.life == .running {
+            if known.security == .plain, known.lifecycle == .running {
                 names.reportOrder(
                     .needsTLS("expect secured", actor: name.value, declaration: "subject \(name.value) -> S"),
                     at: step.focus)
@@ -156,7 +156,7 @@ struct TLSChecker {
                 "`\(spelling)` is a message of TLS \(version.rawValue), but `\(name.value)` is declared with `version \(declared.rawValue)`",
                 hint: "declare it with `version \(version.rawValue)`", at: step.focus)
         }
-        if message.isOfServer, known.kind == .client {
+        if message.isServerOnly, known.kind == .client {
             names.reportOrder(
                 .noTLS, "`\(spelling)` is a message of a server, but `\(name.value)` is a client",
                 hint: "let the server that it connects to send it", at: step.focus)

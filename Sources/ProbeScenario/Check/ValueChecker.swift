@@ -565,7 +565,7 @@ extension ValueChecker {
             return
         }
         let isBound =
-            known.kind == .server || known.kind == .proxy || known.link != .none || known.life != .idle
+            known.kind == .server || known.kind == .proxy || known.link != .none || known.lifecycle != .idle
             || known.connections > 0
         if !isBound, !names.place.isOrderUnknown, !names.place.isInHeader, !names.isDoubtful(name.value) {
             names.report(.notConnected(name.value, kind: known.kind), at: name.span)

@@ -35,13 +35,13 @@ struct WebSocketChecker {
             case .connection(.expect(let expectation)) where expectation.webSocketFeature != nil:
                 "expect \(expectation.spelling)"
             case .subject(.expect(.stopped("closed", _))): "expect stopped closed"
-            case .subject(.expect(let expectation)) where expectation.isOfWebSocket: "expect \(expectation.spelling)"
-            case .subject(let action) where action.isOfWebSocket: action.spelling
+            case .subject(.expect(let expectation)) where expectation.isAboutWebSocket: "expect \(expectation.spelling)"
+            case .subject(let action) where action.isAboutWebSocket: action.spelling
             default: nil
             }
-        let isOfSubject = if case .subject = action { true } else { false }
+        let isSubjectAction = if case .subject = action { true } else { false }
         if let what {
-            names.report(.needsWebSocket(what, actor: isOfSubject ? nil : name.value), at: step.focus)
+            names.report(.needsWebSocket(what, actor: isSubjectAction ? nil : name.value), at: step.focus)
         }
     }
 }

@@ -18,7 +18,7 @@ struct WireChecker {
         case .every: break
         }
         for value in statement.values { values.check(value, step) }
-        if case .every = statement.subject { checkSomethingThere(step) }
+        if case .every = statement.subject { checkConnectionExists(step) }
     }
 
     // MARK: Which connection
@@ -138,11 +138,11 @@ struct WireChecker {
     }
 
     /// Checks that there has been a connection: a statement without a name is about every connection so far.
-    private func checkSomethingThere(_ step: Step) {
+    private func checkConnectionExists(_ step: Step) {
         guard !names.place.isOrderUnknown, names.context.doubtful.isEmpty else { return }
         let hasAny = names.state.actors.values.contains { actor in
             switch actor.kind {
-            case .process: actor.life != .idle
+            case .process: actor.lifecycle != .idle
             case .proxy: true
             default: actor.connections > 0 || actor.mayHaveMore
             }

@@ -221,8 +221,8 @@ package struct Evaluator {
 
     // MARK: Files and framing
 
-    package func contents(ofFile path: String, saidAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
-        let file = try file(path, saidAt: span)
+    package func contents(ofFile path: String, referencedAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        let file = try file(path, referencedAt: span)
         do throws(LoadError) {
             return try scope.contents(of: file)
         } catch {
@@ -231,10 +231,10 @@ package struct Evaluator {
     }
 
     /// Returns the file that a script names, without checking whether it exists.
-    package func file(_ path: String, saidAt span: SourceSpan) throws(EvaluationError) -> ScriptFile {
+    package func file(_ path: String, referencedAt span: SourceSpan) throws(EvaluationError) -> ScriptFile {
         let script = sources.files.first?.path ?? ""
-        let said = sources.file(of: span)?.path ?? script
-        guard ScriptPath.staysInside(path), let file = ScriptPath.file(path, saidIn: said, of: script) else {
+        let referrer = sources.file(of: span)?.path ?? script
+        guard ScriptPath.staysInside(path), let file = ScriptPath.file(path, referencedIn: referrer, of: script) else {
             throw EvaluationError(.outsideFolder(path), span: span)
         }
         return file
@@ -282,7 +282,7 @@ extension Evaluator {
         case .file:
             let path = try argument(0, of: arguments, name)
             let text = String(decoding: try bytes(of: path), as: UTF8.self)
-            let contents = try contents(ofFile: text, saidAt: path.span)
+            let contents = try contents(ofFile: text, referencedAt: path.span)
             try checkSize(contents.count, span)
             return .bytes(contents)
         case .random:
@@ -367,7 +367,7 @@ extension Evaluator {
 
 extension Evaluator {
     /// The largest number of pieces in one send.
-    package static let mostPieces = 1 << 20
+    package static let maxPieces = 1 << 20
 
     /// Returns the bytes that a `send` writes, one array for each piece that leaves in a separate segment: cut at `|`,
     /// by `cuts()`, `cut at`, or `in pieces of`. `send line` adds the terminator of the framing to the last piece (or
@@ -458,7 +458,7 @@ extension Evaluator {
             // Draw at least one and at most 64 random places to cut at; equal places count once.
             var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
-            let most = min(whole.count - 1, Self.mostPieces / 4)
+            let most = min(whole.count - 1, Self.maxPieces / 4)
             let wanted = 1 + generator.below(min(most, 64))
             var places: Set<Int> = []
             for _ in 0..<wanted { places.insert(1 + generator.below(whole.count - 1)) }
@@ -466,8 +466,8 @@ extension Evaluator {
         case .inPieces(let size):
             let step = try integer(of: size)
             guard step > 0 else { throw EvaluationError(.negativeCount(step), span: size.span) }
-            guard whole.count / step < Self.mostPieces else {
-                throw EvaluationError(.tooManyPieces(limit: Self.mostPieces), span: size.span)
+            guard whole.count / step < Self.maxPieces else {
+                throw EvaluationError(.tooManyPieces(limit: Self.maxPieces), span: size.span)
             }
             offsets = Array(stride(from: step, to: max(step, whole.count), by: step))
         }

@@ -1,6 +1,6 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
     /// The diagnostics about steps: their order and values, links, hosts, crowds, and the file as a whole.
-    static let ofSteps: Self = [
+    static let stepDiagnostics: Self = [
         .unreachableStep: DiagnosticExplanation(
             meaning: "This step can never run. A connection can do nothing after its own `close` or `reset`, and it "
                 + "can't send after `half-close`. Whatever the step is meant to test would never be tested.",

@@ -1,6 +1,6 @@
 extension Dictionary<DiagnosticID, DiagnosticExplanation> {
     /// The diagnostics about words: characters, words and names.
-    static let ofWords: Self = [
+    static let wordDiagnostics: Self = [
         .notUTF8: DiagnosticExplanation(
             meaning:
                 "A script must be valid UTF-8, including inside strings. Use escapes such as `\\xe9` for arbitrary "

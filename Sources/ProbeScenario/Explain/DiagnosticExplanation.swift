@@ -20,7 +20,9 @@ package struct DiagnosticExplanation: Sendable {
         """
 
     /// The explanation of each kind.
-    package static let table: [DiagnosticID: DiagnosticExplanation] = .ofWords.merging(.ofSteps) { first, _ in first }
+    package static let table: [DiagnosticID: DiagnosticExplanation] = .wordDiagnostics.merging(.stepDiagnostics) {
+        first, _ in first
+    }
 
     package static func of(_ id: DiagnosticID) -> DiagnosticExplanation {
         table[id] ?? DiagnosticExplanation(meaning: id.rawValue)

@@ -270,7 +270,7 @@ enum ForeignWords {
             return "use `==` to compare values: `check x == \"value\"`"
         case ("an expectation", "=="), ("an expectation", "="):
             return "put the value directly after `expect`: `expect \"text\"`"
-        case ("the end of the line", _): return behindStatement(word)
+        case ("the end of the line", _): return afterStatement(word)
         case (_, "=>") where what.hasPrefix("a verb after"), (_, "-") where what.hasPrefix("a verb after"),
             (_, "→") where what.hasPrefix("a verb after"):
             return direction
@@ -286,7 +286,7 @@ enum ForeignWords {
     }
 
     /// Returns what to write instead of a word after a complete statement.
-    private static func behindStatement(_ word: String) -> String? {
+    private static func afterStatement(_ word: String) -> String? {
         switch word {
         case "and", "then", "&&", "&": return "write one step per line; use `together { … }` to run steps concurrently"
         case "or", "||": return "use `either { C expect \"a\" } or { C expect \"b\" }` to accept one of several values"

@@ -10,7 +10,7 @@ package struct LanguageWord: Sendable {
         case clause = "a clause"
         case socketOption = "a socket option"
         case subjectOption = "an option of a subject"
-        case optionOfTLS = "an option of TLS"
+        case tlsOption = "an option of TLS"
         case selection = "a selection of packets"
         case property = "a property"
         case framing = "a framing"
@@ -178,30 +178,30 @@ extension LanguageWord {
             example: "client C -> S with keepalive 5s"),
         LanguageWord("tls", category: .clause, "The connection begins with a TLS handshake.", example: "server S tls"),
         LanguageWord(
-            "cert", category: .optionOfTLS,
+            "cert", category: .tlsOption,
             "The certificate to present: a PEM file, `run` for one that the run's authority issues to a client, or for "
                 + "a server a flaw (`expired`, `not-yet-valid`, `self-signed`, `unknown-ca`, `for \"other.test\"`).",
             example: "server S tls cert expired"),
         LanguageWord(
-            "key", category: .optionOfTLS, "The PEM file with the private key of `cert`.",
+            "key", category: .tlsOption, "The PEM file with the private key of `cert`.",
             example: "server S tls cert \"a.pem\" key \"a.key\""),
         LanguageWord(
-            "ca", category: .optionOfTLS,
+            "ca", category: .tlsOption,
             "The authority against which the peer's certificate is verified: `run`, or a PEM file.",
             example: "client C -> S tls ca run"),
         LanguageWord(
-            "client-cert", "asked", "required", category: .optionOfTLS,
+            "client-cert", "asked", "required", category: .tlsOption,
             "Whether a server asks for a client certificate, and whether it refuses clients without one.",
             example: "server S tls client-cert required"),
         LanguageWord(
-            "version", category: .optionOfTLS, "The only version of TLS that is allowed: 1.2 or 1.3.",
+            "version", category: .tlsOption, "The only version of TLS that is allowed: 1.2 or 1.3.",
             example: "server S tls version 1.3"),
         LanguageWord(
-            "alpn", category: .optionOfTLS,
+            "alpn", category: .tlsOption,
             "The application protocols that a client offers, or from which a server chooses.",
             example: "server S tls alpn \"imap\" \"smtp\""),
         LanguageWord(
-            "tickets", category: .optionOfTLS,
+            "tickets", category: .tlsOption,
             "The number of tickets that a server sends for resumption; 0 prevents resumption.",
             example: "server S tls tickets 0"),
         LanguageWord(

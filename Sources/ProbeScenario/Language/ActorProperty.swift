@@ -48,24 +48,24 @@ package struct ActorProperty: Sendable {
     /// Returns the properties of an actor of this kind, for messages and editors.
     package static func choices(of kind: ActorKind) -> [String] {
         switch kind {
-        case .process: ["port", "address", "port.2", "… up to port.\(mostPorts)"]
+        case .process: ["port", "address", "port.2", "… up to port.\(maxPorts)"]
         // A server's name refers to the connection that it has accepted.
-        case .server: ["port", "address", "path", "peer.port", "peer.address"] + ofTLS
-        case .client, .connection: ["port", "address", "peer.port", "peer.address"] + ofTLS
+        case .server: ["port", "address", "path", "peer.port", "peer.address"] + tlsProperties
+        case .client, .connection: ["port", "address", "peer.port", "peer.address"] + tlsProperties
         case .subject: ["port", "address", "path"]
         case .proxy, .crowd, .link: ["port", "address"]
         }
     }
 
-    private static let ofTLS = ["tls.version", "tls.cipher", "tls.alpn", "tls.sni", "tls.resumed"]
+    private static let tlsProperties = ["tls.version", "tls.cipher", "tls.alpn", "tls.sni", "tls.resumed"]
 
-    static let mostPorts = 64
+    static let maxPorts = 64
 
     /// Returns the index of the port that `property` names: 1 for `port`, 2 for `port.2`; `nil` if it names no port.
     static func portNumber(_ property: String) -> Int? {
         if property == "port" { return 1 }
         guard property.utf8.starts(with: "port.".utf8), let number = Int(property.dropFirst(5)),
-            (1...mostPorts).contains(number)
+            (1...maxPorts).contains(number)
         else { return nil }
         return number
     }

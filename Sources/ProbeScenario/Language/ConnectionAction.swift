@@ -22,13 +22,13 @@ package enum ConnectionAction: LanguageElement {
 extension ConnectionAction {
     /// The TCP feature that the action needs, as it is written in a script; `nil` if the action also works on a Unix
     /// socket.
-    package var neededOfTCP: String? {
+    package var tcpOnlyFeature: String? {
         switch self {
         case .reset: "reset"
         case .vanish: "vanish"
         case .send(let statement) where statement.mode == .urgent: "send urgent"
         case .send(let statement) where statement.carriesFIN: "send … with fin"
-        case .set(let option) where option.isOfTCP: option.word
+        case .set(let option) where option.isTCPOnly: option.word
         default: nil
         }
     }
@@ -202,7 +202,7 @@ extension ConnectionAction {
         case .send(let statement): statement.carriesFIN ? .endsSending : .sends
         case .tls(let action): action.effect
         case .expect(let expectation):
-            expectation.isOfTLS
+            expectation.requiresTLS
                 ? .observesTLS(ends: expectation.isEnd) : expectation.isEnd ? .peerEnds : .usesConnection
         case .close, .reset, .vanish: .ends(verb: spelling)
         case .halfClose: .endsSending

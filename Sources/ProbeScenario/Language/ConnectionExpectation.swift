@@ -298,7 +298,7 @@ extension ConnectionExpectation {
     }
 
     /// Whether the expectation has no meaning on a connection without TLS.
-    package var isOfTLS: Bool {
+    package var requiresTLS: Bool {
         switch self {
         case .notify, .truncated, .alert: true
         case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
@@ -309,7 +309,7 @@ extension ConnectionExpectation {
     }
 
     /// Whether the expectation is the end of the connection, or what TLS sends before it.
-    package var isAboutEnd: Bool { isEnd || isOfTLS }
+    package var isAboutEnd: Bool { isEnd || requiresTLS }
 
     /// Whether received bytes or the end of the connection decide the expectation.
     package var isInput: Bool {
@@ -352,7 +352,7 @@ extension ConnectionExpectation<Parsed>: LanguageElement {
     static var valueEntries: [LanguageEntry] { ConnectionExpectationPhrases.values }
     static var entries: [String: LanguageEntry] { ConnectionExpectationPhrases.entries }
     /// The entries that have no meaning on a connection without TLS.
-    static var entriesOfTLS: [LanguageEntry] {
+    static var tlsEntries: [LanguageEntry] {
         ["notify", "truncated", "alert"].compactMap { entries[$0] }
     }
 

@@ -18,7 +18,7 @@ package enum EditorWords {
 
     package static let lists: [(name: String, words: [String])] = [
         ("actors", actors), ("header", header), ("steps", steps), ("verbs", verbs), ("first-verbs", firstWords(verbs)),
-        ("further-verbs", furtherWords(verbs)), ("members", members), ("functions", functions),
+        ("further-verbs", additionalWords(verbs)), ("members", members), ("functions", functions),
         ("constants", constants), ("clauses", clauses),
     ]
 
@@ -45,9 +45,9 @@ package enum EditorWords {
     /// The words of expectations and of wire statements, and those that follow a verb.
     private static let clauses = Set(
         (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
-            + behindVerbs
+            + wordsAfterVerbs
     ).sorted()
-    private static let behindVerbs = [
+    private static let wordsAfterVerbs = [
         "within", "after", "every", "as", "at", "cut", "in", "pieces", "of", "random", "seed", "optional", "on", "off",
         "backlog", "with", "listens", "receive-buffer", "send-buffer", "nodelay", "keepalive", "connect-timeout",
         "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local", "path", "protobuf",
@@ -69,7 +69,7 @@ package enum EditorWords {
         Set(spellings.map { String($0.prefix { $0 != " " }) }).sorted()
     }
 
-    private static func furtherWords(_ spellings: [String]) -> [String] {
+    private static func additionalWords(_ spellings: [String]) -> [String] {
         Set(spellings.flatMap { $0.split(separator: " ").dropFirst().map(String.init) }).sorted()
     }
 }

@@ -29,7 +29,7 @@ package struct LanguageEntry: Sendable {
     /// Whether a failure points at the operand after the words instead of at the words.
     var pointsAtOperand = false
     /// Whether the construct is available only at the server's end of a connection.
-    var isOfServer = false
+    var isServerOnly = false
     /// Whether `if needed` may follow: the construct sets up something that must take effect before the case ends.
     package var canBeUnneeded = false
 
@@ -65,9 +65,9 @@ package struct LanguageEntry: Sendable {
             timing: timing, needs: capability)
     }
 
-    func ofServer() -> LanguageEntry {
+    func serverOnly() -> LanguageEntry {
         var entry = self
-        entry.isOfServer = true
+        entry.isServerOnly = true
         return entry
     }
 

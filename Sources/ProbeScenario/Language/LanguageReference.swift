@@ -82,13 +82,13 @@ package enum LanguageReference {
             entries(.step) { !(withoutActor + ["wire", "link", "name"]).contains($0.spelling) }
         case "sending": entries(.verb, .connection, isSending) + entries(.expectation, .connection, isSending)
         case "receiving":
-            entries(.expectation, .connection) { !isSending($0) && !isOfTLS($0) }
+            entries(.expectation, .connection) { !isSending($0) && !requiresTLS($0) }
                 + entries(.verb, .connection) { $0.spelling == "ignore rest" }
         case "ending":
             entries(.verb, .connection) {
-                !isSending($0) && !isOfTLS($0) && !["ignore rest", "expect"].contains($0.spelling)
+                !isSending($0) && !requiresTLS($0) && !["ignore rest", "expect"].contains($0.spelling)
             }
-        case "tls": entries(.verb, .connection, isOfTLS) + entries(.expectation, .connection, isOfTLS)
+        case "tls": entries(.verb, .connection, requiresTLS) + entries(.expectation, .connection, requiresTLS)
         case "connecting": entries(.verb, .client)
         case "servers": entries(.verb, .server) + entries(.expectation, .server)
         case "operations": entries(.verb, .subject)
@@ -111,10 +111,10 @@ package enum LanguageReference {
         ["send", "start sending", "sent", "stalled for", "send failed"].contains(entry.spelling)
     }
 
-    private static func isOfTLS(_ entry: LanguageEntry) -> Bool { ofTLS.contains(entry.spelling) }
+    private static func requiresTLS(_ entry: LanguageEntry) -> Bool { tlsSpellings.contains(entry.spelling) }
 
-    private static let ofTLS = Set(
-        TLSAction.phrases.map(\.entry.spelling) + ConnectionExpectation<Parsed>.entriesOfTLS.map(\.spelling))
+    private static let tlsSpellings = Set(
+        TLSAction.phrases.map(\.entry.spelling) + ConnectionExpectation<Parsed>.tlsEntries.map(\.spelling))
 
     private static func entries(
         _ category: ListedEntry.Category, _ kind: ActorKind? = nil, _ isWanted: (LanguageEntry) -> Bool = { _ in true }

@@ -215,7 +215,8 @@ package struct ListedEntry: Sendable {
     package func line(_ text: String) -> String {
         switch category {
         case .header, .step, .function: text
-        case .verb, .expectation: text.hasPrefix("…") ? text : "\(entry.isOfServer ? "S" : kind?.sample ?? "S") \(text)"
+        case .verb, .expectation:
+            text.hasPrefix("…") ? text : "\(entry.isServerOnly ? "S" : kind?.sample ?? "S") \(text)"
         case .wire: isDirected ? "wire S -> C \(text)" : text
         case .link: "link S -> C \(text)"
         case .member: entry.spelling == "connect" ? "W start { \(text) }" : "W start { connect; \(text) }"
@@ -249,7 +250,7 @@ extension LanguageTable {
                 ListedEntry(category: .expectation, kind: kind, entry: $0)
             }
         }
-        + WirePhrases.ofHalfConnections.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
+        + WirePhrases.halfConnectionPhrases.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
         + WirePhrases.all.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
         + LinkPhrases.all.map { ListedEntry(category: .link, entry: $0.entry) }
         + CrowdStatement.phrases.map { ListedEntry(category: .member, entry: $0.entry) }

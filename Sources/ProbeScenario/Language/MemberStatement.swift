@@ -86,17 +86,17 @@ extension CrowdStatement {
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 
     /// The largest N of `expect N bytes`.
-    package static let mostExpected = 64 << 20
+    package static let maxExpectedBytes = 64 << 20
     /// The largest N of `read N every D`.
-    package static let mostRead = 1 << 30
+    package static let maxReadBytes = 1 << 30
 
     var values: [ValueCheck] {
         switch kind {
         case .send(let statement, _): [.send(statement, .connection)]
         case .expect(.line(let pattern)): [.pattern(pattern, allowsEmpty: true)]
-        case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Self.mostExpected)]
+        case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Self.maxExpectedBytes)]
         case .expect(.until(let delimiter)): [.delimiter(delimiter)]
-        case .read(let count, _): [.integer(count, "the number of bytes", 1...Self.mostRead)]
+        case .read(let count, _): [.integer(count, "the number of bytes", 1...Self.maxReadBytes)]
         case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .acceptRest, .repeats: []
         }
     }

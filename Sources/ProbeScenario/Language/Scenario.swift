@@ -101,14 +101,14 @@ package struct Scenario: Sendable {
         for actor in actors {
             switch actor.kind {
             case .subject(.address(let address)?, _) where address.hostName != nil: continue
-            case .client(.address(let address)?, _) where address.isOfThisRun: continue
-            case .subject(.address(let address)?, _) where address.isOfThisRun: continue
-            case .proxy(.address(let address)) where address.isOfThisRun: continue
+            case .client(.address(let address)?, _) where address.isWithinRun: continue
+            case .subject(.address(let address)?, _) where address.isWithinRun: continue
+            case .proxy(.address(let address)) where address.isWithinRun: continue
             case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
             case .client(nil, _): return actor.span
             case .proxy(.address(let address)): return address.span
             case .crowd(let crowd):
-                if case .clients(.address(let address)) = crowd.role, !address.isOfThisRun {
+                if case .clients(.address(let address)) = crowd.role, !address.isWithinRun {
                     return address.span
                 }
             case .server, .client, .subject, .process, .proxy: continue
@@ -214,7 +214,7 @@ package enum Target: Sendable {
 package struct AddressExpression: Sendable {
     package enum UnixSocket: Sendable {
         /// `on unix`: a path in a folder of the case.
-        case ofTheCase
+        case inCaseFolder
         /// Relative to the script's folder, or absolute.
         case path(Expression)
     }
@@ -298,7 +298,7 @@ package enum SocketOption: Sendable {
     }
 
     /// Whether only TCP sockets have the option.
-    package var isOfTCP: Bool {
+    package var isTCPOnly: Bool {
         switch self {
         case .receiveBuffer, .sendBuffer: false
         case .noDelay, .keepAlive, .keepAliveEvery: true

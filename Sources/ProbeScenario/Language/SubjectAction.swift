@@ -175,7 +175,7 @@ extension SubjectAction {
     }
 
     /// Whether the action is about WebSocket frames.
-    var isOfWebSocket: Bool {
+    var isAboutWebSocket: Bool {
         switch self {
         case .sendBinary, .ping, .closeFrame: true
         default: false

@@ -252,7 +252,7 @@ extension SubjectExpectation {
     }
 
     /// Whether the expectation is about WebSocket frames.
-    var isOfWebSocket: Bool {
+    var isAboutWebSocket: Bool {
         switch self {
         case .ping, .pong, .messageOfKind, .stopped("closed", _): true
         default: false
@@ -260,7 +260,7 @@ extension SubjectExpectation {
     }
 
     /// Whether the expectation is about reconnecting.
-    var isOfReconnect: Bool {
+    var isAboutReconnecting: Bool {
         switch self {
         case .lost, .attemptFailed: true
         default: false

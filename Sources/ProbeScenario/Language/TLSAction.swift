@@ -28,7 +28,7 @@ package enum TLSMessage: Sendable {
     }
 
     /// Whether only a server sends the message.
-    package var isOfServer: Bool {
+    package var isServerOnly: Bool {
         switch self {
         case .keyUpdate: false
         case .ticket, .helloRequest: true
@@ -129,14 +129,14 @@ extension TLSAction {
                 "send ticket", "TLS 1.3 servers only: sends a ticket for resuming the session in a later connection",
                 example: "send ticket"
             )
-            .ofServer(),
+            .serverOnly(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendMessage(.ticket) },
         Phrase(
             LanguageEntry(
                 "send hello-request", "TLS 1.2 servers only: requests a new handshake", example: "send hello-request"
             )
-            .ofServer(),
+            .serverOnly(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendMessage(.helloRequest) },
         phrase(.corruptNextRecord, "flips one bit in the ciphertext of the next record that is sent"),

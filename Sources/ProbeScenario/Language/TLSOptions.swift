@@ -12,7 +12,7 @@ package struct TLSOptions: Sendable {
         /// contains the key.
         case file(Expression, key: Expression?)
         /// `cert run`: a client's certificate, issued by the run's authority.
-        case ofTheRun
+        case issuedByRun
     }
 
     /// The flaw of a generated certificate.
@@ -66,7 +66,7 @@ package struct TLSOptions: Sendable {
         case .file(let file, let key):
             values.append(.nonEmptyBytes(file.contents))
             if let key { values.append(.nonEmptyBytes(key.contents)) }
-        case .flawed, .ofTheRun, nil: break
+        case .flawed, .issuedByRun, nil: break
         }
         if case .file(let file) = trust { values.append(.nonEmptyBytes(file.contents)) }
         if let name { values.append(.name(name, "the name of a server", 1...253)) }

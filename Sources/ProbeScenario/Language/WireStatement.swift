@@ -57,7 +57,7 @@ extension WireStatement {
 /// The phrases of statements about the wire.
 enum WirePhrases {
     /// The phrases that follow `S -> T`.
-    static let ofHalfConnections: [Phrase<WireParser, HalfConnectionStatement<Parsed>>] = [
+    static let halfConnectionPhrases: [Phrase<WireParser, HalfConnectionStatement<Parsed>>] = [
         Phrase(
             LanguageEntry(
                 "bytes", ["bytes V"],
@@ -240,10 +240,10 @@ enum WirePhrases {
                     timing: .wire)
             ) { .packets($0, $1) }
         ]
-    static let halfConnectionIndex = PhraseIndex(ofHalfConnections)
+    static let halfConnectionIndex = PhraseIndex(halfConnectionPhrases)
     static let index = PhraseIndex(all)
     /// The choices that messages list.
-    static let halfConnectionChoices = ofHalfConnections.compactMap(\.entry.choice)
+    static let halfConnectionChoices = halfConnectionPhrases.compactMap(\.entry.choice)
     static let choices = all.filter(\.isListed).compactMap(\.entry.choice)
 
     private static func noRetransmission(_ words: String) -> Phrase<WireParser, WireStatement<Parsed>> {

@@ -395,7 +395,7 @@ extension Lexer {
         if let scalar = text.unicodeScalars.first, let found = TypographicCharacter(scalar) {
             position += text.utf8.count
             report(found.message, start, position)
-            switch found.meant {
+            switch found.replacement {
             case .space: isSpaced = true
             case .sign(let sign):
                 let signs = Array(sign.utf8)
@@ -434,7 +434,7 @@ extension Lexer {
 
 /// A typographic character that resembles one of the language, or is invisible.
 package struct TypographicCharacter: Sendable {
-    package enum Meant: Sendable {
+    package enum Replacement: Sendable {
         case space
         /// The symbol that the language uses instead.
         case sign(String)
@@ -444,7 +444,7 @@ package struct TypographicCharacter: Sendable {
     }
 
     let name: String
-    let meant: Meant
+    let replacement: Replacement
     /// Whether the character is invisible and does not separate words.
     var isInvisible = false
 
@@ -481,9 +481,9 @@ package struct TypographicCharacter: Sendable {
         }
     }
 
-    private init(_ name: String, _ meant: Meant) {
+    private init(_ name: String, _ replacement: Replacement) {
         self.name = name
-        self.meant = meant
+        self.replacement = replacement
     }
 
     private static func hex(_ value: UInt32) -> String {
@@ -492,7 +492,7 @@ package struct TypographicCharacter: Sendable {
     }
 
     var message: Diagnostic.Message {
-        switch meant {
+        switch replacement {
         case .space where isInvisible:
             .init(
                 .unexpectedCharacter, "the script contains \(name)", hint: "remove it, or retype the line")

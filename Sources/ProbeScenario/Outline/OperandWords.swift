@@ -7,7 +7,7 @@ package enum OperandWords {
     /// - Parameters:
     ///   - words: the words of the statement so far, in order.
     ///   - kind: the kind of the actor that acts or is declared; `nil` if there is none.
-    package static func behind(_ words: [String], of kind: ActorKind?) -> [String] {
+    package static func after(_ words: [String], of kind: ActorKind?) -> [String] {
         guard let last = words.last else { return [] }
         switch last {
         case "framing": return Framing.allCases.map(\.rawValue)
@@ -31,7 +31,7 @@ package enum OperandWords {
         case "strip": return StrippedOption.allCases.map(\.rawValue)
         case _ where beforePackets.contains(last) && words.first == "link":
             return PacketKind.allCases.map(\.rawValue)
-        default: return words.contains("tls") && words.first != "require" ? ofTLS(behind: last, kind) : []
+        default: return words.contains("tls") && words.first != "require" ? tlsWords(after: last, kind) : []
         }
     }
 
@@ -44,7 +44,7 @@ package enum OperandWords {
         return Set(forms.flatMap { form in zip(form, form.dropFirst()).filter { kinds.contains($1) }.map(\.0) })
     }()
 
-    private static func ofTLS(behind word: String, _ kind: ActorKind?) -> [String] {
+    private static func tlsWords(after word: String, _ kind: ActorKind?) -> [String] {
         switch word {
         case "cert": kind == .client ? ["run"] : TLSOptions.Flaw.allCases.map(\.rawValue) + ["for"]
         case "ca": ["run"]

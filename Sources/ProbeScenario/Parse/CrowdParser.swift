@@ -63,8 +63,8 @@ struct CrowdParser: GrammarPart {
             cursor.nesting -= 1
             cursor.blockDepth -= 1
         }
-        guard cursor.nesting <= TokenCursor.deepestNesting else {
-            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(open))
+        guard cursor.nesting <= TokenCursor.maxNestingDepth else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.maxNestingDepth), at: cursor.span(open))
         }
         cursor.advance()
         var statements: [CrowdStatement] = []

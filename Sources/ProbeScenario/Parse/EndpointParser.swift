@@ -84,7 +84,7 @@ struct EndpointParser: GrammarPart {
         guard next.kind == .string || next.kind == .rawString else {
             if needsPath { return nil }
             cursor.advance()
-            return AddressExpression(unix: .ofTheCase, span: cursor.span(from: first))
+            return AddressExpression(unix: .inCaseFolder, span: cursor.span(from: first))
         }
         cursor.advance()
         let path = try values.parseExpression("a path", "unix \"/run/app.sock\"")

@@ -59,7 +59,7 @@ package enum ScriptPath {
     ///   - file: the path of the naming file: the script's path, or ``ScriptFile/shown`` of an include.
     ///   - script: the script's path.
     /// - Returns: the file; `nil` if it is outside of the script's folder.
-    package static func file(_ path: String, saidIn file: String, of script: String) -> ScriptFile? {
+    package static func file(_ path: String, referencedIn file: String, of script: String) -> ScriptFile? {
         guard path.utf8.first != UInt8(ascii: "/") else { return nil }
         let root = folder(of: script)
         // The folder of an include is the script's folder, or a descendant of it.

@@ -182,7 +182,7 @@ struct HeaderParser: GrammarPart {
         if path.value.isEmpty { throw cursor.expected("a path", example) }
         guard
             let named = ScriptPath.file(
-                path.value, saidIn: context.sources.files[cursor.file].path, of: context.sources.files[0].path)
+                path.value, referencedIn: context.sources.files[cursor.file].path, of: context.sources.files[0].path)
         else {
             cursor.report(.outsideFolder(path.value), at: path.span)
             return

@@ -107,14 +107,14 @@ struct NameParser: GrammarPart {
         var times = NameTimes()
         guard cursor.take(word: "with") else { return times }
         let choices = ["a", "aaaa", "ttl"]
-        var said: Set<String> = []
+        var seen: Set<String> = []
         repeat {
             let clause = try cursor.parseName("a clause of `name` (a after, aaaa after, ttl)", "with aaaa after 300ms")
             guard choices.contains(clause.value) else {
                 throw cursor.fail(
                     .unknownWord(clause.value, what: "a clause of `name`", choices: choices), at: clause.span)
             }
-            if !said.insert(clause.value).inserted {
+            if !seen.insert(clause.value).inserted {
                 throw cursor.fail(.clauseTwice(clause.value), at: clause.span)
             }
             if clause.value == "ttl" {

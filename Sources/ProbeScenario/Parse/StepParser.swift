@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Parses the steps of the timeline, and blocks of them. Blocks nest at most ``TokenCursor/deepestNesting`` deep.
+/// Parses the steps of the timeline, and blocks of them. Blocks nest at most ``TokenCursor/maxNestingDepth`` deep.
 struct StepParser: GrammarPart {
     let cursor: TokenCursor
 
@@ -19,8 +19,8 @@ struct StepParser: GrammarPart {
             cursor.nesting -= 1
             cursor.blockDepth -= 1
         }
-        guard cursor.nesting <= TokenCursor.deepestNesting else {
-            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(open))
+        guard cursor.nesting <= TokenCursor.maxNestingDepth else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.maxNestingDepth), at: cursor.span(open))
         }
         cursor.advance()
         var steps: [Step] = []
@@ -209,7 +209,7 @@ struct StepParser: GrammarPart {
             case .rightBrace:
                 if cursor.blockDepth > 0 { return }
                 cursor.advance()
-            case .leftBrace where cursor.nesting < TokenCursor.deepestNesting:
+            case .leftBrace where cursor.nesting < TokenCursor.maxNestingDepth:
                 // The block's own errors are reported, too.
                 do { _ = try parseBlock() } catch {}
             default:

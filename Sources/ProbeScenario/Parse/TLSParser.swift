@@ -36,7 +36,7 @@ struct TLSParser: GrammarPart {
     ) throws(Abandoned) -> TLSOptions {
         var options = TLSOptions(span: cursor.span(first))
         let own = role.map(Self.options) ?? Self.options(of: kind)
-        var said: Set<String> = []
+        var seen: Set<String> = []
         var key: (value: Expression, place: SourceSpan)?
         while cursor.kind == .word, Self.all.contains(cursor.word) {
             let (word, place) = (cursor.word, cursor.place)
@@ -45,7 +45,7 @@ struct TLSParser: GrammarPart {
                 throw cursor.fail(
                     .unknownWord(word, what: "a `tls` option of a \(owner)", choices: own), at: place)
             }
-            if !said.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
+            if !seen.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
             cursor.advance()
             switch word {
             case "cert": options.certificate = try parseCertificate(of: kind)
@@ -84,7 +84,7 @@ struct TLSParser: GrammarPart {
             guard cursor.take(word: "run") else {
                 throw cursor.expected("`run` or a file", "cert run, or cert \"a.pem\" key \"a.key\"")
             }
-            return .ofTheRun
+            return .issuedByRun
         }
         if cursor.take(word: "for") {
             return .named(try values.parseExpression("a name", "cert for \"other.test\""))

@@ -5,7 +5,7 @@ import ProbeBase
 /// It is a class because all parts that parse a file share one cursor: no part can continue from an outdated position.
 final class TokenCursor {
     /// The deepest nesting of blocks and parentheses, which bounds the recursion of the parser.
-    static let deepestNesting = 48
+    static let maxNestingDepth = 48
 
     let file: Int
     let bytes: [UInt8]

@@ -11,7 +11,7 @@ struct ValueParser: GrammarPart {
     let cursor: TokenCursor
 
     /// The largest depth of a tree. Deeper trees are rejected, so no walk over one can exhaust the stack.
-    static let deepestExpression = 200
+    static let maxExpressionDepth = 200
 
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
 
@@ -49,7 +49,7 @@ struct ValueParser: GrammarPart {
     ) throws(Abandoned) -> ParsedExpression {
         let span = left.value.span.joined(with: right.value.span)
         let depth = max(left.depth, right.depth) + 1
-        guard depth <= Self.deepestExpression else { throw cursor.fail(.expressionTooDeep, at: span) }
+        guard depth <= Self.maxExpressionDepth else { throw cursor.fail(.expressionTooDeep, at: span) }
         return ParsedExpression(value: Expression(make(left.value, right.value), span: span), depth: depth)
     }
 
@@ -75,8 +75,8 @@ struct ValueParser: GrammarPart {
         case .leftParenthesis:
             cursor.nesting += 1
             defer { cursor.nesting -= 1 }
-            guard cursor.nesting <= TokenCursor.deepestNesting else {
-                throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+            guard cursor.nesting <= TokenCursor.maxNestingDepth else {
+                throw cursor.fail(.nestingTooDeep(TokenCursor.maxNestingDepth), at: cursor.span(first))
             }
             cursor.advance()
             let inner = try parseSum("a value", nil)
@@ -118,8 +118,8 @@ struct ValueParser: GrammarPart {
         if name.value == "hex" { return try parseHex(first) }
         cursor.nesting += 1
         defer { cursor.nesting -= 1 }
-        guard cursor.nesting <= TokenCursor.deepestNesting else {
-            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+        guard cursor.nesting <= TokenCursor.maxNestingDepth else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.maxNestingDepth), at: cursor.span(first))
         }
         cursor.advance()
         if name.value == "pb" {
@@ -142,7 +142,7 @@ struct ValueParser: GrammarPart {
             } while cursor.take(.comma)
             try cursor.expect(.rightParenthesis, "`,` or `)`")
         }
-        guard depth < Self.deepestExpression else {
+        guard depth < Self.maxExpressionDepth else {
             throw cursor.fail(.expressionTooDeep, at: cursor.span(from: first))
         }
         guard Function(rawValue: name.value) != nil else {
@@ -207,8 +207,8 @@ struct ValueParser: GrammarPart {
         }
         cursor.nesting += 1
         defer { cursor.nesting -= 1 }
-        guard cursor.nesting <= TokenCursor.deepestNesting else {
-            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+        guard cursor.nesting <= TokenCursor.maxNestingDepth else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.maxNestingDepth), at: cursor.span(first))
         }
         return try parsed(from: first) { parseValue throws(Abandoned) in
             .webSocket(try WebSocketParser(cursor: cursor).parse(from: first, parseValue))
@@ -226,7 +226,7 @@ struct ValueParser: GrammarPart {
             depth = max(depth, argument.depth)
             return argument.value
         }
-        guard depth < Self.deepestExpression else {
+        guard depth < Self.maxExpressionDepth else {
             throw cursor.fail(.expressionTooDeep, at: cursor.span(from: first))
         }
         return ParsedExpression(value: Expression(kind, span: cursor.span(from: first)), depth: depth + 1)

@@ -23,11 +23,11 @@ struct WebSocketParser: GrammarPart {
         guard cursor.kind == .leftParenthesis else { throw cursor.expected("`(`", example) }
         cursor.advance()
         var value = WebSocketExpression(kind: kind, arguments: [])
-        var said: Set<String> = []
+        var seen: Set<String> = []
         if !cursor.take(.rightParenthesis) {
             repeat {
                 if cursor.kind == .word, cursor.token(ahead: 1).kind == .colon {
-                    try parseOption(into: &value, &said, parseValue)
+                    try parseOption(into: &value, &seen, parseValue)
                 } else {
                     value.arguments.append(try parseValue("an argument", example))
                 }
@@ -43,7 +43,7 @@ struct WebSocketParser: GrammarPart {
     }
 
     private func parseOption(
-        into value: inout WebSocketExpression, _ said: inout Set<String>,
+        into value: inout WebSocketExpression, _ seen: inout Set<String>,
         _ parseValue: (String, String?) throws(Abandoned) -> Expression
     ) throws(Abandoned) {
         let (word, place) = (cursor.word, cursor.place)
@@ -53,7 +53,7 @@ struct WebSocketParser: GrammarPart {
                     word, what: "an option of \(value.kind.name)", choices: value.kind == .accept ? [] : Self.options),
                 at: place)
         }
-        if !said.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
+        if !seen.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }
         cursor.advance()
         cursor.advance()
         switch word {

@@ -4,9 +4,9 @@
 /// large value is not kept, and is not even computed if its length is enough: the run computes it where it is needed.
 struct CaseExpansion {
     /// The largest number of cases; more are likely a mistake, because the values of several `each` multiply.
-    static let mostCases = 100_000
+    static let maxCases = 100_000
     /// The largest number of parameters; each is a level of the expansion.
-    static let mostParameters = 64
+    static let maxParameters = 64
     /// The largest total size of the `each` values of all cases, which are in memory at the same time.
     static let largestTotal = 64 << 20
     let context: ParseContext
@@ -72,9 +72,9 @@ struct CaseExpansion {
     }
 
     private mutating func finishCase(_ levels: [PlanLevel], _ label: [String]) {
-        guard cases.count < Self.mostCases else {
+        guard cases.count < Self.maxCases else {
             let last = context.scenario.parameters[context.scenario.parameters.count - 1]
-            stop(.tooManyCases(Self.mostCases), at: last.span)
+            stop(.tooManyCases(Self.maxCases), at: last.span)
             return
         }
         var name = label.isEmpty ? "" : "[\(label.joined(separator: ","))]"
@@ -287,8 +287,8 @@ extension CaseExpansion {
                 return []
             }
             let (distance, overflow) = high.subtractingReportingOverflow(low)
-            guard !overflow, distance < Self.mostCases else {
-                stop(.tooManyCases(Self.mostCases), at: first.span.joined(with: last.span))
+            guard !overflow, distance < Self.maxCases else {
+                stop(.tooManyCases(Self.maxCases), at: first.span.joined(with: last.span))
                 return []
             }
             return (low...high).map { Row(values: [.integer($0)], labels: ["\(name)=\($0)"]) }
@@ -339,8 +339,8 @@ extension CaseExpansion {
         var rows: [Row] = []
         var offsets = Array(1...count)
         while true {
-            guard rows.count < Self.mostCases else {
-                stop(.tooManyCases(Self.mostCases), at: expression.span)
+            guard rows.count < Self.maxCases else {
+                stop(.tooManyCases(Self.maxCases), at: expression.span)
                 return []
             }
             totalSize += bytes.count

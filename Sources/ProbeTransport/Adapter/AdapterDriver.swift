@@ -44,7 +44,7 @@ final class AdapterDriver: SubjectDriver {
 
     func silence() -> SubjectFailure? { process.silence() }
 
-    func close(isReusable: Bool, late: (any LateListener)?) {
+    func close(isReusable: Bool, late: (any LateReportHandler)?) {
         let wasClosed = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return isClosed

@@ -114,8 +114,8 @@ extension AdapterMessage {
         case "drained": return .drained
         case "leftover": return .leftover(try value.data(in: word))
         case "lost":
-            let isTold = value["dropped"].map { !$0.isNull } ?? false
-            let dropped = isTold ? try value.number("dropped", in: word) : 0
+            let reportsDropped = value["dropped"].map { !$0.isNull } ?? false
+            let dropped = reportsDropped ? try value.number("dropped", in: word) : 0
             guard (0...1 << 40).contains(dropped) else {
                 throw AdapterMessageError("`lost` with \(dropped) bytes dropped")
             }

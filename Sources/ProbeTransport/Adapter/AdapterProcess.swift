@@ -24,7 +24,7 @@ final class AdapterProcess: Sendable {
     enum RequestedState: Sendable { case serve, quit, kill }
 
     /// How the start of a process went; reported once for each process.
-    enum Beginning: Sendable {
+    enum StartOutcome: Sendable {
         /// The process has answered an op.
         case served
         /// The process ended before it had answered an op.
@@ -43,7 +43,7 @@ final class AdapterProcess: Sendable {
         var hasEnded = false
         /// The program and every process that it has started, while the program runs.
         var processes: ProcessTree?
-        /// Whether ``Beginning`` was reported.
+        /// Whether ``StartOutcome`` was reported.
         var hasBegun = false
         /// The last case that the process served.
         var lastCase: String?
@@ -54,7 +54,7 @@ final class AdapterProcess: Sendable {
         /// Called when the program is ready for a case.
         var ready: Ready?
         /// The receivers of late reports, by the number of the case.
-        var lateListeners: [(any LateListener)?] = []
+        var lateReportHandlers: [(any LateReportHandler)?] = []
         var endings: [@Sendable () -> Void] = []
         var tail = StderrTail()
     }
@@ -65,19 +65,19 @@ final class AdapterProcess: Sendable {
     let place: ProgramPlace?
     let state: Mutex<State>
     let wake: WakeDescriptor
-    let noteBeginning: @Sendable (Beginning) -> Void
+    let reportStartOutcome: @Sendable (StartOutcome) -> Void
 
     /// Starts the program and its thread; the first ``prepare(_:)`` reports the result.
     ///
-    /// - Parameter noteBeginning: called once, on any thread, before any other caller gets the result.
+    /// - Parameter reportStartOutcome: called once, on any thread, before any other caller gets the result.
     init(
         _ command: AdapterCommandLine, limits: Limits, in place: ProgramPlace? = nil,
-        noteBeginning: @escaping @Sendable (Beginning) -> Void
+        reportStartOutcome: @escaping @Sendable (StartOutcome) -> Void
     ) throws(SubjectFailure) {
         self.command = command
         self.limits = limits
         self.place = place
-        self.noteBeginning = noteBeginning
+        self.reportStartOutcome = reportStartOutcome
         state = Mutex(State(protocolState: AdapterProtocolState(budget: limits.budget)))
         do throws(SystemError) {
             wake = try WakeDescriptor()
@@ -115,11 +115,11 @@ final class AdapterProcess: Sendable {
     ///
     /// - Parameter late: the receiver of reports about the case's connections after their `stop`.
     /// - Returns: whether the process can serve another case.
-    func endCase(late: (any LateListener)? = nil) -> Bool {
+    func endCase(late: (any LateReportHandler)? = nil) -> Bool {
         let canServe = state.withLock { state in
             state.handler = nil
             let lines = state.protocolState.endCase()
-            state.lateListeners.append(late)
+            state.lateReportHandlers.append(late)
             if !lines.isEmpty { enqueue(lines, &state) }
             return state.failure == nil && !state.protocolState.isExhausted
         }
@@ -175,7 +175,7 @@ final class AdapterProcess: Sendable {
             defer { state.hasBegun = true }
             return (failure, !state.hasBegun)
         }
-        if isBeginning, let failure { noteBeginning(.useless(failure)) }
+        if isBeginning, let failure { reportStartOutcome(.useless(failure)) }
         return failure
     }
 
@@ -253,7 +253,7 @@ extension AdapterProcess {
             func answer(_ id: Int, _ reply: SubjectReply) {
                 if !state.hasBegun {
                     state.hasBegun = true
-                    calls.append { [noteBeginning] in noteBeginning(.served) }
+                    calls.append { [reportStartOutcome] in reportStartOutcome(.served) }
                 }
                 if let call = state.replies.removeValue(forKey: id) { calls.append { call(reply) } }
             }
@@ -274,9 +274,9 @@ extension AdapterProcess {
                     calls.append { handler(SubjectReport(connection: connection, event: event, time: time)) }
                 }
             case .late(let number, let connection, let event):
-                if let listener = state.lateListeners[number] {
+                if let listener = state.lateReportHandlers[number] {
                     calls.append {
-                        listener.heard(SubjectReport(connection: connection, event: event, time: time))
+                        listener.handleLateReport(SubjectReport(connection: connection, event: event, time: time))
                     }
                 }
             case .ready, .stale: break
@@ -318,7 +318,7 @@ extension AdapterProcess {
             defer { (state.replies, state.ready) = ([:], nil) }
             return (isBeginning, state.replies, state.handler, state.ready)
         }
-        if isBeginning { noteBeginning(isEnd ? .ended(failure) : .useless(failure)) }
+        if isBeginning { reportStartOutcome(isEnd ? .ended(failure) : .useless(failure)) }
         ready?(.failure(failure))
         handler?(SubjectReport(connection: 0, event: .broken(failure), time: .now))
         for (_, reply) in replies.sorted(by: { $0.key < $1.key }) { reply(.broken(failure)) }

@@ -34,7 +34,7 @@ struct AdapterProtocolState {
     private(set) var hello: AdapterHello?
     private var nextID = 1
     /// The ops that are not answered yet, oldest first.
-    private(set) var pending: [(id: Int, name: String, wantsPort: Bool)] = []
+    private(set) var pending: [(id: Int, name: String, requiresPort: Bool)] = []
     /// Numbers up to this one belong to earlier cases.
     private var base = 0
     /// The last number of each earlier case.
@@ -108,7 +108,7 @@ struct AdapterProtocolState {
         let operation = hello?.minor == 0 ? operation.withoutReads : operation
         let request = AdapterRequest(id: nextID, connection: number, operation: operation)
         nextID += 1
-        pending.append((request.id, operation.word, operation.wantsPort))
+        pending.append((request.id, operation.word, operation.requiresPort))
         return (request.id, request.encoded())
     }
 
@@ -179,7 +179,7 @@ struct AdapterProtocolState {
         }
         pending.removeFirst()
         if let error { return .reply(id: id, .refused(code: error)) }
-        if first.wantsPort && port == nil { throw AdapterMessageError("a `done` for `listen` without a `port`") }
+        if first.requiresPort && port == nil { throw AdapterMessageError("a `done` for `listen` without a `port`") }
         return .reply(id: id, .done(port: port))
     }
 

@@ -33,7 +33,7 @@ package final class AdapterServer: Sendable {
             case .accepted(let connection): say(.accept(connection: connection, listener: report.connection))
             case .output: break
             case .broken(let failure):
-                complain(failure)
+                logFailure(failure)
                 guard let fault = failure.machine else { break }
                 let event = SubjectReport.Event.stopped(.other, detail: failure.details.first)
                 say(.withMachineError(.event(connection: report.connection, event), fault.rawValue))
@@ -95,7 +95,7 @@ package final class AdapterServer: Sendable {
     }
 
     /// Writes a failure to stderr, which the harness shows.
-    private func complain(_ failure: SubjectFailure) {
+    private func logFailure(_ failure: SubjectFailure) {
         let line = Array("\(failure.line)\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// cases has its own process. If a case does not end cleanly, its process is ended, and the next case gets a new one.
 package final class AdapterSource: SubjectSource {
     private struct State {
-        var saidHello = false
+        var hasSentHello = false
         /// The reason why the program can't be started; later cases don't try again.
         var failure: SubjectFailure?
         /// The number of consecutive processes that ended before they had answered an op.
@@ -23,7 +23,7 @@ package final class AdapterSource: SubjectSource {
     }
 
     /// The number of consecutive useless processes after which no further process is started.
-    private static let patience = 3
+    private static let maxFailedStarts = 3
 
     private let command: AdapterCommandLine
     /// The words of the command line that select this subject.
@@ -107,7 +107,7 @@ package final class AdapterSource: SubjectSource {
             process.beginCase(handler)
             ready(.success(AdapterDriver(process, hello: hello, source: place == nil ? self : nil)))
         }
-        let startAnew = { @Sendable [self] in
+        let startFresh = { @Sendable [self] in
             start(in: place) { result in
                 switch result {
                 case .success((let process, let hello)): begin(process, hello)
@@ -116,19 +116,19 @@ package final class AdapterSource: SubjectSource {
             }
         }
         // A process stays in the network in which it was started.
-        if place != nil { return startAnew() }
+        if place != nil { return startFresh() }
         let idle = state.withLock { $0.idle.popLast() }
         if isFresh {
             // The new process replaces this one, so the number of processes stays the same.
             idle?.end(.quit)
-            return startAnew()
+            return startFresh()
         }
-        guard let idle else { return startAnew() }
+        guard let idle else { return startFresh() }
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
             // The process failed between two cases; that must not affect this case.
-            case .failure: startAnew()
+            case .failure: startFresh()
             }
         }
     }
@@ -160,8 +160,8 @@ package final class AdapterSource: SubjectSource {
             if case .success(let hello) = result { names.introduce(self.place, as: hello.name) }
             let isTriedAgain = state.withLock { state in
                 switch result {
-                case .success: state.saidHello = true
-                case .failure(let failure) where !state.saidHello && state.givenUp == nil:
+                case .success: state.hasSentHello = true
+                case .failure(let failure) where !state.hasSentHello && state.givenUp == nil:
                     // A process that has ended may start the next time. A process that could not be started at all
                     // won't.
                     if state.endedAtStart > 0, !state.isShutDown { return true }
@@ -175,14 +175,14 @@ package final class AdapterSource: SubjectSource {
         }
     }
 
-    private func note(_ beginning: AdapterProcess.Beginning) {
+    private func note(_ beginning: AdapterProcess.StartOutcome) {
         state.withLock { state in
             switch beginning {
             case .served: state.endedAtStart = 0
-            case .useless(let failure) where !state.saidHello: state.givenUp = failure
+            case .useless(let failure) where !state.hasSentHello: state.givenUp = failure
             case .useless(let failure), .ended(let failure):
                 state.endedAtStart += 1
-                if state.endedAtStart >= AdapterSource.patience, state.givenUp == nil {
+                if state.endedAtStart >= AdapterSource.maxFailedStarts, state.givenUp == nil {
                     state.givenUp = SubjectFailure(
                         "\(failure.summary), for the third time in a row before answering an op: it is not started again",
                         details: failure.details)

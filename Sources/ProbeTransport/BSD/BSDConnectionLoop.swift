@@ -69,7 +69,7 @@ final class BSDConnectionLoop {
                 take(socket.receive(into: buffer), from: socket)
             }
             if ready.hasFailed, connection.inspect(\.isHalfClosed) {
-                perform(connection.inspect { $0.readFailed(socket.errorBehindFIN) }, on: socket)
+                perform(connection.inspect { $0.readFailed(socket.errorAfterFIN) }, on: socket)
                 continue
             }
             // A message is the usual reason for a wakeup; the kernel then decides whether it can be written.
@@ -163,7 +163,7 @@ final class BSDConnectionLoop {
                 takeNewFraming()
                 switch try decoder.next() {
                 case .message(let content) where framing.framing.isAnswer(content):
-                    connection.inspect { $0.heardAnswer(now: MonotonicTime.now.nanoseconds) }
+                    connection.inspect { $0.noteAnswer(now: MonotonicTime.now.nanoseconds) }
                 case .message(let content): report(framing.framing.event(content))
                 case .discarded: report(.discarded)
                 case nil:

@@ -79,7 +79,7 @@ extension BSDConnectionState {
 
     mutating func received(now: Int64) {
         lastActivity = now
-        if !limits.onlyAnswersAreLife { heartbeat.lastHeard = now }
+        if !limits.onlyAnswersCountAsAlive { heartbeat.lastHeard = now }
     }
 
     /// Notes that `recv` has no more bytes for now. After a failed `send` it will never have more.
@@ -354,7 +354,7 @@ extension BSDConnectionState {
     }
 
     /// Notes that a message was received that is the answer to a heartbeat.
-    mutating func heardAnswer(now: Int64) { heartbeat.lastHeard = now }
+    mutating func noteAnswer(now: Int64) { heartbeat.lastHeard = now }
 
     /// The time when the next heartbeat is due, or the peer's silence is too long.
     var heartbeatDeadline: Int64? {
@@ -414,7 +414,7 @@ extension BSDConnectionState {
         /// The time without a sign of life from the peer, while the connection is read; `nil` for no limit.
         var silence: Int64?
         /// Whether only an answer to a heartbeat counts as a sign of life, instead of every byte.
-        var onlyAnswersAreLife = false
+        var onlyAnswersCountAsAlive = false
         /// The number of queued bytes at which `full` is reported.
         var highWater: Int?
         /// The time without a byte written, while sent messages are written before the close.

@@ -19,16 +19,16 @@ struct BSDDecoder: Sendable {
     }
 
     private var frames: FrameDecoder
-    private let goesOn: Bool
+    private let continues: Bool
     private var skipping: Skipping?
     /// The failure found at the end of a discarded message.
     private var failure: FrameError?
     /// The number of bytes that were appended.
     private var position = 0
 
-    init(_ frames: FrameDecoder, goesOn: Bool) {
+    init(_ frames: FrameDecoder, continues: Bool) {
         self.frames = frames
-        self.goesOn = goesOn
+        self.continues = continues
     }
 
     mutating func append(_ bytes: some Collection<UInt8>) {
@@ -43,7 +43,7 @@ struct BSDDecoder: Sendable {
         do throws(FrameError) {
             return try frames.next().map { .message($0.payload) }
         } catch {
-            guard goesOn, case .tooLong(_, let length) = error.kind, let rest = rest(length) else { throw error }
+            guard continues, case .tooLong(_, let length) = error.kind, let rest = rest(length) else { throw error }
             skipping = rest
             skip(frames.finish()[...])
             return .discarded

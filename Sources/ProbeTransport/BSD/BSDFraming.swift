@@ -41,7 +41,7 @@ struct BSDFraming: Sendable {
 
     /// Returns a decoder for one connection. The limit applies to every framing that has messages.
     func makeDecoder() -> BSDDecoder {
-        BSDDecoder(FrameDecoder(framing: encoder.framing, limit: limit), goesOn: discardsTooLong)
+        BSDDecoder(FrameDecoder(framing: encoder.framing, limit: limit), continues: discardsTooLong)
     }
 
     /// Returns the message with its framing.

@@ -118,7 +118,7 @@ final class BSDListener: TransportListener {
             case .connection(let descriptor):
                 number += 1
                 take(number, descriptor)
-            case .nobody: break
+            case .noConnection: break
             case .failed(let error): return .stopped(.other, detail: error.reason)
             }
         }

@@ -84,6 +84,6 @@ extension BSDConnectionState.Limits {
         allowsHalfClose = configuration.allowsHalfClose
         highWater = configuration.highWater
         silence = configuration.heartbeat?.timeout?.nanoseconds
-        onlyAnswersAreLife = configuration.heartbeat?.answer != nil
+        onlyAnswersCountAsAlive = configuration.heartbeat?.answer != nil
     }
 }

@@ -7,7 +7,7 @@ final class ListeningSocket: Sendable {
     enum Outcome {
         case connection(CInt)
         /// No connection is pending, or the peer closed it before it was accepted.
-        case nobody
+        case noConnection
         case failed(SystemError)
     }
 
@@ -67,7 +67,7 @@ final class ListeningSocket: Sendable {
         switch error.code {
         case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, ENONET,
             ENOPROTOOPT, EOPNOTSUPP, EPERM:
-            return .nobody
+            return .noConnection
         default: return .failed(error)
         }
     }

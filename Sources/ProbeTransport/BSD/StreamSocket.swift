@@ -98,7 +98,7 @@ final class StreamSocket {
 
     /// The reason why the connection has failed. After the peer's FIN `recv` does not report it, and the kernel reports
     /// an RST as EPIPE.
-    var errorBehindFIN: SystemError {
+    var errorAfterFIN: SystemError {
         var code: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)

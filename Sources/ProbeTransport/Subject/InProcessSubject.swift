@@ -16,7 +16,7 @@ package final class InProcessSubject: SubjectDriver {
         /// Connections that have reported their stop, and the receiver of their later reports once this subject is
         /// closed.
         var stopped: Set<Int> = []
-        var late: (any LateListener)?
+        var late: (any LateReportHandler)?
         /// The framing that takes effect after `remaining` more messages were delivered, by connection.
         var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
         /// Errors of the machine that the case may have provoked, by connection; the subject must report them itself.
@@ -63,7 +63,7 @@ package final class InProcessSubject: SubjectDriver {
 
     package var reportsAreExact: Bool { true }
 
-    package func close(isReusable: Bool, late: (any LateListener)?) {
+    package func close(isReusable: Bool, late: (any LateReportHandler)?) {
         let left = state.withLock { state in
             state.isClosed = true
             state.late = late
@@ -147,11 +147,11 @@ package final class InProcessSubject: SubjectDriver {
 
     private func report(_ event: TransportEvent, from connection: Int) {
         let (isClosed, late) = state.withLock { state in
-            let isBehindStop = state.stopped.contains(connection)
+            let isAfterStop = state.stopped.contains(connection)
             if case .stopped = event { state.stopped.insert(connection) }
             // The next connection starts with the original framing.
             if case .lost = event { state.announcedFramings[connection] = nil }
-            return (state.isClosed, isBehindStop ? state.late : nil)
+            return (state.isClosed, isAfterStop ? state.late : nil)
         }
         if isClosed && late == nil { return }
         let translated: SubjectReport.Event =
@@ -179,7 +179,7 @@ package final class InProcessSubject: SubjectDriver {
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         let report = SubjectReport(connection: connection, event: translated, time: .now)
-        if let late { return late.heard(report) }
+        if let late { return late.handleLateReport(report) }
         guard let change = dueChange(behind: event, of: connection) else { return handler(report) }
         switching.withLock { _ in
             handler(report)

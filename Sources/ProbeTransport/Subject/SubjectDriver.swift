@@ -47,7 +47,7 @@ package protocol SubjectDriver: AnyObject, Sendable {
     ///   - isReusable: whether the case ended cleanly, so that the program may serve another one.
     ///   - late: the receiver of reports of connections after their stop, if reports take time to arrive
     ///     (``drainInterval``).
-    func close(isReusable: Bool, late: (any LateListener)?)
+    func close(isReusable: Bool, late: (any LateReportHandler)?)
 }
 
 extension SubjectDriver {
@@ -61,9 +61,9 @@ extension SubjectDriver {
 }
 
 /// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
-package protocol LateListener: AnyObject, Sendable {
+package protocol LateReportHandler: AnyObject, Sendable {
     /// Handles a report. May be called on any thread.
-    func heard(_ report: SubjectReport)
+    func handleLateReport(_ report: SubjectReport)
 }
 
 /// Creates a driver for each case.

@@ -22,7 +22,7 @@ package enum SubjectOperation: Sendable {
 
 extension SubjectOperation {
     /// Whether the answer must contain the port of the listener. A Unix socket has none.
-    var wantsPort: Bool {
+    var requiresPort: Bool {
         if case .listen(let configuration) = self { configuration.path == nil } else { false }
     }
 

@@ -114,7 +114,7 @@ extension ICMPError {
     private static func transport(_ bytes: Span<UInt8>, at quote: Int) -> Int? {
         guard var next = bytes.byte(at: quote + 6) else { return nil }
         var offset = quote + 40
-        for _ in 0..<PacketDecoder.mostTags {
+        for _ in 0..<PacketDecoder.maxTags {
             switch next {
             case 6: return offset
             case 0, 43, 60:

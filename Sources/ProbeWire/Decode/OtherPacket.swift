@@ -185,11 +185,11 @@ package struct OtherPackets: Sendable, Hashable {
     /// Returns the most frequent kinds by name: `9 UDP, 3 ARP`; `nil` if there are none.
     package func text(_ isIncluded: (OtherPacket) -> Bool) -> String? {
         let chosen = all.filter { isIncluded($0.packet) }
-        var parts = chosen.prefix(Self.mostNamed).map { "\($0.count) \($0.packet.text)" }
-        let rest = chosen.dropFirst(Self.mostNamed).reduce(0) { $0 + $1.count }
+        var parts = chosen.prefix(Self.maxNamed).map { "\($0.count) \($0.packet.text)" }
+        let rest = chosen.dropFirst(Self.maxNamed).reduce(0) { $0 + $1.count }
         if rest > 0 { parts.append("\(rest) others") }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    private static let mostNamed = 6
+    private static let maxNamed = 6
 }

@@ -62,7 +62,7 @@ package enum PacketDecoder {
         return try decodeIP(bytes, at: 4, extent)
     }
 
-    static let mostTags = 16
+    static let maxTags = 16
 
     /// Decodes by the protocol number of a cooked capture. Small numbers are not lengths: 4 means a frame that begins
     /// with LLC (LINKTYPE_LINUX_SLL).
@@ -94,7 +94,7 @@ package enum PacketDecoder {
         var type = etherType
         var offset = start
         var extent = extent
-        for _ in 0..<mostTags {
+        for _ in 0..<maxTags {
             switch type {
             case 0x0800, 0x86dd:
                 return try decodeIP(bytes, at: offset, extent)
@@ -140,7 +140,7 @@ package enum PacketDecoder {
         _ bytes: Span<UInt8>, at start: Int, _ extent: PacketExtent
     ) throws(PacketError) -> DecodedPacket {
         var offset = start
-        for _ in 0..<mostTags {
+        for _ in 0..<maxTags {
             guard let label = bytes.big32(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
             offset += 4
             guard label & 0x100 != 0 else { continue }  // not yet the bottom of the stack
@@ -218,7 +218,7 @@ package enum PacketDecoder {
         let end = extent.end(of: start + 40, length: Int(payloadLength))
         guard start + 40 <= end else { throw .malformed(.ipv6, offset: start) }
         var offset = start + 40
-        for _ in 0..<mostTags {
+        for _ in 0..<maxTags {
             switch next {
             case 0, 43, 60, 135, 139, 140:
                 guard let following = bytes.byte(at: offset), let length = bytes.byte(at: offset + 1) else {
@@ -616,7 +616,7 @@ extension PacketDecoder {
     /// Skips a list of routes, which ends with an empty one (RFC 1701).
     private static func skipRoutes(_ bytes: Span<UInt8>, at start: Int) throws(PacketError) -> Int {
         var offset = start
-        for _ in 0..<mostTags {
+        for _ in 0..<maxTags {
             guard let family = bytes.big16(at: offset), let length = bytes.byte(at: offset + 3) else {
                 throw .endsInside(.gre, offset: bytes.count)
             }

@@ -19,9 +19,9 @@ struct PacketExtent {
     let reading: TunnelReading
 
     /// More nested tunnels than any network has.
-    static let mostTunnels = 6
+    static let maxTunnels = 6
 
-    init(wireEnd: Int, reading: TunnelReading, tunnels: Int = mostTunnels) {
+    init(wireEnd: Int, reading: TunnelReading, tunnels: Int = maxTunnels) {
         self.wireEnd = wireEnd
         self.reading = reading
         self.tunnels = tunnels

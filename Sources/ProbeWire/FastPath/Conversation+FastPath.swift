@@ -13,9 +13,9 @@ extension Conversation {
         let isTaken =
             side == .client
             ? Self.exchangeOnFastPath(
-                segment, payload, from: &fromClient, to: &fromServer, agreement.clientShift, time, index)
+                segment, payload, from: &fromClient, to: &fromServer, negotiated.clientShift, time, index)
             : Self.exchangeOnFastPath(
-                segment, payload, from: &fromServer, to: &fromClient, agreement.serverShift, time, index)
+                segment, payload, from: &fromServer, to: &fromClient, negotiated.serverShift, time, index)
         if isTaken { noteTime(time) }
         return isTaken
     }
@@ -95,7 +95,7 @@ extension ConversationTable {
         packetCount += 1
         if limits.keptBytes > 0 {
             heldBytes += conversations.heldBytes(at: position) - before
-            mostHeldBytes = max(mostHeldBytes, heldBytes)
+            peakHeldBytes = max(peakHeldBytes, heldBytes)
         }
         return true
     }

@@ -9,7 +9,7 @@ struct PcapNGDecoder: Sendable {
     /// The secrets type of a TLS key log: `TLSK`.
     static let keyLogType: UInt32 = 0x544c_534b
     /// The most bytes of all key logs of a file; later ones are skipped.
-    private static let mostKeyLogBytes = 16 << 20
+    private static let maxKeyLogBytes = 16 << 20
 
     /// The lines of all key logs.
     private(set) var keyLog: [UInt8] = []
@@ -105,7 +105,7 @@ struct PcapNGDecoder: Sendable {
         guard type == Self.keyLogType else { return }
         let start = body.start + 8
         guard length <= body.end - start else { throw .lengthBeyondBlock(length) }
-        guard length <= Self.mostKeyLogBytes - keyLog.count else { return }
+        guard length <= Self.maxKeyLogBytes - keyLog.count else { return }
         keyLog.append(span: bytes.extracting(start..<start + length))
         // Some writers omit the end of the last line.
         if let last = keyLog.last, last != 0x0a { keyLog.append(0x0a) }

@@ -372,8 +372,8 @@ extension HalfConnectionJudge {
     private func difference(_ index: Int, _ bytes: ArraySlice<UInt8>, _ expected: [[UInt8]]) -> String {
         let wanted = Array(expected.joined())
         let seen = flow.stream.firstBytes
-        let isCutOtherwise = wanted.starts(with: seen)
-        if isCutOtherwise { return "\(name) sent the expected bytes, but in different segments" }
+        let isSegmentedDifferently = wanted.starts(with: seen)
+        if isSegmentedDifferently { return "\(name) sent the expected bytes, but in different segments" }
         return "\(name) sent unexpected bytes in data segment \(index + 1)"
     }
 

@@ -11,7 +11,7 @@ package struct CaptureAnalysis: Sendable {
     package internal(set) var undecodableCount = 0
     /// The packets that are not segments of a flow, by kind.
     package internal(set) var others = OtherPackets()
-    /// The number of TCP packets of connections beyond `ConversationLimits.mostConversations`.
+    /// The number of TCP packets of connections beyond `ConversationLimits.maxConversations`.
     package internal(set) var unfollowedCount = 0
     /// The index of the first packet that could not be decoded, and its error.
     package internal(set) var firstError: (index: Int, error: PacketError)?
@@ -73,7 +73,7 @@ package struct CaptureAnalysis: Sendable {
             isCounted = true
             // A reassembled datagram may be a tunnel that contains a fragment of another datagram.
             var whole: FragmentReassembler.Datagram?
-            for _ in 0..<PacketExtent.mostTunnels {
+            for _ in 0..<PacketExtent.maxTunnels {
                 guard case .fragment(let fragment) = packet else { break }
                 let datagram =
                     if let whole {
@@ -143,8 +143,8 @@ package struct CaptureAnalysis: Sendable {
         table.takeParts(of: conversation, from: side)
     }
 
-    /// Calls `ConversationTable.takeRelieved`.
-    package mutating func takeRelieved() -> [Int] { table.takeRelieved() }
+    /// Calls `ConversationTable.takeConversationsWithReleasedParts`.
+    package mutating func takeConversationsWithReleasedParts() -> [Int] { table.takeConversationsWithReleasedParts() }
 
     /// Counts a TCP packet, and returns whether there is room for its connection.
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {
@@ -157,7 +157,9 @@ package struct CaptureAnalysis: Sendable {
     /// Ends the analysis after the last packet: bytes that waited after gaps join their streams, and the gaps are
     /// reported.
     package mutating func finish() {
-        if share.number == 0 { others.recount(fragments.takeUnjoined(), from: .fragment, as: .lonelyFragment) }
+        if share.number == 0 {
+            others.recount(fragments.takeIncompleteFragmentCount(), from: .fragment, as: .lonelyFragment)
+        }
         table.finish()
     }
 }

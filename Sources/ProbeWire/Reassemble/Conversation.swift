@@ -12,7 +12,7 @@ package struct Conversation: Sendable {
     private(set) var isHandshakeOpen = false
     private var hasHandshake = false
     package let server: SocketEndpoint
-    private(set) var agreement = Agreement()
+    private(set) var negotiated = NegotiatedOptions()
     private var earliest = UInt64.max
     private var latest: UInt64 = 0
     package internal(set) var fromClient: HalfConnection
@@ -36,7 +36,7 @@ package struct Conversation: Sendable {
     package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
     /// The result of the options of both SYNs.
-    struct Agreement {
+    struct NegotiatedOptions {
         /// Whether both SYNs were captured and permit SACK.
         var isSACKInUse = false
         // -1 if it is not known: an optional would be larger, and extend beyond the cache line.
@@ -90,12 +90,12 @@ package struct Conversation: Sendable {
     }
 
     /// Updates the agreement after each SYN; every later packet is interpreted by it.
-    private mutating func agree() {
-        let client = fromClient.synAbilities
-        let server = fromServer.synAbilities
-        agreement.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
-        agreement.clientShift = HalfConnection.windowShift(own: client, peer: server)
-        agreement.serverShift = HalfConnection.windowShift(own: server, peer: client)
+    private mutating func updateNegotiatedOptions() {
+        let client = fromClient.synCapabilities
+        let server = fromServer.synCapabilities
+        negotiated.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
+        negotiated.clientShift = HalfConnection.windowShift(own: client, peer: server)
+        negotiated.serverShift = HalfConnection.windowShift(own: server, peer: client)
     }
 
     /// Adds the next packet. `payload` is the captured part of its payload, `index` its number in the capture.
@@ -111,12 +111,14 @@ package struct Conversation: Sendable {
         var summary =
             side == .client
             ? Self.exchange(
-                packet, payload, time, index, from: &fromClient, to: &fromServer, agreement.isSACKInUse,
-                agreement.clientShift)
+                packet, payload, time, index, from: &fromClient, to: &fromServer, negotiated.isSACKInUse,
+                negotiated.clientShift)
             : Self.exchange(
-                packet, payload, time, index, from: &fromServer, to: &fromClient, agreement.isSACKInUse,
-                agreement.serverShift)
-        if packet.isSYN || opening != (fromClient.initialSequence, fromServer.initialSequence) { agree() }
+                packet, payload, time, index, from: &fromServer, to: &fromClient, negotiated.isSACKInUse,
+                negotiated.serverShift)
+        if packet.isSYN || opening != (fromClient.initialSequence, fromServer.initialSequence) {
+            updateNegotiatedOptions()
+        }
         summary.side = side
         summary.conversation = number
         summary.hasReachedLimit =

@@ -17,14 +17,14 @@ package struct ConversationLimits: Sendable, Hashable {
 
     /// The number of connections in a table; packets of further ones are counted but not followed. Each takes 704 bytes
     /// in addition to its lists.
-    package var mostConversations = Int(Int32.max)
+    package var maxConversations = Int(Int32.max)
     /// Whether reassembled data is kept until `ConversationTable.takeParts` is called. The caller must call it after
     /// each packet.
-    package var handsOut = false
+    package var deliversParts = false
 
     /// How long to wait for bytes that the peer has acknowledged: it has received them, but they may be missing from
     /// the capture. Times play no role.
-    package enum Patience: Sendable, Hashable {
+    package enum GapTolerance: Sendable, Hashable {
         /// Until N more data segments of their side have arrived: for live captures, which are only slightly out of
         /// order, and for a file that can be read again (`ConversationTable.hasLateBytes`).
         case segments(Int)
@@ -35,7 +35,7 @@ package struct ConversationLimits: Sendable, Hashable {
     /// The number of segments after which a TCP sender regards a segment as lost and not as late (RFC 5681 3.2).
     package static let liveSegments = 3
 
-    package var patience = Patience.segments(liveSegments)
+    package var gapTolerance = GapTolerance.segments(liveSegments)
 
     /// Whether the beginning of an unfinished line is kept, for a text that quotes it although the stream itself is not
     /// kept.
@@ -61,7 +61,7 @@ package struct ConversationLimits: Sendable, Hashable {
     package static let passing: ConversationLimits = {
         var limits = ConversationLimits(
             keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 16, keptSegments: 0, totalBytes: 16 << 20)
-        limits.mostConversations = 1 << 18
+        limits.maxConversations = 1 << 18
         return limits
     }()
 }
@@ -75,9 +75,9 @@ extension ConversationLimits {
     }()
 
     /// Limits under which streams pass through, and each piece is handed out as soon as it is in order.
-    package static let handingOut = {
+    package static let deliveringParts = {
         var limits = ConversationLimits.passing
-        limits.handsOut = true
+        limits.deliversParts = true
         return limits
     }()
 }

@@ -22,9 +22,9 @@ package struct ConversationTable: Sendable {
     var packetCount = 0
     var heldBytes = 0
     /// The largest number of bytes of all streams that were in memory at once.
-    package internal(set) var mostHeldBytes = 0
+    package internal(set) var peakHeldBytes = 0
     /// The connections that gave up gaps when a packet of another one used up the memory, if streams are handed out.
-    private var relieved: [Int] = []
+    private var withReleasedParts: [Int] = []
     private var sweepPosition = 0
     private var nextSweep = 0
     let limits: ConversationLimits
@@ -61,8 +61,8 @@ package struct ConversationTable: Sendable {
         let before = conversations.heldBytes(at: position)
         var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
         heldBytes += conversations.heldBytes(at: position) - before
-        mostHeldBytes = max(mostHeldBytes, heldBytes)
-        if heldBytes > limits.totalBytes { relieve(position) }
+        peakHeldBytes = max(peakHeldBytes, heldBytes)
+        if heldBytes > limits.totalBytes { releaseMemory(position) }
         if heldBytes > limits.totalBytes {
             summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
             hasReachedTotal = true
@@ -74,7 +74,7 @@ package struct ConversationTable: Sendable {
 
     /// Frees memory when that of all connections is used up: connections give up missing bytes that the peer has
     /// received, the current one first.
-    private mutating func relieve(_ position: Int) {
+    private mutating func releaseMemory(_ position: Int) {
         change(position) { $0.giveUpReceived() }
         guard heldBytes > limits.totalBytes, packetCount >= nextSweep else { return }
         let enough = limits.totalBytes / 4 * 3
@@ -84,7 +84,7 @@ package struct ConversationTable: Sendable {
             looked += 1
             guard conversations.hasWaiting(at: sweepPosition) else { continue }
             change(sweepPosition) { $0.giveUpReceived() }
-            if limits.handsOut { relieved.append(sweepPosition) }
+            if limits.deliversParts { withReleasedParts.append(sweepPosition) }
         }
         // If it did not help, it is not tried again for each packet.
         if heldBytes > enough { nextSweep = packetCount + conversations.count }
@@ -97,14 +97,14 @@ package struct ConversationTable: Sendable {
     }
 
     /// Returns the connections, other than that of the last packet, which may have parts to take.
-    package mutating func takeRelieved() -> [Int] {
-        if relieved.isEmpty { return [] }
-        defer { relieved = [] }
-        return relieved
+    package mutating func takeConversationsWithReleasedParts() -> [Int] {
+        if withReleasedParts.isEmpty { return [] }
+        defer { withReleasedParts = [] }
+        return withReleasedParts
     }
 
-    /// Returns the data of one direction that became in order since the last call, if `ConversationLimits.handsOut` is
-    /// set.
+    /// Returns the data of one direction that became in order since the last call, if `ConversationLimits.deliversParts`
+    /// is set.
     package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
         conversations[conversation].takeParts(from: side)
     }
@@ -126,7 +126,7 @@ package struct ConversationTable: Sendable {
         for index in conversations.indices { conversations[index].finish() }
     }
 
-    private var isFull: Bool { conversations.count >= limits.mostConversations }
+    private var isFull: Bool { conversations.count >= limits.maxConversations }
 
     /// Returns `false` for a packet of a connection for which there is no room.
     mutating func hasRoom(for tcp: DecodedTCP) -> Bool {

@@ -44,9 +44,9 @@ package struct FragmentReassembler: Sendable {
     private let memory: Int
     /// The lifetime in fragments: far fewer than the datagrams after which an identification of 16 bits is reused.
     private static let lifetime: UInt64 = 16_384
-    /// The longest IP payload. Together with `mostParts`, it keeps tiny fragments from building endless lists.
+    /// The longest IP payload. Together with `maxParts`, it keeps tiny fragments from building endless lists.
     private static let longestDatagram = 65_535
-    private static let mostParts = 2_048
+    private static let maxParts = 2_048
     /// The number of fragments of incomplete datagrams that may hold a TCP segment.
     private var unjoined = 0
     /// The number of datagrams that were given up.
@@ -81,7 +81,7 @@ package struct FragmentReassembler: Sendable {
             unjoined -= entry.count
             return whole
         }
-        guard entry.parts.count <= Self.mostParts else {
+        guard entry.parts.count <= Self.maxParts else {
             lostCount += 1
             return nil
         }
@@ -93,7 +93,7 @@ package struct FragmentReassembler: Sendable {
     }
 
     /// Returns the number of fragments of incomplete datagrams that may hold a TCP segment, since the last call.
-    mutating func takeUnjoined() -> Int {
+    mutating func takeIncompleteFragmentCount() -> Int {
         defer { unjoined = 0 }
         return unjoined
     }

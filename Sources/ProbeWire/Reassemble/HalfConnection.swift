@@ -41,7 +41,7 @@ package struct HalfConnection: Sendable {
     /// The SYN's sequence number.
     package private(set) var initialSequence: SequenceNumber?
     /// What the SYN's options permit.
-    private(set) var synAbilities: SYNAbilities?
+    private(set) var synCapabilities: SYNCapabilities?
     package internal(set) var fin: CloseMark?
     package internal(set) var retransmissionCount = 0
 
@@ -69,7 +69,7 @@ package struct HalfConnection: Sendable {
 
     var hasRST: Bool { conditions[.reset] }
 
-    struct SYNAbilities: Sendable {
+    struct SYNCapabilities: Sendable {
         let isSACKPermitted: Bool
         /// The shift count as sent.
         let windowScale: UInt8?
@@ -119,7 +119,7 @@ package struct HalfConnection: Sendable {
         var stamp: UInt32?
         /// The kind that was assumed when it was seen.
         var kind = SegmentKind.tailLossProbe
-        var isTakenForRetransmission = false
+        var isTreatedAsRetransmission = false
     }
 
     /// The highest offset that the peer acknowledged; one more than the last byte if that was the FIN.
@@ -146,7 +146,7 @@ package struct HalfConnection: Sendable {
     mutating func noteSYN(_ sequence: SequenceNumber, _ options: TCPOptions, time: UInt64) {
         synTime = time
         initialSequence = sequence
-        synAbilities = SYNAbilities(isSACKPermitted: options.isSACKPermitted, windowScale: options.windowScale)
+        synCapabilities = SYNCapabilities(isSACKPermitted: options.isSACKPermitted, windowScale: options.windowScale)
     }
 
     package internal(set) var rst: CloseMark? {
@@ -396,13 +396,13 @@ extension HalfConnection {
         if let duplicate, duplicate.overlaps(probe.start..<max(probe.end, probe.start + 1)) {
             settle(probe, wasLost: false)
             tailProbe = nil
-        } else if offset >= probe.end, !probe.isTakenForRetransmission {
+        } else if offset >= probe.end, !probe.isTreatedAsRetransmission {
             // Only the first acknowledgment of the tail can tell: a segment sent later may carry the same timestamp.
             tailProbe = nil
             guard let stamp = probe.stamp, let echo else { return }
             settle(probe, wasLost: echo == stamp)
             guard echo == stamp else { return }
-            probe.isTakenForRetransmission = true
+            probe.isTreatedAsRetransmission = true
             tailProbe = probe
         }
     }
@@ -431,8 +431,8 @@ extension HalfConnection {
             // None of it has arrived yet, or the bytes are those of a FIN.
             guard let first else { continue }
             let sent = repeats.count { $0.offset == repeated.offset }
-            let came = arrived.repeats.count { $0.offset == repeated.offset }
-            let wasLost = first.time >= repeated.time && came < sent
+            let repeatCount = arrived.repeats.count { $0.offset == repeated.offset }
+            let wasLost = first.time >= repeated.time && repeatCount < sent
             repeats[index].isDoubtful = false
             recovery.doubtful -= 1
             if repeated.kind == .tailLossProbe { recovery.probes -= 1 } else { recovery.undecided -= 1 }
@@ -443,7 +443,7 @@ extension HalfConnection {
 
     /// Records whether the tail had been lost, as an answer shows. Each repeat is counted once, as what it is.
     private mutating func settle(_ probe: TailProbe, wasLost: Bool) {
-        if probe.isTakenForRetransmission {
+        if probe.isTreatedAsRetransmission {
             guard !wasLost else { return }
             retransmissionCount -= 1
             recovery.probes += 1
@@ -558,7 +558,7 @@ extension HalfConnection {
     }
 
     /// Returns the shift of a side's windows: 0 unless both SYNs have the option (RFC 7323 2.2), `nil` if unknown.
-    static func windowShift(own: SYNAbilities?, peer: SYNAbilities?) -> UInt8? {
+    static func windowShift(own: SYNCapabilities?, peer: SYNCapabilities?) -> UInt8? {
         // One SYN without the option is enough to know that nothing is scaled.
         if let own, own.windowScale == nil { return 0 }
         if let peer, peer.windowScale == nil { return 0 }
@@ -638,7 +638,7 @@ extension HalfConnection {
         var hasRestarted = false
     }
 
-    private static let mostOtherSYNs = 16
+    private static let maxOtherSYNs = 16
 
     /// Classifies a SYN with another sequence number than the first one: the peer may accept it as long as it has
     /// accepted none. `nil` if there is no known SYN from which it differs.
@@ -650,7 +650,7 @@ extension HalfConnection {
             retransmissionCount += 1
             return .retransmission
         }
-        guard otherSYNs.count < Self.mostOtherSYNs else { return .outOfWindow }
+        guard otherSYNs.count < Self.maxOtherSYNs else { return .outOfWindow }
         otherSYNs.append(OtherSYN(sequence: tcp.sequence, options: tcp.options, time: time))
         return .new
     }

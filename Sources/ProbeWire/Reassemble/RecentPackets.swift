@@ -72,7 +72,7 @@ struct RecentPackets: Sendable {
     /// The number of packets before a copy in which the sender's numbers are examined.
     private static let numbering = 512
     /// The largest number of packets between a packet without a number and its copy.
-    private static let mostBetween = 512
+    private static let maxBetween = 512
     /// The longest time that a router, which lowers the hop limit, may hold a packet.
     private static let routerTicks: UInt32 = 100_000_000 >> 10 + 1
     /// Some systems reuse the number when they send a packet again; the copy of a bridge or an interface arrives sooner
@@ -251,7 +251,7 @@ struct RecentPackets: Sendable {
             // Some senders write the same number into all packets.
             return ring.hasNumberAgain(entry) ? nil : .numbered
         }
-        guard distance <= equalTicks, age <= mostBetween else { return nil }
+        guard distance <= equalTicks, age <= maxBetween else { return nil }
         // If a sender really repeats a packet this soon, it does so in answer to something.
         let isAnswered = (1..<age).contains { ring[ring.count &- UInt16($0)].ends == answers }
         return isAnswered ? nil : .equal
@@ -303,7 +303,7 @@ extension Conversation {
         let known =
             side == .client ? fromServer.offset(of: tcp.acknowledgment) : fromClient.offset(of: tcp.acknowledgment)
         let acknowledged = tcp.flags.contains(.ack) ? known : nil
-        let shift = side == .client ? agreement.clientShift : agreement.serverShift
+        let shift = side == .client ? negotiated.clientShift : negotiated.serverShift
         return PacketSummary(
             conversation: number, side: side, time: time, packetIndex: index, flags: tcp.flags,
             relativeSequence: start + 1, relativeAcknowledgment: acknowledged.map { $0 + 1 },

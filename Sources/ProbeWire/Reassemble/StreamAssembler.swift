@@ -40,7 +40,7 @@ package struct StreamAssembler: Sendable {
         var segmentsSinceReceived = 0
         var gaps: [StreamGap] = []
         var bytes: [UInt8] = []
-        var handedOut: [StreamPart] = []
+        var deliverableParts: [StreamPart] = []
         var conflictCount = 0
         var firstConflict: Int64?
         var lateLength: Int64 = 0
@@ -70,10 +70,10 @@ package struct StreamAssembler: Sendable {
     }
 
     /// The number of chunks that fit into 1 MiB: each takes at least 64 bytes.
-    private static let mostChunks = 16_384
-    private static let mostGaps = 4096
+    private static let maxChunks = 16_384
+    private static let maxGaps = 4096
     /// The most gaps that are listed once the memory of all connections is used up.
-    private static let fewestGaps = 16
+    private static let minGaps = 16
 
     package init(limits: ConversationLimits) {
         sharedLimits = SharedLimits(limits)
@@ -94,11 +94,11 @@ package struct StreamAssembler: Sendable {
         while hasWaiting { skipToWaiting(cause: .limitReached) }
     }
 
-    /// Returns the parts that became in order since the last call, if `ConversationLimits.handsOut` is set.
+    /// Returns the parts that became in order since the last call, if `ConversationLimits.deliversParts` is set.
     mutating func takeParts() -> [StreamPart] {
-        if rest.value.handedOut.isEmpty { return [] }
-        defer { rest.value.handedOut = [] }
-        return rest.value.handedOut
+        if rest.value.deliverableParts.isEmpty { return [] }
+        defer { rest.value.deliverableParts = [] }
+        return rest.value.deliverableParts
     }
 
     /// The offset of the first bytes that arrived after a missing part, if one is missing now.
@@ -155,7 +155,7 @@ package struct StreamAssembler: Sendable {
         }
         wait(payload, at: offset, from: start, to: stop, into: &addition)
         drain()
-        while waitingBytes > limits.waitingBytes || waiting.count > Self.mostChunks { giveUpFirst(received) }
+        while waitingBytes > limits.waitingBytes || waiting.count > Self.maxChunks { giveUpFirst(received) }
         return addition
     }
 
@@ -168,7 +168,7 @@ package struct StreamAssembler: Sendable {
 
     /// Records that one more segment has arrived, and that the peer has acknowledged everything before `offset`.
     private mutating func noteReceived(upTo offset: Int64) {
-        guard case .segments(let most) = limits.patience, let first = firstWaitingOffset, offset >= first else {
+        guard case .segments(let most) = limits.gapTolerance, let first = firstWaitingOffset, offset >= first else {
             return
         }
         rest.value.segmentsSinceReceived += 1
@@ -179,7 +179,7 @@ package struct StreamAssembler: Sendable {
     mutating func giveUp(upTo offset: Int64) {
         while let first = firstWaitingOffset, first <= offset {
             // Late bytes would not be noticed for a gap that is not listed.
-            if gaps.count >= mostListedGaps { hasLateBytes = true }
+            if gaps.count >= maxListedGaps { hasLateBytes = true }
             skipToWaiting(cause: .notCaptured)
         }
     }
@@ -187,7 +187,7 @@ package struct StreamAssembler: Sendable {
     /// Gives up the first gap when the memory for the bytes that wait after it is used up.
     private mutating func giveUpFirst(_ received: Int64) {
         // If a gap is not listed, bytes that arrive for it later can't be distinguished from repeated ones.
-        if let first = firstWaitingOffset, first <= received, gaps.count < mostListedGaps {
+        if let first = firstWaitingOffset, first <= received, gaps.count < maxListedGaps {
             skipToWaiting(cause: .notCaptured)
         } else {
             hasReachedLimit = true
@@ -205,7 +205,7 @@ package struct StreamAssembler: Sendable {
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         // This must come first: `isKeptWhole` compares the kept bytes with those that were counted.
-        if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
+        if limits.deliversParts || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         lines.feed(payload, quotes: limits.quotes)
         end += Int64(payload.count)
         let missing = wireLength - Int64(payload.count)
@@ -213,9 +213,9 @@ package struct StreamAssembler: Sendable {
     }
 
     private mutating func keep(_ payload: Span<UInt8>) {
-        if limits.handsOut { rest.value.handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }
+        if limits.deliversParts { rest.value.deliverableParts.append(StreamPart(offset: end, .bytes(payload.array))) }
         let room = limits.keptBytes - bytes.count
-        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
+        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.maxGaps {
             rest.value.bytes.append(span: payload.extracting(0..<min(room, payload.count)))
         }
     }
@@ -224,19 +224,19 @@ package struct StreamAssembler: Sendable {
         guard offset > end else { return }
         hasGaps = true
         lines.interrupt()
-        if limits.handsOut {
-            rest.value.handedOut.append(
+        if limits.deliversParts {
+            rest.value.deliverableParts.append(
                 StreamPart(offset: end, .gap(StreamGap(offset: end, length: offset - end, cause: cause))))
         }
         if let last = gaps.last, last.end == end, last.cause == cause {
             rest.value.gaps[gaps.count - 1].length += offset - end
-        } else if gaps.count < mostListedGaps {
+        } else if gaps.count < maxListedGaps {
             rest.value.gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
         }
         end = offset
     }
 
-    private var mostListedGaps: Int { keepsNoMore ? Self.fewestGaps : Self.mostGaps }
+    private var maxListedGaps: Int { keepsNoMore ? Self.minGaps : Self.maxGaps }
 
     private mutating func skipToWaiting(cause: StreamGap.Cause) {
         guard let first = waiting.first else { return }
@@ -359,7 +359,7 @@ extension StreamAssembler {
     private mutating func noteLate(forGapAt index: Int) {
         guard rest.value.gaps[index].cause != .cutShort else { return }
         hasLateBytes = true
-        guard limits.patience == .memory else { return }
+        guard limits.gapTolerance == .memory else { return }
         hasReachedLimit = true
         rest.value.gaps[index].cause = .limitReached
     }

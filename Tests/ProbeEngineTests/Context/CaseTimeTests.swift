@@ -15,7 +15,7 @@ struct CaseTimeTests {
 
     @Test(arguments: [(1.0, 50), (4.0, 200), (0.5, 25)])
     func scaleMultipliesDeadlines(_ scale: Double, _ milliseconds: Int64) {
-        #expect(caseTime(scale: scale).patience == .milliseconds(milliseconds))
+        #expect(caseTime(scale: scale).scaledTimeout == .milliseconds(milliseconds))
         let deadline = caseTime(scale: scale).deadline(Timing(), from: time(1000), limit: nil)
         #expect(deadline == time(1000 + milliseconds))
     }

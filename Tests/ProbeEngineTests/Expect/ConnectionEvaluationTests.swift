@@ -231,7 +231,7 @@ struct ConnectionEvaluationTests {
         row(quiet, 10, "failed: C's connection was reset (RST) while C expected silence for 100ms", ended(rst)),
         row(quiet, 10, "pending until 100ms") {
             ended(fin)(&$0)
-            $0.endIsNews = false
+            $0.endIsUnconsumed = false
         },
         // The kernel reports nothing about a connection that is not read: it is queried at the deadline.
         row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },

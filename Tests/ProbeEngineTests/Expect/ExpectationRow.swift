@@ -25,7 +25,7 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
     func verify() {
         let window = TimeWindow(
             start: .milliseconds(0), deadline: .milliseconds(deadline), now: .milliseconds(now),
-            standstills: standsStill ? Self.standstills : Standstills(), patience: .milliseconds(50))
+            standstills: standsStill ? Self.standstills : Standstills(), scaledTimeout: .milliseconds(50))
         #expect(evaluate(window) == outcome)
     }
 

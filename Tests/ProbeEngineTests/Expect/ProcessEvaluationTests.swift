@@ -232,7 +232,7 @@ struct ProcessEvaluationTests {
         print("b2\n", .error, 6)
         func next(_ cursor: OutputCursor) -> (line: Int, cursor: OutputCursor)? {
             OutputSearch.next(Self.wantedRegex, in: log, from: cursor, includesOpen: false).map {
-                ($0.line, OutputSearch.cursor(behind: $0, in: log, was: cursor))
+                ($0.line, OutputSearch.cursor(after: $0, in: log, was: cursor))
             }
         }
         let early = try #require(next(OutputCursor()))

@@ -43,9 +43,9 @@ extension SubjectEvaluationTests {
             said((.attemptFailed(.timeout, detail: nil), 5))),
         row(.attemptFailed(reason: nil), 10, "pending until 100ms", said((lost(.eof), 5))),
         // Dropped bytes are accounted for.
-        row(.sent(told: 5), 10, "satisfied at 4ms", said((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
+        row(.sent(requested: 5), 10, "satisfied at 4ms", said((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
-            .sent(told: 5), 10,
+            .sent(requested: 5), 10,
             "failed: T reported 4 bytes sent and 2 dropped, more than the 5 that it was asked to send",
             said((.sent(4), 4), (lost(.eof, dropped: 2), 5))),
     ]

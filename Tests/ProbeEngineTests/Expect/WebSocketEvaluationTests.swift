@@ -12,7 +12,7 @@ struct WebSocketEvaluationTests {
     /// Returns a row about frames, all of which arrived at 3 ms.
     private static func row(
         _ wanted: ConnectionExpectation<Resolved>, _ now: Int, _ outcome: String, _ frames: [WebSocketFrame] = [],
-        without last: Int = 0, fin: Int? = nil, isOfClient: Bool = false
+        without last: Int = 0, fin: Int? = nil, peerIsClient: Bool = false
     ) -> ExpectationRow {
         ExpectationRow(
             kind: wanted.spelling, now: now, outcome: outcome,
@@ -22,7 +22,7 @@ struct WebSocketEvaluationTests {
                 // The bytes arrive at once, and one by one with an evaluation after each.
                 for step in [max(1, bytes.count), 1] {
                     var view = ConnectionView(name: "C")
-                    (view.framing, view.isOfClient) = (.websocket, isOfClient)
+                    (view.framing, view.peerIsClient) = (.websocket, peerIsClient)
                     var progress = InputProgress()
                     var latest = ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
                     for start in stride(from: 0, to: bytes.count, by: step) {
@@ -73,12 +73,12 @@ struct WebSocketEvaluationTests {
         row(
             anyMessage, 10, "satisfied at 3ms, takes 0-3 6-9",
             [fragment(Opcode.text, "a"), ping, fragment(0, "b", isFinal: true)]),
-        row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], isOfClient: true),
+        row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], peerIsClient: true),
         row(
             anyMessage, 10,
             "failed: C received a text frame that was not masked: a client must mask every frame (RFC 6455, 5.1)",
             [text],
-            isOfClient: true),
+            peerIsClient: true),
         row(
             anyMessage, 10, "failed: C received a close (code 1000), expected a message",
             [.close(1000), text]),
@@ -102,7 +102,7 @@ struct WebSocketEvaluationTests {
         row(normalClose, 10, "satisfied at 3ms, takes 0-4", [.close(1000)]),
         row(normalClose, 10, "failed: C received a close with code 1001, expected code 1000", [.close(1001)]),
         row(.frame(ExpectedFrame(text, .asMust)), 10, "satisfied at 3ms, takes 0-4", [text]),
-        row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], isOfClient: true),
+        row(.frame(ExpectedFrame(text, .unmasked)), 10, "satisfied at 3ms, takes 0-4", [text], peerIsClient: true),
         row(
             .frame(ExpectedFrame(text, .masked)), 10,
             "failed: C received a text frame that differs from the expected one",

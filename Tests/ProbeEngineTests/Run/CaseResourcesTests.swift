@@ -59,15 +59,15 @@ struct CaseResourcesTests {
                     await held.enter(taken)
                     await Task.yield()
                     await held.leave(taken)
-                    locks.giveBack(taken)
+                    locks.returnResources(taken)
                 }
             }
         }
         #expect(await held.count == 60)
         let both = await locks.take([first, second])
         let other = await locks.take([.port(3)])
-        locks.giveBack(both)
-        locks.giveBack(other)
+        locks.returnResources(both)
+        locks.returnResources(other)
     }
 
     private actor Holders {

@@ -188,7 +188,7 @@ final class StrangeDriver: SubjectDriver {
     func silence() -> SubjectFailure? { nil }
     var drainInterval: Duration { .milliseconds(2) }
     var reportsAreExact: Bool { true }
-    func close(isReusable: Bool, late: (any LateListener)?) {}
+    func close(isReusable: Bool, late: (any LateReportHandler)?) {}
 }
 
 struct StrangeSource: SubjectSource {

@@ -100,7 +100,7 @@ final class SecuringDriver: SubjectDriver {
     func silence() -> SubjectFailure? { nil }
     var drainInterval: Duration { .zero }
     var reportsAreExact: Bool { true }
-    func close(isReusable: Bool, late: (any LateListener)?) {}
+    func close(isReusable: Bool, late: (any LateReportHandler)?) {}
 }
 
 struct SecuringSource: SubjectSource {

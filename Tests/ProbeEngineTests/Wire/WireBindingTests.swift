@@ -19,21 +19,22 @@ import Testing
 
     private static func own(
         _ socket: Socket, _ local: Int, _ origin: ConnectionOrigin, isServer: Bool = false
-    ) throws -> WireBinding.Own {
+    ) throws -> WireBinding.OwnConnection {
         let client = SocketEndpoint(address: .loopbackV4, port: UInt16(local))
         let server = try #require(SocketEndpoint("127.0.0.1:9741"))
-        return WireBinding.Own(
+        return WireBinding.OwnConnection(
             id: ObjectIdentifier(socket), local: isServer ? server : client, peer: isServer ? client : server,
             origin: origin)
     }
 
     private static func subject(
         _ name: String, _ began: UInt64, settled: UInt64?, ended: UInt64? = nil, isConnected: Bool = true,
-        isOfAnotherCase: Bool = false
+        belongsToOtherCase: Bool = false
     ) throws -> WireBinding.Opener {
         WireBinding.Opener(
             name: name, kind: .subject, targets: [EndpointPattern(try #require(SocketEndpoint("127.0.0.1:9741")))],
-            began: began, settled: settled, ended: ended, isConnected: isConnected, isOfAnotherCase: isOfAnotherCase)
+            began: began, settled: settled, ended: ended, isConnected: isConnected,
+            belongsToOtherCase: belongsToOtherCase)
     }
 
     private static func program(_ name: String, _ began: UInt64, ended: UInt64? = nil) -> WireBinding.Opener {
@@ -42,7 +43,7 @@ import Testing
     }
 
     private static func binding(
-        _ openings: [WireBinding.Opening], own: [WireBinding.Own] = [], _ openers: [WireBinding.Opener] = [],
+        _ openings: [WireBinding.Opening], own: [WireBinding.OwnConnection] = [], _ openers: [WireBinding.Opener] = [],
         isListener: Bool = true
     ) -> WireBinding {
         WireBinding(openings: openings, own: own, openers: openers, isListener: { _ in isListener })
@@ -122,7 +123,7 @@ import Testing
         let binding = Self.binding(
             openings, [try Self.subject("T", 100, settled: 120), try Self.subject("U", 101, settled: 121)])
         #expect(binding.opened(by: "T") == [])
-        #expect(binding.perhapsOpened(by: "T") == [0, 1])
+        #expect(binding.possiblyOpened(by: "T") == [0, 1])
         #expect(binding.candidates[1] == ["T", "U"])
     }
 
@@ -148,7 +149,7 @@ import Testing
         // Two connections were opened while the subject was starting: either may be the program's.
         let both = Self.binding(try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)], openers)
         #expect(both.opened(by: "T") == [])
-        #expect(both.perhapsOpened(by: "P") == [0, 1])
+        #expect(both.possiblyOpened(by: "P") == [0, 1])
     }
 
     @Test func twoProgramsCannotBeToldApartWhileBothRun() throws {
@@ -177,8 +178,8 @@ import Testing
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120)], isListener: false)
         #expect(binding.opened(by: "T") == [])
-        #expect(binding.perhapsOpened(by: "T") == [0, 1])
-        #expect(binding.perhapsOthers == [0, 1])
+        #expect(binding.possiblyOpened(by: "T") == [0, 1])
+        #expect(binding.possiblyOthers == [0, 1])
         #expect(Self.binding(openings, [try Self.subject("T", 100, settled: 120)]).opened(by: "T") == [0, 1])
     }
 
@@ -190,13 +191,13 @@ import Testing
             isConnected: true)
         let binding = Self.binding(openings, [opener], isListener: false)
         #expect(binding.opened(by: "T") == [0, 1])
-        #expect(binding.perhapsOthers.isEmpty)
+        #expect(binding.possiblyOthers.isEmpty)
     }
 
     @Test func anotherCasesSubjectIsLeftOut() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let openers = try [
-            Self.subject("T", 200, settled: 220), Self.subject("T", 100, settled: 120, isOfAnotherCase: true),
+            Self.subject("T", 200, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
         ]
         let binding = Self.binding(openings, openers, isListener: false)
         #expect(binding.opened(by: "T") == [1])
@@ -206,7 +207,7 @@ import Testing
     @Test func whereBothCasesWereStartingItCannotBeTold() throws {
         let openings = try [Self.opening(40_000, at: 110)]
         let openers = try [
-            Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, isOfAnotherCase: true),
+            Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
         ]
         let binding = Self.binding(openings, openers, isListener: false)
         // A single connection is known: the case has one, and there is no other.
@@ -228,7 +229,7 @@ import Testing
         let openings = try (0..<6).map { try Self.opening(40_000 + $0, at: UInt64(110 + $0)) }
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 105)], isListener: false)
         #expect(binding.opened(by: "T") == [])
-        #expect(binding.perhapsOpened(by: "T") == Array(0..<6))
+        #expect(binding.possiblyOpened(by: "T") == Array(0..<6))
     }
 
     /// The subject reports `started` before it connects: the only possible connection is attributed to it.

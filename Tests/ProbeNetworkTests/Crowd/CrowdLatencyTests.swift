@@ -137,10 +137,10 @@ struct CrowdLatencyTests {
         ])
         crowd.begin()
         crowd.deliver("a\r\n")
-        #expect(crowd.snapshot.latencies[.line]?.unended == 0)
+        #expect(crowd.snapshot.latencies[.line]?.unfinishedCount == 0)
         crowd.pass(milliseconds: 14)
         let record = try #require(crowd.snapshot.latencies[.line])
-        #expect((record.count, record.unended, crowd.latencies(.line)) == (2, 0, [0, 4]))
+        #expect((record.count, record.unfinishedCount, crowd.latencies(.line)) == (2, 0, [0, 4]))
     }
 
     // MARK: Records

@@ -60,7 +60,7 @@ private final class Case: Sendable {
 
     var silence: SubjectFailure? { driver.silence() }
 
-    func close(isReusable: Bool, late: (any LateListener)? = nil) {
+    func close(isReusable: Bool, late: (any LateReportHandler)? = nil) {
         driver.close(isReusable: isReusable, late: late)
     }
 

@@ -12,7 +12,7 @@ import Testing
         var limits = BSDConnectionState.Limits(linger: 20, drain: 10)
         limits.beat = beat.map { BSDConnectionState.Limits.Beat(interval: $0, frame: Self.frame) }
         limits.silence = silence
-        limits.onlyAnswersAreLife = onlyAnswers
+        limits.onlyAnswersCountAsAlive = onlyAnswers
         var state = BSDConnectionState(limits: limits)
         try state.start(now: 0)
         _ = state.connected(now: 100)
@@ -67,7 +67,7 @@ import Testing
         var state = try started(beat: nil, silence: 50, onlyAnswers: true)
         state.received(now: 140)
         #expect(state.deadline == 150)
-        state.heardAnswer(now: 145)
+        state.noteAnswer(now: 145)
         #expect(state.deadline == 195)
     }
 

@@ -9,9 +9,9 @@ import Testing
         Framing.allCases.filter(\.hasUnits) + [.delimiter([97, 97, 98]), .delimiter([69, 0])]
 
     private static func decode(
-        _ stream: [UInt8], _ framing: Framing, limit: Int, piece: Int, goesOn: Bool = true
+        _ stream: [UInt8], _ framing: Framing, limit: Int, piece: Int, continues: Bool = true
     ) -> (heard: [BSDDecoder.Next], error: FrameError?, rest: [UInt8]) {
-        var decoder = BSDDecoder(FrameDecoder(framing: framing, limit: limit), goesOn: goesOn)
+        var decoder = BSDDecoder(FrameDecoder(framing: framing, limit: limit), continues: continues)
         var heard: [BSDDecoder.Next] = []
         var from = 0
         while from < stream.count {
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: framings)
     func withoutItTheStreamFails(framing: Framing) throws {
         let whole = try FrameEncoder(framing: framing).encode(Array(repeating: 0x7A, count: 20))
-        let (heard, error, _) = Self.decode(whole, framing, limit: 8, piece: 1, goesOn: false)
+        let (heard, error, _) = Self.decode(whole, framing, limit: 8, piece: 1, continues: false)
         #expect(heard.isEmpty)
         #expect(error != nil)
     }

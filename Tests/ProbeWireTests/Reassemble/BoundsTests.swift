@@ -18,7 +18,7 @@ struct BoundsTests {
     /// Packets of connections beyond the limit are counted and not followed; earlier connections continue.
     @Test func connectionsBeyondTheBoundAreCounted() {
         var limits = ConversationLimits.passing
-        limits.mostConversations = 10
+        limits.maxConversations = 10
         var analysis = CaptureAnalysis(limits: limits)
         for port in 1...30 as ClosedRange<UInt16> {
             #expect((add(frame(port: port), to: &analysis) == nil) == (port > 10))

@@ -69,7 +69,7 @@ struct OtherSYNTests {
 
     /// An RST in the middle of a connection counts only if neither side continues.
     @Test(arguments: [true, false])
-    func resetIsIgnoredWhenBothSidesGoOn(goesOn: Bool) {
+    func resetIsIgnoredWhenBothSidesGoOn(continues: Bool) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
@@ -77,9 +77,9 @@ struct OtherSYNTests {
         // The packet was in flight when the RST arrived: it proves nothing.
         connection.send(.client, at: 0, ack: 3, "request")
         #expect(connection.conversation.fromServer.rst != nil)
-        if goesOn { connection.send(.server, at: 3, ack: 7, "def") }
-        #expect((connection.conversation.fromServer.rst == nil) == goesOn)
-        #expect(connection.conversation.judge(.rst(from: .server)).outcome == (goesOn ? .inconclusive : .passed))
+        if continues { connection.send(.server, at: 3, ack: 7, "def") }
+        #expect((connection.conversation.fromServer.rst == nil) == continues)
+        #expect(connection.conversation.judge(.rst(from: .server)).outcome == (continues ? .inconclusive : .passed))
         #expect(connection.conversation.judge(.noReset).outcome == .failed)
     }
 

@@ -7,7 +7,7 @@ struct PatienceTests {
     private static func patient(waitingBytes: Int = 1 << 20, totalBytes: Int = 1 << 30) -> ConversationLimits {
         var limits = ConversationLimits(
             keptBytes: 1 << 20, waitingBytes: waitingBytes, keptEvents: 16, totalBytes: totalBytes)
-        limits.patience = .memory
+        limits.gapTolerance = .memory
         return limits
     }
 

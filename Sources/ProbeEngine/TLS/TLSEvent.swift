@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeSystem
 
 /// A TLS event other than received bytes, with its position among them: whatever arrived first must be expected first.
-struct TLSNews {
-    enum What: Equatable {
+struct TLSEvent {
+    enum Kind: Equatable {
         /// Any alert other than close_notify. `isEnd` means that it ended TLS.
         case alert(TLSAlert, isEnd: Bool)
         /// The peer sent close_notify.
@@ -13,7 +13,7 @@ struct TLSNews {
     }
 
     /// Bytes that are never read, because TLS had ended before them. The first of them arrived at `time`.
-    struct BehindEnd {
+    struct BytesAfterEnd {
         /// Whether TLS ended with a fatal alert rather than close_notify.
         var isAlert: Bool
         var count: Int
@@ -25,7 +25,7 @@ struct TLSNews {
         }
     }
 
-    var what: What
+    var what: Kind
     /// The number of bytes of the connection received before the event.
     var offset: Int
     var time: MonotonicTime

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The state of a transport's life cycle, for methods that return at once on any thread while the connection belongs to
 /// an event loop or a task.
-package final class TransportLife: Sendable {
+package final class TransportLifecycle: Sendable {
     private enum Phase: Sendable {
         case initialised
         case open

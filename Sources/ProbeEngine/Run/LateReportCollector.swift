@@ -7,7 +7,7 @@ import Synchronization
 /// Receives a subject's reports about a case that has ended. An event may follow the subject's stop when the case has
 /// already passed. While the case's result is held back, such an event fails the case; afterwards it is an error of the
 /// run.
-package final class Aftermath: LateListener {
+package final class LateReportCollector: LateReportHandler {
     /// How long a subject must be silent about a case before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)
 
@@ -15,7 +15,7 @@ package final class Aftermath: LateListener {
         /// The names of the subjects, by the driver's connection numbers.
         var names: [Int: String]
         var findings: [Finding] = []
-        var isTold = false
+        var isEmitted = false
         /// The driver, kept alive until the result is emitted so that its reports arrive.
         var driver: (any SubjectDriver)?
     }
@@ -35,10 +35,10 @@ package final class Aftermath: LateListener {
         state = Mutex(State(names: names, driver: driver))
     }
 
-    package func heard(_ report: SubjectReport) {
+    package func handleLateReport(_ report: SubjectReport) {
         let what = "reported \(SubjectText.describe(report.event)) after it had reported its stop"
         let isTooLate = state.withLock { state in
-            if state.isTold { return true }
+            if state.isEmitted { return true }
             let name = state.names[report.connection] ?? "the subject"
             state.findings.append(
                 Finding(
@@ -57,7 +57,7 @@ package final class Aftermath: LateListener {
     /// - Returns: the result, with the first finding that arrived in the meantime.
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
-            state.isTold = true
+            state.isEmitted = true
             // Nothing else is kept of each case, because a run may have many.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
@@ -70,11 +70,11 @@ package final class Aftermath: LateListener {
     }
 }
 
-extension Aftermath {
+extension LateReportCollector {
     /// Creates the listener; `nil` if a subject can't report anything after the case, or nothing would receive the
     /// report.
     convenience init?(of context: CaseContext, driver: (any SubjectDriver)?) {
-        guard let driver, driver.drainInterval > .zero || context.settings.hearsLateReports,
+        guard let driver, driver.drainInterval > .zero || context.settings.receivesLateReports,
             let report = context.settings.reportRunError
         else { return nil }
         self.init(id: context.job.id, names: context.actors.subjectNames, driver: driver, reportRunError: report)

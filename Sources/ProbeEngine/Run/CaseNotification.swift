@@ -3,7 +3,7 @@ import ProbeEvents
 package import ProbeSystem
 
 /// An event on a connection of a case, for an observer. Delivered on the case's thread.
-package enum CaseNews: Sendable {
+package enum CaseNotification: Sendable {
     /// The name refers to a new connection.
     case opened(actor: String)
     /// Bytes arrived; with TLS, the contents of its records.
@@ -15,18 +15,18 @@ package enum CaseNews: Sendable {
 }
 
 /// Reports what has arrived on a connection since the last look.
-struct CaseNewsTeller {
+struct CaseNotifier {
     let context: CaseContext
 
     func look(at connection: Connection?, of owner: ConnectionActor) {
-        guard let tell = context.tell, let connection else { return }
-        if connection.receiveBuffer.keepArrivals() { tell(.opened(actor: owner.name)) }
+        guard let notifyObserver = context.notifyObserver, let connection else { return }
+        if connection.receiveBuffer.keepArrivals() { notifyObserver(.opened(actor: owner.name)) }
         let arrivals = connection.receiveBuffer.takeArrivals()
-        if !arrivals.isEmpty { tell(.arrived(actor: owner.name, arrivals)) }
-        if connection.hasOverflowed { tell(.failed(ConnectionEvaluation.overflow(of: owner.name).summary)) }
-        if let end = connection.readEnd, owner.toldEnd !== connection {
-            owner.toldEnd = connection
-            tell(.ended(actor: owner.name, end))
+        if !arrivals.isEmpty { notifyObserver(.arrived(actor: owner.name, arrivals)) }
+        if connection.hasOverflowed { notifyObserver(.failed(ConnectionEvaluation.overflow(of: owner.name).summary)) }
+        if let end = connection.readEnd, owner.reportedEnd !== connection {
+            owner.reportedEnd = connection
+            notifyObserver(.ended(actor: owner.name, end))
         }
     }
 }
