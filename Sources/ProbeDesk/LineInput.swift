@@ -239,7 +239,7 @@ package final class LineInput: Sendable {
     }
 
     /// Returns whether to stop reading the line. Called on the editor's thread while a line is being typed.
-    fileprivate func isToEnd() -> Bool {
+    fileprivate func mustEnd() -> Bool {
         clearSignal()
         guard let editor = current.withLock({ OpaquePointer(bitPattern: $0) }) else { return true }
         showText(editor)
@@ -274,7 +274,7 @@ extension String {
 
 private func editorWoken(_ owner: UnsafeMutableRawPointer?) -> Int32 {
     guard let owner else { return 1 }
-    return Unmanaged<LineInput>.fromOpaque(owner).takeUnretainedValue().isToEnd() ? 1 : 0
+    return Unmanaged<LineInput>.fromOpaque(owner).takeUnretainedValue().mustEnd() ? 1 : 0
 }
 
 private func editorComplete(

@@ -20,11 +20,11 @@ package struct Explorer {
     private let shrinkRunner: EngineRunner
     private let settings: ExploreSettings
     /// The scenario with a program that is known to be correct; `nil` if there is none.
-    private let good: GoodTwin?
+    private let good: KnownGoodScenario?
     private let progress: (ExploreProgress) -> Void
 
     package init(
-        runner: EngineRunner, settings: ExploreSettings, good: GoodTwin? = nil,
+        runner: EngineRunner, settings: ExploreSettings, good: KnownGoodScenario? = nil,
         progress: @escaping (ExploreProgress) -> Void
     ) {
         self.good = good

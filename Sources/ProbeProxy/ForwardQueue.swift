@@ -120,11 +120,11 @@ package struct ForwardQueue {
         if bytes.isEmpty { return }
         chunks.append(Chunk(bytes: bytes[...], arrived: time))
         waiting += bytes.count
-        noteIfKept()
+        noteIfHeld()
     }
 
     /// Records whether waiting bytes are kept back, by a step or by a style that delays them.
-    private mutating func noteIfKept() {
+    private mutating func noteIfHeld() {
         guard waiting > 0 || end != nil, !hasEnded else { return }
         if gate == .held { note(gateID) { $0.hasKept = true } }
         if gate == .open, delay > .zero || style.isJoined, allowance == nil {
@@ -139,7 +139,7 @@ package struct ForwardQueue {
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
         flushReplacements(at: time)
         self.end = (end, time)
-        noteIfKept()
+        noteIfHeld()
     }
 
     /// Ends pending matches of replacements, because no more bytes follow.
@@ -165,14 +165,14 @@ package struct ForwardQueue {
         position = 0
         cuts = CutPlaces(style.cut)
         earliest = nil
-        noteIfKept()
+        noteIfHeld()
     }
 
     package mutating func hold(by id: Int = 0) {
         gateID = id
         gate = .held
         allowance = nil
-        noteIfKept()
+        noteIfHeld()
     }
 
     /// Forwards held bytes, in the style that was in force before.

@@ -8,10 +8,10 @@ final class FlyingSocksListener: TransportListener {
     let port: UInt16
     private let task: Task<Void, Never>
     /// Whether the stop is not reported, because the owner has released the listener.
-    private let isSilent: IsSilent
+    private let isSilent: SilenceFlag
 
     /// Shared with the task, which must not hold the listener.
-    private final class IsSilent: Sendable {
+    private final class SilenceFlag: Sendable {
         let value = Mutex(false)
     }
 
@@ -26,7 +26,7 @@ final class FlyingSocksListener: TransportListener {
         } catch {
             throw .other("\(configuration.host):\(configuration.port): \(error)")
         }
-        let isSilent = IsSilent()
+        let isSilent = SilenceFlag()
         self.isSilent = isSilent
         task = Task {
             var failure = FlyingSocksFailure(.stopped)

@@ -69,8 +69,8 @@ struct ExploreRun {
         defer { session.endAndReport() }
         if let failure = session.begin(introducing: started) { throw Failure.invalidUsage(failure) }
         let targets = try options.targets.targets()
-        let twins = try jobs.map { job in
-            try options.good.twin(
+        let knownGoodScenarios = try jobs.map { job in
+            try options.good.knownGoodScenario(
                 of: job, adapter: goodAdapter, settings: options.selection.settings, allowing: targets,
                 exploresCommand: kind.exploresCommand)
         }
@@ -83,7 +83,8 @@ struct ExploreRun {
         if needsCapture { (configuration.capture, configuration.captureProblem) = capture.open() }
         let reports = try makeReports(jobs, hasSeveralSubjects: sources.count > 1)
         let code = try execute(
-            zip(jobs, twins).map { ($0, $1) }, configuration, started, session, output: (folder, capture, reports))
+            zip(jobs, knownGoodScenarios).map { ($0, $1) }, configuration, started, session,
+            output: (folder, capture, reports))
         session.endAndReport()
         throw ExitCode(code)
     }
@@ -142,7 +143,7 @@ struct ExploreRun {
     private typealias Output = (folder: Folder, capture: ExploreCapture, reports: ExploreReports)
 
     private func execute(
-        _ jobs: [(RunJob, GoodTwin?)], _ configuration: RunConfiguration, _ subjects: [any SubjectSource],
+        _ jobs: [(RunJob, KnownGoodScenario?)], _ configuration: RunConfiguration, _ subjects: [any SubjectSource],
         _ session: RunSession, output: Output
     ) throws -> Int32 {
         let (reactor, control) = (try session.makeReactor(), RunControl())
@@ -170,7 +171,7 @@ struct ExploreRun {
     ///
     /// - Returns: the exit code of the case.
     private func explore(
-        _ runner: EngineRunner, _ good: GoodTwin?, _ text: ExploreText, _ output: Output
+        _ runner: EngineRunner, _ good: KnownGoodScenario?, _ text: ExploreText, _ output: Output
     ) async -> Int32 {
         let outcome: ExploreOutcome
         let start = MonotonicTime.now

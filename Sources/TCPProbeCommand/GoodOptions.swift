@@ -75,10 +75,10 @@ struct GoodOptions: ParsableArguments {
     ///   - settings: the values of `--set`.
     ///   - exploresCommand: whether a command that connects to a server is explored: `{port}` is then the proxy's port, as
     ///     in that command.
-    func twin(
+    func knownGoodScenario(
         of job: RunJob, adapter: AdapterSource?, settings: [String: [UInt8]], allowing targets: AllowedTargets?,
         exploresCommand: Bool
-    ) throws -> GoodTwin? {
+    ) throws -> KnownGoodScenario? {
         guard isGiven else { return nil }
         var good = job
         var text = job.plan.sources.files[0].bytes
@@ -106,7 +106,7 @@ struct GoodOptions: ParsableArguments {
             throw Failure.invalidUsage("\(Escaped.text(job.path)): with --good, the script no longer has the case")
         }
         (good.plan, good.casePlan) = (plan, casePlan)
-        return GoodTwin(good)
+        return KnownGoodScenario(good)
     }
 
     /// Returns the process that a command is meant for, and the command without the process's name.

@@ -4,7 +4,7 @@ import Testing
 struct FailureRateTests {
     @Test(arguments: [(10, 2), (9, 3), (5, 8), (2, 23)])
     func passesAreRepeatedUntilAMissIsUnlikely(failed: Int, passes: Int) {
-        #expect(FailureRate(failed: failed, runs: 10).passesToTrust == passes)
+        #expect(FailureRate(failed: failed, runs: 10).passesForConfidence == passes)
     }
 
     @Test func fewerThanOneInFiveIsTooRare() {

@@ -41,7 +41,7 @@ extension CaseContext {
         if !server.waiting.isEmpty { return true }
         if tls.actors[server.name] == nil { return server.listener?.hasPending == true }
         // This includes connections that the reactor has not reported yet.
-        TLSGreeter(context: self).take(server)
+        TLSAcceptor(context: self).take(server)
         return !server.waiting.isEmpty
     }
 
@@ -73,7 +73,7 @@ extension CaseContext {
             return
         }
         if tls.actors[server.name] != nil {
-            TLSGreeter(context: self).take(server)
+            TLSAcceptor(context: self).take(server)
             connections.abandoned.remove(from: &server.waiting)
             return
         }

@@ -13,7 +13,7 @@ struct ServerSetup {
     /// Makes a server listen on its declared address or on a free port.
     func listen(_ server: ServerActor) throws(Finding) {
         try open(server)
-        try TLSGreeter(context: context).greet(server)
+        try TLSAcceptor(context: context).watchListener(server)
     }
 
     private func open(_ server: ServerActor) throws(Finding) {

@@ -138,7 +138,7 @@ struct CrowdSetup {
             guard case .crowd(let crowd)? = context.actors[declaration.name.value], let target = crowd.targetName,
                 case .server(let server)? = context.actors[target]
             else { continue }
-            if let reason = unfit(server) {
+            if let reason = reasonUnsuitable(server) {
                 throw Finding(
                     .error, at: declaration.span, "\(crowd.name) can't connect to \(target): \(reason)",
                     hints: ["connect to a process or a subject instead"])
@@ -167,7 +167,7 @@ struct CrowdSetup {
     }
 
     /// Returns why no crowd can connect to a server of the script; `nil` if one can.
-    private func unfit(_ server: ServerActor) -> String? {
+    private func reasonUnsuitable(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
         return context.tls.actors[server.name] == nil
             ? nil : "the workers that accept a crowd's connections in its place don't support TLS"

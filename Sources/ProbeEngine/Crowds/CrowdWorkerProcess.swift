@@ -68,7 +68,7 @@ final class CrowdWorkerProcess {
     var hasAnsweredAll: Bool { answered == asked }
 
     /// Whether the worker can still answer, and has unanswered questions.
-    var owesAnswer: Bool { !hasAnsweredAll && !isDismissed && child.exit == nil }
+    var hasUnansweredQuestion: Bool { !hasAnsweredAll && !isDismissed && child.exit == nil }
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }
 

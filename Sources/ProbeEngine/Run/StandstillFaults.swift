@@ -73,12 +73,12 @@ struct StandstillFaults {
         }
         for (worker, _) in all where !worker.isDismissed { _ = worker.ask(latencies: false) }
         let deadline = MonotonicTime.now + Self.timeout
-        while all.contains(where: { $0.worker.owesAnswer }), MonotonicTime.now < deadline {
+        while all.contains(where: { $0.worker.hasUnansweredQuestion }), MonotonicTime.now < deadline {
             await context.pause(until: deadline)
         }
         return all.map { worker, name in
             var standstills = worker.standstills
-            if worker.owesAnswer { standstills.add(from: worker.lastHeard, to: .now) }
+            if worker.hasUnansweredQuestion { standstills.add(from: worker.lastHeard, to: .now) }
             return Place(kind: .crowd, name: name, standstills: standstills)
         }
     }

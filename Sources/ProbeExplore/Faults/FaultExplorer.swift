@@ -41,9 +41,9 @@ package struct FaultExplorer {
     private var isServer = false
     private let patience: Duration
     /// The scenario with a program that is known to be correct; `nil` if there is none.
-    private let good: GoodTwin?
+    private let good: KnownGoodScenario?
 
-    package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: GoodTwin? = nil) {
+    package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration, good: KnownGoodScenario? = nil) {
         self.good = good
         var configuration = runner.configuration
         // Cases spend most of their time waiting. With more of them, programs that spin would share the processors, and

@@ -18,7 +18,7 @@ package struct FailureRate: Sendable, Equatable {
 
     /// The number of consecutive passes that happen by chance in less than 1 % of all cases. Something that has always
     /// failed may still pass the next time, so one additional run that passes is assumed.
-    package var passesToTrust: Int {
+    package var passesForConfidence: Int {
         let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)
         while chance >= 0.01, count < 50 {

@@ -24,7 +24,7 @@ package struct Shrinker {
     private let keepsFailure: Bool
     private let initialRate: FailureRate
     /// The number of times that a candidate must pass.
-    private var passes: Int { initialRate.passesToTrust }
+    private var passes: Int { initialRate.passesForConfidence }
     /// The time after which no part of the scenario is left out. The variation is shrunk in any case.
     let deadline: MonotonicTime
 

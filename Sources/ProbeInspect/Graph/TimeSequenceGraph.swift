@@ -200,7 +200,7 @@ package struct TimeSequenceGraph {
 
 extension TimeSequenceGraph {
     /// The appearance and the name of a kind of mark.
-    struct Look {
+    struct MarkAppearance {
         /// The class in the style sheet.
         var style: String
         var name: String
@@ -211,19 +211,19 @@ extension TimeSequenceGraph {
         .sack, .duplicateAck, .data, .outOfOrder, .retransmission, .probe, .outside, .shutWindow, .syn, .fin, .rst,
     ]
 
-    static func look(_ kind: SequenceTrace.Kind) -> Look {
+    static func look(_ kind: SequenceTrace.Kind) -> MarkAppearance {
         switch kind {
-        case .data: Look(style: "ts-data", name: "segment")
-        case .outOfOrder: Look(style: "ts-early", name: "out of order")
-        case .retransmission: Look(style: "ts-again", name: "retransmission")
-        case .probe: Look(style: "ts-probe", name: "probe or keep-alive")
-        case .outside: Look(style: "ts-out", name: "out of window")
-        case .sack: Look(style: "ts-sack", name: "SACK block")
-        case .duplicateAck: Look(style: "ts-dup", name: "duplicate ACK")
-        case .shutWindow: Look(style: "ts-zero", name: "zero window")
-        case .syn: Look(style: "ts-syn", name: "SYN")
-        case .fin: Look(style: "ts-fin", name: "FIN")
-        case .rst: Look(style: "ts-rst", name: "RST")
+        case .data: MarkAppearance(style: "ts-data", name: "segment")
+        case .outOfOrder: MarkAppearance(style: "ts-early", name: "out of order")
+        case .retransmission: MarkAppearance(style: "ts-again", name: "retransmission")
+        case .probe: MarkAppearance(style: "ts-probe", name: "probe or keep-alive")
+        case .outside: MarkAppearance(style: "ts-out", name: "out of window")
+        case .sack: MarkAppearance(style: "ts-sack", name: "SACK block")
+        case .duplicateAck: MarkAppearance(style: "ts-dup", name: "duplicate ACK")
+        case .shutWindow: MarkAppearance(style: "ts-zero", name: "zero window")
+        case .syn: MarkAppearance(style: "ts-syn", name: "SYN")
+        case .fin: MarkAppearance(style: "ts-fin", name: "FIN")
+        case .rst: MarkAppearance(style: "ts-rst", name: "RST")
         }
     }
 

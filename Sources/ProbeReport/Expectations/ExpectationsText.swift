@@ -55,7 +55,7 @@ struct ExpectationsText {
             carried += line.above
             if lines[key] == nil {
                 let stays =
-                    ran[key].map { ExpectationsText.isStillRight(expected, $0) }
+                    ran[key].map { ExpectationsText.isStillValid(expected, $0) }
                     ?? (!subjects.contains(key.subject) || isFilteredAway(key.id))
                 if !stays { continue }
                 lines[key] = Line(key: key, verdict: expected.verdict)
@@ -69,7 +69,7 @@ struct ExpectationsText {
     }
 
     /// Whether the run does not contradict a line.
-    private static func isStillRight(_ expected: ExpectedVerdict, _ cell: ResultMatrix.Cell) -> Bool {
+    private static func isStillValid(_ expected: ExpectedVerdict, _ cell: ResultMatrix.Cell) -> Bool {
         guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
         return verdict == .skipped || verdict == expected.verdict || (verdict == .passed && expected.isAtTimes)
     }

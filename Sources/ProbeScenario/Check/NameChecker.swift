@@ -50,14 +50,14 @@ struct NameChecker {
             return
         }
         for case .addresses(let addresses, _) in known.map(\.answer) {
-            for case .actor(let other) in addresses where !areAcross(name, other.value) {
+            for case .actor(let other) in addresses where !areOnOppositeSides(name, other.value) {
                 names.report(.notAcross(name, target: other.value), at: other.span)
             }
         }
     }
 
     /// Returns whether the two are on opposite sides of one link. An actor that is on no link is reported elsewhere.
-    private func areAcross(_ name: String, _ other: String) -> Bool {
+    private func areOnOppositeSides(_ name: String, _ other: String) -> Bool {
         guard let own = links.side(of: name), let its = links.side(of: other) else { return true }
         return own.link == its.link && own.isLeft != its.isLeft
     }

@@ -21,7 +21,7 @@ package enum OtherPacket: Sendable, Hashable {
     case malformed(PacketError.Layer)
     case tooManyHeaders
     /// A fragment of an IP datagram whose other fragments are not in the capture.
-    case lonelyFragment
+    case orphanedFragment
     /// A fragment of an 802.11 frame.
     case wirelessFragment
     /// An 802.11 frame with several packets (A-MSDU).
@@ -56,7 +56,8 @@ package enum OtherPacket: Sendable, Hashable {
         switch self {
         case .udp, .ip, .frame, .wirelessControl, .fragment: false
         case .encryptedWireless, .encryptedPPP, .encryptedIP, .tunnel: false
-        case .linkType, .truncated, .malformed, .tooManyHeaders, .lonelyFragment, .wirelessFragment, .wirelessAggregate,
+        case .linkType, .truncated, .malformed, .tooManyHeaders, .orphanedFragment, .wirelessFragment,
+            .wirelessAggregate,
             .damagedWireless, .compressedHeaders:
             true
         }
@@ -82,7 +83,7 @@ package enum OtherPacket: Sendable, Hashable {
         case .truncated: "truncated"
         case .malformed(let layer): "malformed \(layer == .link ? "link-layer" : layer.rawValue) header"
         case .tooManyHeaders: "too many headers"
-        case .lonelyFragment: "fragments of incomplete datagrams"
+        case .orphanedFragment: "fragments of incomplete datagrams"
         case .wirelessFragment: "fragments of 802.11 frames"
         case .wirelessAggregate: "several packets in an 802.11 frame (A-MSDU)"
         case .damagedWireless: "802.11 with a wrong check sequence"

@@ -158,7 +158,7 @@ package struct CaptureAnalysis: Sendable {
     /// reported.
     package mutating func finish() {
         if share.number == 0 {
-            others.recount(fragments.takeIncompleteFragmentCount(), from: .fragment, as: .lonelyFragment)
+            others.recount(fragments.takeIncompleteFragmentCount(), from: .fragment, as: .orphanedFragment)
         }
         table.finish()
     }

@@ -51,7 +51,7 @@ struct StandstillJudgementTests {
         isExact: Bool = false, _ standstills: Standstills = Standstills()
     ) -> Finding? {
         do throws(Finding) {
-            try standstills.judge(
+            try standstills.requireTiming(
                 time(moment), "the reply", deadline: time(deadline), after: after.map { .milliseconds($0) },
                 from: time(start), own: .milliseconds(own), isExact: isExact)
             return nil

@@ -3,7 +3,7 @@ import ProbeScenario
 
 /// The replacements that make a case run with a program that is known to be correct: the commands of its processes, the
 /// values of its header, and the transport under test.
-package struct GoodTwin: Sendable {
+package struct KnownGoodScenario: Sendable {
     private let job: RunJob
 
     /// Creates the replacements.

@@ -4,17 +4,17 @@ import ProbeSystem
 
 /// Takes the connections of a server with `tls` as soon as they arrive, so that their handshakes don't wait for the
 /// accepting step.
-struct TLSGreeter {
+struct TLSAcceptor {
     let context: CaseContext
 
     /// Watches the listener until it is closed.
-    func greet(_ server: ServerActor) throws(Finding) {
+    func watchListener(_ server: ServerActor) throws(Finding) {
         guard context.tls.actors[server.name] != nil, let listener = server.listener else { return }
         let context = context
         do throws(SystemError) {
             try listener.watch(on: context.reactor) { [weak server, weak context] in
                 guard let server, let context else { return }
-                TLSGreeter(context: context).take(server)
+                TLSAcceptor(context: context).take(server)
                 context.changes.notifyAll()
             }
         } catch {
@@ -57,7 +57,7 @@ struct TLSGreeter {
         connection.layer = TLSSniffer(
             begin: { [weak connection, weak context, weak server] in
                 guard let connection, let context, let server else { return nil }
-                TLSGreeter(context: context).begin(tls, on: connection, of: server)
+                TLSAcceptor(context: context).begin(tls, on: connection, of: server)
                 return connection.tls
             },
             giveUp: { [weak connection] in connection?.layer = nil })
