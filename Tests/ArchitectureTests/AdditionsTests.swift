@@ -27,7 +27,7 @@ struct AdditionsTests {
         Addition(section: "A column of `inspect`", limit: 3), Addition(section: "An option of `run`", limit: 3),
         Addition(section: "A framing", limit: 8), Addition(section: "A report", limit: 4),
     ])
-    func listsAreTrue(_ addition: Addition) throws {
+    func listedFilesMatchSources(_ addition: Addition) throws {
         let page = try #require(Repository.text("CONTRIBUTING.md"))
         let section = try #require(
             page.split(separator: "\n### ").first { $0.hasPrefix(addition.section + "\n") })
@@ -52,7 +52,7 @@ struct AdditionsTests {
 
     /// The tests of each report verify `RecorderContract`. The console's own control sequences, and the results, which
     /// `merge` reads, have tests of their own.
-    @Test func everyReportKeepsTheContract() {
+    @Test func everyRecorderVerifiesTheContract() {
         let tests = Repository.files(below: "Tests/ProbeReportTests", ending: ".swift").compactMap(Repository.text)
             .filter { $0.contains("RecorderContract.verify") }
         let names = Repository.files(below: "Sources/ProbeReport", ending: ".swift").compactMap(Repository.text)

@@ -3,7 +3,7 @@ import Testing
 /// A change handler may change the object that it is called about: calling it directly would recurse once for each of a
 /// peer's messages.
 struct ChangeHandlerUseTests {
-    @Test func changesAreAnnouncedByAChangeHandlerAlone() {
+    @Test func onlyChangeHandlerNotifiesOfChanges() {
         var handlers = 0
         for (path, code) in DeclaredTypes.codeOfSources
         where code.contains("onChange") || code.contains("ChangeHandler()") {

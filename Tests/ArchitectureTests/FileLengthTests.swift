@@ -5,7 +5,7 @@ struct FileLengthTests {
     private static let longest = 800
 
     @Test(arguments: ["Sources", "Tests"])
-    func noFileIsLong(folder: String) {
+    func filesStayWithinLengthLimit(folder: String) {
         let paths = Repository.files(below: folder, ending: ".swift")
         #expect(paths.count > 100, "the files were read")
         for path in paths {

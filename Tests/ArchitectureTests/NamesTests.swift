@@ -2,7 +2,7 @@ import Testing
 
 /// Two types with the same name do the same thing twice, or at least one of their names is too vague.
 struct NamesTests {
-    @Test func noTwoTypesHaveOneName() {
+    @Test func typeNamesAreUnique() {
         var declarations: [String: [String]] = [:]
         for (path, found) in DeclaredTypes.ofSources {
             for declaration in found where !declaration.isExtension {
@@ -15,7 +15,7 @@ struct NamesTests {
         }
     }
 
-    @Test func noTwoPathsDifferByCaseAlone() {
+    @Test func noPathsDifferOnlyInCase() {
         var paths: [String: String] = [:]
         for file in ["Sources", "Tests"].flatMap({ Repository.files(below: $0, ending: "") }) {
             let folders = file.split(separator: "/")
@@ -35,7 +35,7 @@ struct NamesTests {
         "transmission", "transmissions", "trouble", "troubles", "wish", "wishes",
     ]
 
-    @Test func replacedNamesDoNotComeBack() {
+    @Test func replacedWordsAreNotReintroduced() {
         for (path, code) in DeclaredTypes.codeOfSources {
             let words = Self.words(inIdentifiersOf: code)
             for word in words.intersection(Self.replaced).sorted() {
@@ -51,7 +51,7 @@ struct NamesTests {
         ),
         ("var retransmissions = 0 // a lesson\nlet text = \"trouble\"", ["retransmissions"]),
     ])
-    func identifiersAreCutIntoWords(code: String, expected: [String]) {
+    func identifiersAreSplitIntoWords(code: String, expected: [String]) {
         let words = Self.words(inIdentifiersOf: DeclaredTypes.code(of: code))
         #expect(words.isSuperset(of: expected) && words.isDisjoint(with: ["lesson", "trouble"]))
     }

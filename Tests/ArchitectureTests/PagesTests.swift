@@ -4,7 +4,7 @@ import Testing
 struct PagesTests {
     /// Paths between backticks on the maintainers' pages are relative to the repository or to `Sources/`.
     @Test(arguments: ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
-    func everyFileThatAPageNamesIsThere(_ page: String) throws {
+    func everyNamedFileExists(_ page: String) throws {
         let text = try #require(Repository.text(page))
         // The output of a fuzzer run, which is not in the repository.
         let made = [".fuzz/verdicts/"]

@@ -7,32 +7,32 @@ struct RoomsTests {
     private static let toolchain: Set<String> = ["Glibc", "Synchronization", "Dispatch", "Foundation"]
 
     @Test
-    func everyFolderOfSourcesIsARoom() {
+    func everySourceFolderIsARoom() {
         #expect(Set(Room.all.map(\.folder)) == Set(Repository.names(in: "Sources")))
         #expect(Room.all.count == Set(Room.all.map(\.folder)).count)
     }
 
     @Test(arguments: Room.all)
-    func nobodyImportsWhatThePageDoesNotAllow(_ room: Room) {
+    func everyImportIsAllowed(_ room: Room) {
         for (module, path) in room.imports.sorted(by: { $0.key < $1.key }) where !room.mayImport.contains(module) {
             Issue.record("\(path) imports \(module), which docs/ARCHITECTURE.md does not allow in \(room.folder)")
         }
     }
 
     @Test(arguments: Room.all.filter { Repository.files(below: "Sources/\($0.folder)", ending: ".swift") != [] })
-    func nobodyIsAllowedWhatNoFileImports(_ room: Room) {
+    func everyAllowedImportIsUsed(_ room: Room) {
         let unused = room.mayImport.subtracting(room.imports.keys)
         #expect(unused == [], "docs/ARCHITECTURE.md allows it, and nothing in \(room.folder) imports it")
     }
 
     @Test(arguments: Room.all)
-    func theManifestHasTheSameDependencies(_ room: Room) throws {
+    func manifestDependenciesMatchThePage(_ room: Room) throws {
         let target = try #require(Manifest.targets.first { $0.name == room.folder })
         #expect(target.dependencies == room.mayImport.subtracting(Self.toolchain))
     }
 
     @Test
-    func nobodyImportsUpwards() {
+    func noRoomImportsUpwards() {
         var below = Set(Room.all.map(\.folder))
         for room in Room.all {
             below.remove(room.folder)

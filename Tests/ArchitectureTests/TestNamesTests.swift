@@ -22,7 +22,7 @@ struct TestNamesTests {
     }
 
     @Test
-    func nothingHasADisplayName() {
+    func noTestHasADisplayName() {
         for path in Self.files {
             let hasOne = Repository.text(path)?.firstMatch(of: /@(?:Test|Suite)\(\s*"/) != nil
             #expect(!hasOne, "\(path)")
@@ -30,7 +30,7 @@ struct TestNamesTests {
     }
 
     @Test
-    func filesAreCalledAsTheirSuites() {
+    func filesAreNamedAfterTheirSuites() {
         for path in Self.files {
             let name = path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
             #expect(name.hasSuffix("Tests"), "\(path) has tests")

@@ -15,7 +15,7 @@ struct TypeLengthTests {
         return lines.filter { own.contains($0.key) }
     }()
 
-    @Test func noTypeIsLong() {
+    @Test func typesStayWithinLengthLimit() {
         #expect(Self.lengths.count > 500, "the sources were read")
         for (name, lines) in Self.lengths.sorted(by: { $0.key < $1.key })
         where lines > Self.longest {
