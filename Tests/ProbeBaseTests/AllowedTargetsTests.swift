@@ -20,7 +20,7 @@ import Testing
         "192.0.2.1", "128.0.0.1", "2001:db8::1", "fe80::1%2", "db.test", "localhost.test", "0.0.0.0", "::",
         "::ffff:0.0.0.0", "::ffff:192.0.2.1", "127.0.0.01",
     ])
-    func whatElseIsRefusedWithTheOption(_ host: String) throws {
+    func otherHostsAreRefusedWithAHint(_ host: String) throws {
         for purpose in [AllowedTargets.Purpose.connecting, .listening] {
             let refusal = try #require(try refusal(host, for: purpose))
             #expect(refusal.text.contains(host))
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func listeningOnEveryAddressSaysWhatThatMeans() throws {
+    @Test func wildcardRefusalExplainsItsMeaning() throws {
         #expect(try refusal("0.0.0.0", 0, for: .listening)?.text.contains("every address of this machine") == true)
         #expect(try refusal("::", 0)?.hint.contains("127.0.0.1") == true)
     }
@@ -39,11 +39,11 @@ import Testing
         ("192.0.2.1", "192.0.2.1:80"), ("db.test", "DB.test"), ("DB.Test", "db.test:80"), ("0.0.0.0", "0.0.0.0"),
         ("::", "[::]"), ("fe80::1%2", "fe80::1%2"),
     ])
-    func allowedHowEverItIsWritten(_ host: String, _ allowed: String) throws {
+    func spellingsOfAnAllowedHostAreEquivalent(_ host: String, _ allowed: String) throws {
         #expect(try refusal(host, allowed: [allowed]) == nil)
     }
 
-    @Test func aPortIsAllowedAlone() throws {
+    @Test func singlePortCanBeAllowed() throws {
         let allowed = ["192.0.2.1:80", "[2001:db8::1]:80"]
         #expect(try refusal("192.0.2.1", 81, allowed: allowed)?.hint.contains("--allow-target 192.0.2.1:81") == true)
         #expect(try refusal("2001:db8::1", 81, allowed: allowed)?.hint.contains("[2001:db8::1]:81") == true)
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [
         "", ":80", "db.test:", "db.test:0", "db.test:65536", "db.test:http", "[::1", "[]:80", "[::1]80", "a b",
     ])
-    func whatNamesNoHostIsRefused(_ text: String) {
+    func malformedTargetsAreRefused(_ text: String) {
         #expect(throws: AllowedTargets.Malformed.self) { try AllowedTargets([text]) }
     }
 }

@@ -9,7 +9,7 @@ struct ByteSearchTests {
             (0x0A, 0x0B), (0x0D, 0x0C), (0x00, 0x01), (0x80, 0x00), (0xFF, 0x7F), (0x01, 0x00),
         ] as [(UInt8, UInt8)]
     )
-    func findsTheFirstOne(_ byte: UInt8, _ filler: UInt8) {
+    func firstOccurrenceIsFound(_ byte: UInt8, _ filler: UInt8) {
         for count in 0...26 {
             var bytes = [UInt8](repeating: filler, count: count)
             #expect(bytes.span.firstIndex(of: byte) == nil)
@@ -25,7 +25,7 @@ struct ByteSearchTests {
         }
     }
 
-    @Test func agreesWithAPlainSearchOnAnyByte() {
+    @Test func resultMatchesNaiveSearchForEveryByte() {
         var bytes = (0..<256).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) }
         bytes += bytes.reversed()
         for byte in 0...255 as ClosedRange<UInt8> {

@@ -7,13 +7,13 @@ import Testing
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"),
     ])
-    func base64IsThatOfTheRFC(text: String, encoded: String) {
+    func base64MatchesTheRFC(text: String, encoded: String) {
         let bytes = Array(text.utf8)
         let result = Base64.encode(bytes)
         #expect(result == encoded)
     }
 
-    @Test func base64IsReversible() {
+    @Test func base64RoundTrips() {
         for length in 0..<40 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length * 11) }
             let text = Array(Base64.encode(bytes).utf8)
@@ -35,7 +35,7 @@ import Testing
             (Array("😀".utf8), "\"😀\""),
             ([], "\"\""), ([0xff], #""\xff""#),
         ] as [([UInt8], String)])
-    func charactersAreShownAsTheyAre(bytes: [UInt8], text: String) {
+    func validCharactersAreNotEscaped(bytes: [UInt8], text: String) {
         #expect(Escaped.readable(bytes) == text)
     }
 
@@ -48,7 +48,7 @@ import Testing
             (Array("a\u{202e}\u{200b}\u{1b}".utf8), 64, #""a\xe2\x80\xae\xe2\x80\x8b\x1b""#),
             (Array("😀\"\\".utf8), 64, #""😀\"\\""#), ([], 64, "\"\""), (Array("ab".utf8), 0, "\"\"… (2 bytes)"),
         ] as [([UInt8], Int, String)])
-    func excerptShowsCharactersAsTheyAre(bytes: [UInt8], limit: Int, text: String) {
+    func excerptDoesNotEscapeValidCharacters(bytes: [UInt8], limit: Int, text: String) {
         #expect(Escaped.excerpt(bytes, limit: limit) == text)
         #expect(Escaped.excerpt(bytes.span, limit: limit) == text)
     }
@@ -60,7 +60,7 @@ import Testing
             ("a", 2, nil),
             ("", 2, "\"\""), ("\u{202e}", 14, #""\xe2\x80\xae""#), ("\u{202e}", 13, nil),
         ] as [(String, Int, String?)])
-    func literalKeepsTheWidth(content: String, width: Int, text: String?) {
+    func literalFitsTheWidth(content: String, width: Int, text: String?) {
         #expect(Escaped.literal(Array(content.utf8).span, width: width) == text)
     }
 }

@@ -11,7 +11,7 @@ struct FrameDecoderTests {
     static let counted = units.filter { $0.unit == .message && $0 != .netstring }
 
     @Test(arguments: units)
-    func framesComeBackWhateverTheCuts(_ framing: Framing) throws {
+    func framesRoundTripWhateverTheCuts(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing)
         try verifier.verify([Array("v".utf8)])
         try verifier.verify([[]])
@@ -22,7 +22,7 @@ struct FrameDecoderTests {
     }
 
     /// The terminators of other framings are ordinary payload bytes.
-    @Test func terminatorsOfOthersAreData() throws {
+    @Test func terminatorsOfOtherFramingsAreData() throws {
         try FrameDecoderVerifier(framing: .crlf).verify([[0x0D], [0x0A], [0x0A, 0x0D], [0x0D, 0x0D], [0x00]])
         try FrameDecoderVerifier(framing: .lf).verify([[0x0D], [0x00, 0x0D]])
         try FrameDecoderVerifier(framing: .cr).verify([[0x0A], [0x0A, 0x0A]])
@@ -30,7 +30,7 @@ struct FrameDecoderTests {
         for framing in Self.counted { try FrameDecoderVerifier(framing: framing).verify([[0x0D, 0x0A, 0x00, 0xFF]]) }
     }
 
-    @Test func aVarintOfTwoBytes() throws {
+    @Test func varintMayHaveTwoBytes() throws {
         try FrameDecoderVerifier(framing: .varint).verify([Array(repeating: 7, count: 300)])
         // A 0 in two bytes is longer than necessary, but common among encoders that fill in the length afterwards.
         var decoder = FrameDecoder(framing: .varint, limit: nil)
@@ -40,7 +40,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: terminated)
-    func aLimitIsExactAndWhatIsOverItIsKnownAtItsFirstByte(_ framing: Framing) throws {
+    func firstByteOverTheLimitFails(_ framing: Framing) throws {
         let terminator = try #require(framing.terminator)
         let verifier = FrameDecoderVerifier(framing: framing, limit: 4)
         let good = Array("wxyz".utf8) + terminator
@@ -57,7 +57,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, .init(frames: whole.frames, error: error, leftover: whole.leftover))
     }
 
-    @Test func aCRAtTheLimitMayBeHalfATerminator() {
+    @Test func crAtTheLimitMayBeginATerminator() {
         let verifier = FrameDecoderVerifier(framing: .crlf, limit: 4)
         #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
@@ -70,7 +70,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: counted)
-    func anAnnouncedLengthOverTheLimitIsKnownWithItsLastByte(_ framing: Framing) throws {
+    func lengthOverTheLimitFailsAtItsLastByte(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing, limit: 100)
         try verifier.verify([Array(repeating: 1, count: 100)])
         let unit = try FrameEncoder(framing: framing).encode(Array(repeating: 1, count: 101))
@@ -92,7 +92,7 @@ struct FrameDecoderTests {
     ]
 
     @Test(arguments: hostilePrefixes)
-    func hostileLengths(_ framing: Framing, _ prefix: [UInt8], _ kind: FrameError.Kind) {
+    func hostileLengthsFailAtOnce(_ framing: Framing, _ prefix: [UInt8], _ kind: FrameError.Kind) {
         let verifier = FrameDecoderVerifier(framing: framing)
         let stream = prefix + [1, 2, 3]
         #expect(verifier.bytesUntilError(stream)?.count == prefix.count)
@@ -100,14 +100,14 @@ struct FrameDecoderTests {
     }
 
     /// A length that is valid but will never arrive: nothing is allocated for it in advance.
-    @Test func aGreatLengthIsWaitedFor() throws {
+    @Test func hugeLengthAllocatesNothing() throws {
         var decoder = FrameDecoder(framing: .u64, limit: nil)
         decoder.append([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x41])
         #expect(try decoder.next() == nil)
         #expect(decoder.finish().count == 9)
     }
 
-    @Test func aVarintThatIsNotWholeIsWaitedFor() throws {
+    @Test func incompleteVarintWaits() throws {
         var decoder = FrameDecoder(framing: .varint, limit: 0)
         decoder.append(Array(repeating: 0x80 as UInt8, count: 9))
         #expect(try decoder.next() == nil)
@@ -116,7 +116,7 @@ struct FrameDecoderTests {
         #expect(decoder.offset == 10)
     }
 
-    @Test func anErrorStaysAndNothingIsLost() {
+    @Test func errorIsStickyAndKeepsAllBytes() {
         var decoder = FrameDecoder(framing: .lf, limit: 2)
         decoder.append(Array("a\nabc".utf8))
         #expect(throws: Never.self) { try decoder.next() }
@@ -129,7 +129,7 @@ struct FrameDecoderTests {
 
     /// Streams made of bytes that are significant to some framing, most of them malformed.
     @Test(arguments: units)
-    func anyStreamIsReadTheSameWhateverTheCuts(_ framing: Framing) {
+    func cutsDoNotChangeTheOutcome(_ framing: Framing) {
         let known: [Framing: String] = [.netstring: "00123::,,x"]
         let bytes =
             known[framing].map { Array($0.utf8) }
@@ -152,7 +152,7 @@ struct FrameDecoderTests {
         }
     }
 
-    @Test func withoutAFramingTheBytesComeAsTheyCame() throws {
+    @Test func withoutFramingBytesPassUnchanged() throws {
         var decoder = FrameDecoder(framing: .none, limit: 2)
         #expect(try decoder.next() == nil)
         decoder.append([1, 2, 3])
@@ -165,7 +165,7 @@ struct FrameDecoderTests {
         #expect(decoder.finish() == [])
     }
 
-    @Test func halvesOfACRLFAreDataOfTheLineThatTheyAreIn() throws {
+    @Test func bareCRAndLFBelongToTheirLine() throws {
         let verifier = FrameDecoderVerifier(framing: .crlf)
         let stream = Array("a\nb\rc\r\r\nd\r\ne\nf\r".utf8)
         let whole = verifier.outcome([stream[...]])
@@ -179,7 +179,7 @@ struct FrameDecoderTests {
         #expect(decoder.pending == Array("220 ready\n".utf8)[...])
     }
 
-    @Test func anotherFramingGoesOnWhereThisOneEnded() throws {
+    @Test func nextFramingContinuesAtTheOffset() throws {
         var lines = FrameDecoder(framing: .crlf, limit: nil)
         lines.append([0x61, 0x0D, 0x0A, 0x00, 0x01, 0x62])
         #expect(try lines.next()?.payload == [0x61])
@@ -190,7 +190,7 @@ struct FrameDecoderTests {
         #expect(frame?.range == 3..<6)
     }
 
-    @Test func delimiterIsFoundWhereItFirstEnds() throws {
+    @Test func delimiterMatchesAtItsEarliestEnd() throws {
         let verifier = FrameDecoderVerifier(framing: .delimiter(Array("aab".utf8)))
         try verifier.verify([Array("a".utf8), Array("aaa".utf8), Array("ab".utf8), []])
         let doubled = FrameDecoderVerifier(framing: .delimiter(Array("aa".utf8))).outcome([Array("xaaa".utf8)[...]])
@@ -203,7 +203,7 @@ struct FrameDecoderTests {
         #expect(limited.bytesUntilError(Array("abcEEND".utf8)) == nil)
     }
 
-    @Test func namesOfTerminatorsStandForThem() {
+    @Test func terminatorsHaveNamedFramings() {
         for framing in [Framing.crlf, .lf, .cr, .nul] {
             #expect(framing.terminator.flatMap(Framing.init(delimiter:)) == framing)
         }
@@ -237,7 +237,7 @@ struct FrameDecoderTests {
         ("9999999999999999999:", 20, .lengthOutOfRange(9_999_999_999_999_999_999)),
         ("9223372036854775807:", 20, .lengthOutOfRange(9_223_372_036_854_775_807)),
     ])
-    func wrongNetstringsAreKnownAtOnce(text: String, count: Int, kind: FrameError.Kind) {
+    func malformedNetstringsFailAtOnce(text: String, count: Int, kind: FrameError.Kind) {
         let verifier = FrameDecoderVerifier(framing: .netstring)
         let stream = Array("2:ok,".utf8) + Array(text.utf8)
         let failed = verifier.bytesUntilError(stream)

@@ -19,7 +19,7 @@ struct FrameEncoderTests {
         (.delimiter(Array("END".utf8)), Array("aEND".utf8)),
         (.none, [0x61]),
     ])
-    func oneByteInEachFraming(_ framing: Framing, _ expected: [UInt8]) throws {
+    func oneByteIsEncodedInEachFraming(_ framing: Framing, _ expected: [UInt8]) throws {
         #expect(try FrameEncoder(framing: framing).encode([0x61]) == expected)
     }
 
@@ -32,7 +32,7 @@ struct FrameEncoderTests {
         #expect(try FrameEncoder(framing: .varint).encode(payload).prefix(3) == [0x83, 0x84, 0x04])
     }
 
-    @Test func whatTheFramingCannotCarryIsRefused() throws {
+    @Test func unencodablePayloadsAreRefused() throws {
         typealias Failure = FrameEncoder.Failure
         let encoder = FrameEncoder(framing: .delimiter(Array("aab".utf8)))
         #expect(throws: Failure.containsTerminator(offset: 1)) { try encoder.encode(Array("xaaby".utf8)) }

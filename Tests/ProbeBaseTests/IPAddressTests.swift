@@ -11,7 +11,7 @@ struct IPAddressTests {
         ("::ffff:c000:201", "::ffff:192.0.2.1"), ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
         ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"), ("::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"),
     ])
-    func canonicalText(text: String, canonical: String) throws {
+    func descriptionIsCanonical(text: String, canonical: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == canonical)
         #expect(IPAddress(canonical) == address)
@@ -24,11 +24,11 @@ struct IPAddressTests {
         "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "g::", "::1%lo", "[::1]", "1:2:3:4:5:6:7:8::", "1.2.3.4::", " ::1",
         "::1.2.3", "1:2:3:4:5:6:7:", ":1:2:3:4:5:6:7",
     ])
-    func refuses(text: String) {
+    func invalidAddressesAreRefused(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test func loopback() {
+    @Test func loopbackIsRecognized() {
         #expect(IPAddress.loopbackV4.isLoopback && IPAddress.loopbackV6.isLoopback)
         #expect(IPAddress(v4: 0x7fff_0001).isLoopback)
         #expect(!IPAddress(v4: 0x0a00_0001).isLoopback)
@@ -36,7 +36,7 @@ struct IPAddressTests {
     }
 
     @Test(arguments: [("127.0.0.1:80", 80), ("[::1]:65535", 65535), ("10.0.0.1:0", 0)] as [(String, UInt16)])
-    func endpoint(text: String, port: UInt16) throws {
+    func endpointRoundTrips(text: String, port: UInt16) throws {
         let endpoint = try #require(SocketEndpoint(text))
         #expect(endpoint.description == text)
         #expect(endpoint.port == port)
@@ -45,7 +45,7 @@ struct IPAddressTests {
     @Test(arguments: [
         "127.0.0.1", "::1:80", "[127.0.0.1]:80", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:+8", "[::1]80",
     ])
-    func refusesEndpoint(text: String) {
+    func invalidEndpointsAreRefused(text: String) {
         #expect(SocketEndpoint(text) == nil)
     }
 }

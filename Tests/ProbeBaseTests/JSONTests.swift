@@ -29,7 +29,7 @@ struct JSONTests {
     ]
 
     @Test(arguments: texts)
-    func reads(text: String, value: JSONValue) {
+    func validTextIsParsed(text: String, value: JSONValue) {
         #expect(parse(text) == .success(value))
     }
 
@@ -47,11 +47,11 @@ struct JSONTests {
     ]
 
     @Test(arguments: wrong)
-    func refuses(text: String, reason: JSONError.Reason, offset: Int) {
+    func invalidTextIsRefused(text: String, reason: JSONError.Reason, offset: Int) {
         #expect(parse(text) == .failure(JSONError(reason: reason, offset: offset)))
     }
 
-    @Test func aByteOrderMarkIsNamed() {
+    @Test func byteOrderMarkIsNamedInTheError() {
         guard case .failure(let error) = parse("\u{feff}{}") else {
             Issue.record("it was taken")
             return
@@ -65,7 +65,7 @@ struct JSONTests {
     ]
 
     @Test(arguments: notUTF8)
-    func refusesWhatIsNotUTF8(bytes: [UInt8]) {
+    func invalidUTF8IsRefused(bytes: [UInt8]) {
         #expect(parse([34] + bytes + [34]) == .failure(JSONError(reason: .invalidUTF8, offset: 1)))
     }
 
@@ -79,14 +79,14 @@ struct JSONTests {
     ]
 
     @Test(arguments: replaced)
-    func replacesWhatIsNoCharacterWhereAsked(bytes: [UInt8], text: String) throws {
+    func invalidCharactersAreReplacedOnRequest(bytes: [UInt8], text: String) throws {
         let json = [34] + bytes + [34]
         #expect(try JSONParser.parse(json.span, replacesInvalid: true) == .string(text))
         if text.contains("\u{fffd}") { #expect(throws: JSONError.self) { try parse(json).get() } }
     }
 
     /// Apart from invalid characters, the parser is as strict as without the option.
-    @Test func replacesNothingButCharacters() {
+    @Test func onlyInvalidCharactersAreReplaced() {
         for text in [#""\ud83d\u12""#, #""\ud83d"#, #""\x""#, "\"a\tb\"", #"["\ud83d",]"#] {
             #expect(throws: JSONError.self) { try JSONParser.parse(Array(text.utf8).span, replacesInvalid: true) }
         }
@@ -109,7 +109,7 @@ struct JSONTests {
 
     /// A few names are compared one by one; many are looked up.
     @Test(arguments: [2, 15, 16, 17, 100])
-    func aNameComesOnce(count: Int) throws {
+    func duplicateNamesAreRefused(count: Int) throws {
         let names = (0..<count).map { "\"\($0)\":0" }
         #expect(throws: Never.self) { try parse("{\(names.joined(separator: ","))}").get() }
         for index in [0, count - 1] {
@@ -125,7 +125,7 @@ struct JSONTests {
     }
 
     /// Any mutation of a valid text is read or rejected; nothing traps.
-    @Test func survivesMutations() {
+    @Test func mutationsNeverTrap() {
         let text = Array(#"{"ev":"line","conn":-12,"data":"a\u00ff\ud83d\ude00é","x":[1.5e-3,true,null,{}]}"#.utf8)
         var random = SystemRandomNumberGenerator()
         var taken = 0
@@ -142,7 +142,7 @@ struct JSONTests {
         }
     }
 
-    @Test func everyByteTravels() throws {
+    @Test func everyByteRoundTrips() throws {
         let bytes = (0...255).map { UInt8($0) }
         let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
         #expect(text.allSatisfy { (32..<127).contains($0) }, "it is ASCII on one line")
@@ -155,7 +155,7 @@ struct JSONTests {
         #expect(try parse("12").get().latin1 == nil)
     }
 
-    @Test func textOfAnyKindTravels() throws {
+    @Test func everyKindOfValueRoundTrips() throws {
         let value = JSONValue.object([
             ("name", .string("é😀\u{0}\"\\\t\u{2028}")), ("number", .integer(.min)), ("flag", .boolean(true)),
             ("list", .array([.string("a"), .string(""), .null, .number(1.5)])), ("empty", .object([])),

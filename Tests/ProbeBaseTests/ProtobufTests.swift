@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: messages)
-    func fields(_ message: [UInt8], _ fields: [String]) {
+    func fieldsAreRead(_ message: [UInt8], _ fields: [String]) {
         let result = Self.read(message)
         #expect(result.fields == fields)
         #expect(result.problem == nil)
@@ -60,13 +60,13 @@ import Testing
     ]
 
     @Test(arguments: damaged)
-    func problems(_ message: [UInt8], _ kind: ProtobufReader.Problem.Kind, _ offset: Int) {
+    func damagedMessagesAreReported(_ message: [UInt8], _ kind: ProtobufReader.Problem.Kind, _ offset: Int) {
         let result = Self.read(message)
         #expect(result.problem == ProtobufReader.Problem(kind: kind, offset: offset))
     }
 
     /// Any prefix is a shorter list of fields, or truncated.
-    @Test func everyPrefix() {
+    @Test func everyPrefixIsTruncatedOrShorter() {
         var writer = ProtobufWriter()
         writer.field(1, varint: 300)
         writer.field(2, fixed32: 7)
@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: [
         (Int64(0), UInt64(0)), (-1, 1), (1, 2), (-2, 3), (Int64.max, UInt64.max - 1), (Int64.min, UInt64.max),
     ])
-    func zigzag(_ value: Int64, _ encoded: UInt64) {
+    func zigzagMatchesTheSpecification(_ value: Int64, _ encoded: UInt64) {
         #expect(ProtobufWriter.zigzag(value) == encoded)
     }
 
@@ -107,7 +107,7 @@ import Testing
     /// The message 1: 5, 3 { 1: 7 }, 3 { 1: 8, 1: 9 }.
     private static let nested: [UInt8] = [0x08, 0x05, 0x1A, 0x02, 0x08, 0x07, 0x1A, 0x04, 0x08, 0x08, 0x08, 0x09]
 
-    @Test func found() throws {
+    @Test func pathsFindTheirFields() throws {
         #expect(try Self.find([(1, nil)], in: Self.nested) == .varint(5))
         #expect(try Self.find([(1, 0)], in: Self.nested) == .varint(5))
         #expect(try Self.find([(3, 0), (1, nil)], in: Self.nested) == .varint(7))
@@ -115,7 +115,7 @@ import Testing
         #expect(try Self.find([(3, 1)], in: Self.nested) == .bytes(8..<12))
     }
 
-    @Test func notFound() {
+    @Test func missingFieldsAreReported() {
         func failure(_ parts: [(Int, Int?)], _ message: [UInt8] = Self.nested) -> ProtobufPath.Failure? {
             do throws(ProtobufPath.Failure) { _ = try Self.find(parts, in: message) } catch { return error }
             return nil

@@ -23,7 +23,7 @@ struct WebSocketFramesTests {
     ]
 
     @Test(arguments: openings)
-    func opening(_ text: String, _ expected: WebSocketStart) {
+    func openingsAreRecognized(_ text: String, _ expected: WebSocketStart) {
         #expect(WebSocketStart(Array(text.utf8).span) == expected)
     }
 
@@ -54,7 +54,7 @@ struct WebSocketFramesTests {
         }
     }
 
-    @Test func aLengthWithTheHighestBitIsNone() {
+    @Test func lengthWithTheHighestBitIsInvalid() {
         let bytes: [UInt8] = [0x81, 0] + [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 9]
         let found = WebSocketFrames(bytes.span)
         #expect(found.count == 1)
@@ -63,7 +63,7 @@ struct WebSocketFramesTests {
     }
 
     @Test(arguments: 0..<300)
-    func anyBytesAreRead(seed: Int) {
+    func arbitraryBytesNeverTrap(seed: Int) {
         var random = LinearGenerator(state: UInt64(seed))
         let start = [[], Self.request, Self.switching][seed % 3]
         let bytes =

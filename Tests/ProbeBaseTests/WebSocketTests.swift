@@ -18,7 +18,7 @@ struct WebSocketTests {
             ),
             ([0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], WebSocketFrame(9, Array("Hello".utf8)), nil),
         ] as [([UInt8], WebSocketFrame, [UInt8]?)])
-    func examplesOfTheRFC(_ bytes: [UInt8], _ frame: WebSocketFrame, _ key: [UInt8]?) {
+    func framesMatchTheRFC(_ bytes: [UInt8], _ frame: WebSocketFrame, _ key: [UInt8]?) {
         var frame = frame
         frame.key = key
         #expect(frame.encoded() == bytes)
@@ -26,7 +26,7 @@ struct WebSocketTests {
     }
 
     @Test(arguments: [0, 1, 125, 126, 127, 65_535, 65_536, 70_001])
-    func lengthsAtTheirBorders(_ count: Int) {
+    func lengthFormsChangeAtTheirLimits(_ count: Int) {
         var frame = WebSocketFrame(2, [UInt8](repeating: 7, count: count))
         for key in [nil, [1, 2, 3, 4]] as [[UInt8]?] {
             frame.key = key
@@ -38,7 +38,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test func aLongerFormThanNeededIsKept() {
+    @Test func overlongLengthFormIsPreserved() {
         var frame = WebSocketFrame(1, [65])
         frame.lengthForm = .eightBytes
         let bytes = frame.encoded() ?? []
@@ -50,14 +50,14 @@ struct WebSocketTests {
         #expect(frame.encoded() == nil)
     }
 
-    @Test func aLengthAboveTheLimitIsToldAtOnce() {
+    @Test func lengthAboveTheLimitFailsAtOnce() {
         #expect(Self.scan([0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0]) == .tooLong(1 << 63))
         #expect(Self.scan([0x82, 127] + [UInt8](repeating: 255, count: 8)) == .tooLong(.max))
     }
 
     /// Whatever a peer sends, nothing traps, and each frame that is read is written back as the same bytes.
     @Test(arguments: 0..<200)
-    func anyBytesAreRead(_ seed: Int) {
+    func arbitraryBytesNeverTrap(_ seed: Int) {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<Int.random(in: 0..<40, using: &generator)).map { _ in UInt8.random(in: 0...255) }
         guard case .frame(let frame, let length) = Self.scan(bytes, limit: 64) else { return }
@@ -74,8 +74,8 @@ struct WebSocketTests {
             (WebSocketFrame(8, [3]), "one byte"), (WebSocketFrame(9, [UInt8](repeating: 0, count: 126)), "at most 125"),
             (WebSocketFrame(11, []), "a reserved opcode"), (WebSocketFrame(0, []), nil),
         ] as [(WebSocketFrame, String?)])
-    func whatIsForbidden(_ frame: WebSocketFrame, _ what: String?) {
-        let said = frame.violation(peerIsClient: false)
+    func violationsAreFound(_ frame: WebSocketFrame, _ what: String?) {
+        let said = frame.violation(isOfClient: false)
         if let what { #expect(said?.contains(what) == true, "\(said ?? "nothing")") } else { #expect(said == nil) }
         #expect(frame.violation(peerIsClient: true)?.contains("was not masked") == true)
     }
@@ -83,13 +83,13 @@ struct WebSocketTests {
     // MARK: The opening handshake
 
     /// The example of RFC 6455, 1.3.
-    @Test func acceptOfTheRFC() {
+    @Test func acceptValueMatchesTheRFC() {
         #expect(
             WebSocketHandshake.accept(Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
     /// The examples of FIPS 180-4, and lengths around the end of a block.
-    @Test func digests() {
+    @Test func sha1MatchesTheStandard() {
         func hex(_ text: String) -> String {
             SHA1.digest(Array(text.utf8)).map { (($0 < 16 ? "0" : "") + String($0, radix: 16)) }.joined()
         }
@@ -100,7 +100,7 @@ struct WebSocketTests {
                 == "84983e441c3bd26ebaae4aa1f95129e5e54670f1")
     }
 
-    @Test func whatIsAskedIsRead() throws {
+    @Test func handshakeRoundTrips() throws {
         let key = "dGhlIHNhbXBsZSBub25jZQ=="
         let request = WebSocketHandshake.request(Array("/a?b".utf8), host: "x:1", key: key)
         let read = try WebSocketHandshake.readRequest(request)
@@ -117,7 +117,7 @@ struct WebSocketTests {
         ("nonce", "n", "is not 16 bytes in base64"), ("Host:", "Host :", "is not a header field"),
         ("Host: x", "Host: x\r\nHost: y", "it has 2 Host fields"), ("GET / ", "GET  ", "which is not a request line"),
     ])
-    func requestsThatAreNone(_ old: String, _ new: String, _ what: String) {
+    func invalidRequestsAreExplained(_ old: String, _ new: String, _ what: String) {
         let request =
             "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: nonce\r\nSec-WebSocket-Version: 13\r\n\r\n"
         let key = Base64.encode(Array("0123456789abcdef".utf8))
@@ -138,7 +138,7 @@ struct WebSocketTests {
         ("\r\n\r\n", "\r\nSec-WebSocket-Protocol: chat\r\n\r\n", "but the client did not offer any"),
         ("s3pPL", "S3pPL", "its Sec-WebSocket-Accept is"),
     ])
-    func answersThatAreNone(_ old: String, _ new: String, _ what: String) {
+    func invalidAnswersAreExplained(_ old: String, _ new: String, _ what: String) {
         let key = "dGhlIHNhbXBsZSBub25jZQ=="
         let answer = String(decoding: WebSocketHandshake.answer(to: Array(key.utf8)), as: UTF8.self)
         let error = #expect(throws: WebSocketHandshake.Problem.self) {
