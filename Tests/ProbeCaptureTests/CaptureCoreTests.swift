@@ -17,7 +17,7 @@ import Testing
 
     /// A subscription to all packets receives none of ports that the capture was not opened for, and none of another
     /// subscription.
-    @Test func everythingIsWhatWasAskedFor() throws {
+    @Test func unfilteredSubscriptionKeepsToItsPorts() throws {
         let core = try CaptureCore(
             ports: CapturePorts(range: 2000...2009), filter: "", markers: FenceMarkers(), linkType: 1, descriptor: -1)
         let everything = PacketStore(limit: 10_000)

@@ -8,7 +8,7 @@ extension CaptureTests {
     /// Fences that are not reached, and resources after a capture. It is nested in the other suite, because captures
     /// are tested one at a time.
     @Suite struct CaptureEndTests {
-        @Test func aFenceWithoutTimeTimesOut() async throws {
+        @Test func fenceWithZeroTimeoutTimesOut() async throws {
             let capture = try Capture.open(ports: CapturePorts())
             #expect(await capture.fence(timeout: .zero) == .timedOut)
             #expect(await capture.fence(timeout: .seconds(-1)) == .timedOut)
@@ -16,7 +16,7 @@ extension CaptureTests {
         }
 
         /// Runs in a separate process, because descriptors and threads are counted for the whole process.
-        @Test func closingAnswersEveryFenceAndLeavesNothing() async {
+        @Test func closingAnswersEveryFenceAndLeaksNothing() async {
             await #expect(processExitsWith: .success) { try await CaptureTests.CaptureEndTests().closeTwice() }
         }
 
@@ -53,7 +53,7 @@ extension CaptureTests {
             #expect(try captureThreadsEnd())
         }
 
-        @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
+        @Test func closingAnswersPendingFences() async throws {
             let capture = try Capture.open(ports: CapturePorts())
             let outcomes = await withTaskGroup(of: FenceOutcome.self) { group in
                 for _ in 0..<16 { group.addTask { await capture.fence(timeout: capturePatience) } }
@@ -67,7 +67,7 @@ extension CaptureTests {
             #expect(outcomes.allSatisfy { $0 == .failed(.closed) || $0 == .caughtUp(dropped: 0) })
         }
 
-        @Test func theKernelMayCloseTheHandleLater() async throws {
+        @Test func kernelMayCloseTheHandleLater() async throws {
             let listener = try LoopbackListener()
             let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
             let subscription = try capture.subscribe(port: listener.port)

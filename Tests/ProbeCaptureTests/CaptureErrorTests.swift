@@ -13,11 +13,11 @@ import Testing
             (-10, .libpcap("its words")),
             (-1, .libpcap("its words")),
         ])
-    func everyStatusOfLibpcapIsAnErrorOfItsKind(status: Int32, error: CaptureError) {
+    func everyLibpcapStatusHasItsError(status: Int32, error: CaptureError) {
         #expect(CaptureError(status: status, interface: "lo", words: "its words") == error)
     }
 
-    @Test func theMessageSaysWhatToDo() {
+    @Test func messageSaysWhatToDo() {
         let message = CaptureError.notPermitted(interface: "lo").message(executable: "/opt/bin/tcpprobe")
         #expect(
             message
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["nosuch0", "", "a name that is longer than any interface's"])
-    func anUnknownInterfaceIsNamed(interface: String) {
+    func unknownInterfaceIsNamed(interface: String) {
         #expect(throws: CaptureError.noSuchInterface(interface)) {
             try Capture.open(interface: interface, ports: CapturePorts())
         }

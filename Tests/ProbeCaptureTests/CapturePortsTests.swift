@@ -6,12 +6,12 @@ import Testing
     /// The packets that fill the ring for a fence may be fragmented.
     private let fragments = " or (udp and ip[6:2] & 0x1fff != 0)"
 
-    @Test func joinsWhatTouchesOrOverlaps() {
+    @Test func adjacentAndOverlappingRangesAreJoined() {
         let ports = CapturePorts(range: 2000...2009, extra: [1999, 2010, 2005, 80, 65_535, 65_534, 0])
         #expect(ports.ranges == [0...0, 80...80, 1999...2010, 65_534...65_535])
     }
 
-    @Test func insertSaysWhetherItGrew() {
+    @Test func insertReportsGrowth() {
         var ports = CapturePorts(range: 2000...2009)
         let again = ports.insert(2000)
         let new = ports.insert(2011)
@@ -21,7 +21,7 @@ import Testing
         #expect(!ports.contains(2010))
     }
 
-    @Test func theFilterNamesRangesAndPorts() {
+    @Test func filterNamesRangesAndPorts() {
         #expect(CapturePorts().filterExpression(fencePort: 9) == "inbound and (udp port 9\(fragments))")
         let some = CapturePorts(range: 20...29, extra: [7])
         #expect(
@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test func aCrowdIsLeftOutUntilItIsReadmitted() {
+    @Test func crowdIsExcludedUntilReadmitted() {
         var ports = CapturePorts(extra: [7])
         let all = ports
         let crowd = CrowdTraffic(ports: 10_000...10_009, target: 7)
@@ -48,12 +48,12 @@ import Testing
     @Test(arguments: [
         (10_000, 7, true), (7, 10_009, true), (10_010, 7, false), (10_000, 8, false), (40_000, 7, false), (7, 7, false),
     ])
-    func aCrowdIsKnownByBothPorts(source: Int, destination: Int, isCrowdTraffic: Bool) {
+    func crowdIsRecognizedByBothPorts(source: Int, destination: Int, isOfCrowd: Bool) {
         let crowd = CrowdTraffic(ports: 10_000...10_009, target: 7)
         #expect(crowd.contains(source: UInt16(source), destination: UInt16(destination)) == isCrowdTraffic)
     }
 
-    @Test func aLongFilterJoinsItsNearestRanges() {
+    @Test func longFilterJoinsItsNearestRanges() {
         // Sixteen groups of four ports, 2 apart within a group and 1000 between groups.
         var ports = CapturePorts()
         var expected: [String] = []

@@ -9,7 +9,7 @@ import Testing
 /// counted.
 @Suite(.serialized, .enabled(if: CapturePermission.isGranted, Comment(rawValue: CapturePermission.reason)))
 struct CaptureTests {
-    @Test func everyPacketOfAnExchangeIsThereAfterTheFence() async throws {
+    @Test func fenceCoversEveryPacketOfAnExchange() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -25,7 +25,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func theLastPacketIsNeverMissing() async throws {
+    @Test func fenceCoversTheLastPacket() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -43,7 +43,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func theFirstFenceOfACaptureHolds() async throws {
+    @Test func firstFenceIsReliable() async throws {
         for _ in 0..<10 {
             let listener = try LoopbackListener()
             let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -57,7 +57,7 @@ struct CaptureTests {
     }
 
     /// Packets that arrive before the filter is set may fill the ring: it must not stay full.
-    @Test func aCaptureThatOpensAmongHeavyTrafficLosesNothing() async throws {
+    @Test func openingDuringHeavyTrafficLosesNothing() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { @concurrent in
                 let others = try LoopbackListener().connection()
@@ -101,7 +101,7 @@ struct CaptureTests {
     }
 
     /// Packets of a connection from before a subscription belong to no subscription: they are from an earlier case.
-    @Test func aConnectionFromBeforeTheSubscriptionIsNotTheSubscriptions() async throws {
+    @Test func earlierConnectionsAreNotSubscribedTo() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let first = try capture.subscribe(port: listener.port)
@@ -116,7 +116,7 @@ struct CaptureTests {
         #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
     }
 
-    @Test func packetsOfOneConnectionHaveOneNumber() async throws {
+    @Test func packetsOfAConnectionShareItsNumber() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -129,7 +129,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func packetsOfAnUnsubscribedPortAreNotStored() async throws {
+    @Test func unsubscribedPortsAreNotStored() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         try listener.connection().exchange()
@@ -141,7 +141,7 @@ struct CaptureTests {
         #expect(subscription.count == 0)
     }
 
-    @Test func aWidenedFilterIsInForceAtOnce() async throws {
+    @Test func widenedFilterTakesEffectAtOnce() async throws {
         let listeners = [try LoopbackListener(), try LoopbackListener()]
         let capture = try Capture.open(ports: CapturePorts(extra: [listeners[0].port]))
         let first = try capture.subscribe(port: listeners[0].port)
@@ -158,7 +158,7 @@ struct CaptureTests {
         }
     }
 
-    @Test func manySinglePortsAreNoBurden() async throws {
+    @Test func manySinglePortsFitTheFilter() async throws {
         let listener = try LoopbackListener()
         // Low ports, close together: only other programs' traffic could pass the filter between them, and there is
         // none.
@@ -171,7 +171,7 @@ struct CaptureTests {
         #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
     }
 
-    @Test func timesAreNanosecondsOfTheRealTimeClock() async throws {
+    @Test func timesAreRealTimeNanoseconds() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)
@@ -207,7 +207,7 @@ struct CaptureTests {
         withExtendedLifetime(pairs) {}
     }
 
-    @Test func aRingThatRunsOverIsReported() async throws {
+    @Test func ringOverflowIsReported() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
         let subscription = try capture.subscribe(port: listener.port)
@@ -239,7 +239,7 @@ struct CaptureTests {
         #expect(length < 40 * 50_000)
     }
 
-    @Test func aFullSubscriptionSaysSo() async throws {
+    @Test func fullSubscriptionReportsOverflow() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port, limit: 1000)
@@ -249,7 +249,7 @@ struct CaptureTests {
         #expect((1...7).contains(subscription.count))
     }
 
-    @Test func aReleasedSubscriptionKeepsNothing() async throws {
+    @Test func releasedSubscriptionKeepsNothing() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         let subscription = try capture.subscribe(port: listener.port)

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [100, UInt32.max - 2, UInt32.max - 5_002, 0] as [UInt32])
-    func oneConnectionIsOneNumber(seq: UInt32) throws {
+    func packetsOfAConnectionShareItsNumber(seq: UInt32) throws {
         var router = Router()
         let owner = Owner()
         router.subscribe(owner, to: .listener(try Self.pattern(Self.server)), since: 0)
@@ -50,14 +50,14 @@ import Testing
         #expect(routes.allSatisfy { $0?.connection == 1 && $0?.owners.count == 1 })
     }
 
-    @Test func whatBeganBeforeTheSubscriptionIsNobodys() throws {
+    @Test func earlierConnectionsAreNotRouted() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 100)
         #expect(try Self.connect(&router, seq: 1, time: 50).allSatisfy { $0 == nil })
         #expect(try Self.connect(&router, seq: 9_000_000, time: 150).allSatisfy { $0 != nil })
     }
 
-    @Test func aReleasedSubscriptionsConnectionGoesToNobodyAfterIt() throws {
+    @Test func connectionsOfReleasedSubscriptionsAreNotRouted() throws {
         var router = Router()
         let (first, second) = (Owner(), Owner())
         let scope = CaptureScope.listener(try Self.pattern(Self.server))
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// An ephemeral port that is used twice in one case: late segments of the first connection still belong to it.
-    @Test func lateSegmentsOfAnEarlierConnectionStayItsOwn() throws {
+    @Test func lateSegmentsBelongToTheEarlierConnection() throws {
         var router = Router()
         let owner = Owner()
         router.subscribe(owner, to: .listener(try Self.pattern(Self.server)), since: 0)
@@ -96,7 +96,7 @@ import Testing
         #expect(router.route(own, time: 31)?.connection == 2)
     }
 
-    @Test func aSYNSentAgainIsTheSameConnectionAndARefusedOneIsAnother() throws {
+    @Test func synOpensANewConnectionOnlyAfterARefusal() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)
         let syn = try Self.segment(Self.client, Self.server, .syn, seq: 500)
@@ -107,7 +107,7 @@ import Testing
         #expect(try Self.connect(&router, seq: 9_000, time: 4).allSatisfy { $0?.connection == 2 })
     }
 
-    @Test func bothSidesMayOpenAtOnce() throws {
+    @Test func simultaneousOpenIsOneConnection() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)
         let segments = [
@@ -119,7 +119,7 @@ import Testing
         for segment in segments { #expect(router.route(segment, time: 1)?.connection == 1) }
     }
 
-    @Test func oneAddressIsNotAnother() throws {
+    @Test func addressesAreRoutedSeparately() throws {
         var router = Router()
         let (one, two, every) = (Owner(), Owner(), Owner())
         router.subscribe(one, to: .listener(try Self.pattern("127.0.0.1:9741")), since: 0)
@@ -133,7 +133,7 @@ import Testing
         #expect(six.allSatisfy { $0 == nil })
     }
 
-    @Test func severalSubscriptionsOfAServerOutsideGetEachConnectionToIt() throws {
+    @Test func everySubscriptionToAServerGetsItsConnections() throws {
         var router = Router()
         let (one, two) = (Owner(), Owner())
         for owner in [one, two] { router.subscribe(owner, to: .server(try Self.pattern(Self.server)), since: 0) }
@@ -144,7 +144,7 @@ import Testing
         #expect(router.route(more, time: 9)?.owners.count == 1)
     }
 
-    @Test func aClientsConnectionIsItsOwnAlone() throws {
+    @Test func clientConnectionIsRoutedOnlyToTheClient() throws {
         var router = Router()
         let (mine, others) = (Owner(), Owner())
         router.subscribe(others, to: .server(try Self.pattern(Self.server)), since: 0)
@@ -158,7 +158,7 @@ import Testing
         #expect(second.allSatisfy { $0?.owners.first === others })
     }
 
-    @Test func aConnectionOfNobodyIsNotTakenForTheOneBefore() throws {
+    @Test func unownedConnectionIsNotMistakenForAnEarlierOne() throws {
         var router = Router()
         let owner = Owner()
         let scope = CaptureScope.client(try Self.endpoint(Self.client), peer: try Self.endpoint(Self.server))
@@ -169,7 +169,7 @@ import Testing
         #expect(router.trackedCount == 0)
     }
 
-    @Test func whatNoKernelSendsIsJudgedWithTheNewest() throws {
+    @Test func forgedSegmentsBelongToTheNewestConnection() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)
         try Self.connect(&router, seq: 1000, time: 1)
@@ -178,7 +178,7 @@ import Testing
     }
 
     /// A stream that is longer than the range of sequence numbers: 12 GiB, with missing packets.
-    @Test func aStreamMayBeLongerThanItsNumbers() throws {
+    @Test func streamMayWrapItsSequenceNumbers() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)
         try Self.connect(&router, seq: 1000, time: 1)

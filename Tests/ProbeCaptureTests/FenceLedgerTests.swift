@@ -5,7 +5,7 @@ import Testing
 @Suite struct FenceLedgerTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test func nothingIsFilledBeforeTheMarkerIsSent() {
+    @Test func ringIsNotFilledBeforeTheMarkerIsSent() {
         var ledger = FenceLedger<String>()
         let fence = ledger.register(deadline: second, completion: "a")
         let early = ledger.due(now: 0)
@@ -17,14 +17,14 @@ import Testing
         #expect(due.resend == [])
     }
 
-    @Test func oneFillingServesAllThatWait() {
+    @Test func oneFillServesAllPendingFences() {
         var ledger = FenceLedger<String>()
         for name in ["a", "b", "c"] { ledger.arm(ledger.register(deadline: second, completion: name), now: 0) }
         #expect(ledger.due(now: 0).fill)
         #expect(!ledger.due(now: 1).fill)
     }
 
-    @Test func anUnseenMarkerIsSentAgainLessAndLessOften() {
+    @Test func unseenMarkerIsResentWithBackoff() {
         var ledger = FenceLedger<String>()
         let fence = ledger.register(deadline: second, completion: "a")
         ledger.arm(fence, now: 0)
@@ -42,7 +42,7 @@ import Testing
         #expect(waits == [2, 4, 8, 16, 32, 64, 64, 64])
     }
 
-    @Test func eachIsToldOnce() {
+    @Test func eachFenceCompletesOnce() {
         var ledger = FenceLedger<String>()
         let first = ledger.register(deadline: 5, completion: "a")
         let second = ledger.register(deadline: 7, completion: "b")
@@ -57,7 +57,7 @@ import Testing
         #expect(ledger.removeAll() == [])
     }
 
-    @Test func removeAllTellsInOrder() {
+    @Test func removeAllKeepsOrder() {
         var ledger = FenceLedger<Int>()
         for number in 0..<20 { _ = ledger.register(deadline: 1, completion: number) }
         #expect(ledger.removeAll() == Array(0..<20))

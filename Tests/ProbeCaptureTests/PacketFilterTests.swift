@@ -15,7 +15,7 @@ import Testing
         ("tcp port 80", true), ("port 81", false), ("src port 80 and dst host 127.0.0.1", true), ("udp", false),
         ("tcp[tcpflags] & tcp-rst != 0", true), ("", true), ("greater 1000", true), ("less 1000", false),
     ])
-    func expressionsChoosePackets(expression: String, isChosen: Bool) throws {
+    func expressionsSelectPackets(expression: String, isChosen: Bool) throws {
         let filter = try PacketFilter(expression)
         for (type, bytes) in [(LinkType.ethernet, Self.frame), (.raw, Self.packet), (.ipv4, Self.packet)] {
             let matches = filter.matches(bytes.span, linkType: type, originalLength: 1500)
@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test(arguments: ["tcp prt 80", "port", "host 300.1.1.1", "("])
-    func wrongExpressionsAreTold(expression: String) {
+    func invalidExpressionsAreRefused(expression: String) {
         #expect(throws: CaptureError.self) { try PacketFilter(expression) }
     }
 
     /// Raw IP has no Ethernet header, so an expression about one doesn't match.
-    @Test func expressionOfAnotherHeaderMatchesNothing() throws {
+    @Test func expressionAboutAMissingHeaderMatchesNothing() throws {
         let filter = try PacketFilter("ether src 00:00:00:00:00:00")
         let hasMatched = filter.matches(Self.frame.span, linkType: .ethernet, originalLength: 54)
         let matchesRaw = filter.matches(Self.packet.span, linkType: .raw, originalLength: 40)
