@@ -7,7 +7,7 @@ struct ArrivalTextTests {
         pieces.map { .init(count: $0.count, time: MonotonicTime(nanoseconds: Int64($0.milliseconds * 1e6))) }
     }
 
-    @Test func segmentsAreToldWithWhatLiesBetween() {
+    @Test func segmentsAreShownWithTheirGaps() {
         func text(_ list: [(count: Int, milliseconds: Double)]) -> String {
             ArrivalText.pieces(Self.pieces(list), areSegments: true)
         }
@@ -31,7 +31,7 @@ struct ArrivalTextTests {
                 == "5 + 2 bytes, 30 ms apart, in 2 reads")
     }
 
-    @Test func aRangeOfTheStreamHasPartsOfSegments() {
+    @Test func streamRangeMaySplitSegments() {
         let segments = Self.pieces([(5, 0), (2, 30), (10, 40)])
         #expect(ArrivalText.pieces(segments, of: 0..<7) == Self.pieces([(5, 0), (2, 30)]))
         #expect(ArrivalText.pieces(segments, of: 3..<9) == Self.pieces([(2, 0), (2, 30), (2, 40)]))
@@ -39,14 +39,14 @@ struct ArrivalTextTests {
         #expect(ArrivalText.pieces([], of: 0..<1) == nil)
     }
 
-    @Test func linesAreShownWithTheirEnds() {
+    @Test func linesAreShownWithTerminators() {
         func lines(_ text: String) -> [String] { ArrivalText.lines(of: Array(text.utf8), mark: "<") }
         #expect(lines("a\r\nb\n\nc") == ["< a\\r\\n", "< b\\n", "< \\n", "< c"])
         #expect(lines("\u{1b}[2Jä\"\\") == ["< \\x1b[2Jä\"\\"])
         #expect(lines("") == [])
     }
 
-    @Test func muchIsCut() {
+    @Test func longInputIsTruncated() {
         let lines = ArrivalText.lines(of: [UInt8](repeating: 65, count: 20_000), mark: "D <")
         #expect(lines.count == 2)
         #expect(lines[0].hasSuffix("… (16384 bytes)"))

@@ -22,7 +22,7 @@ struct SessionScriptTests {
 
     private static func text(_ saved: SessionScript.Saved) -> String { String(decoding: saved.bytes, as: UTF8.self) }
 
-    @Test func whatWasDoneIsTheScenario() throws {
+    @Test func sessionIsSavedAsAScenario() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)
         let first = try script.extended(by: "C expect line /^220/", allowing: AllowedTargets(), loader: Self.loader)
@@ -52,7 +52,7 @@ struct SessionScriptTests {
         #expect(compiled.plan?.scenario.steps.count == 6)
     }
 
-    @Test func stepsThatLeaveNothingNeedNotBeReadAgain() throws {
+    @Test func completedStepsAreNotReadAgain() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)
         for number in 1...3 { try Self.add("C send line \"\(number)\"", to: &script) }
@@ -65,7 +65,7 @@ struct SessionScriptTests {
         #expect(Self.text(script.saved([])).contains("C send line \"3\"\nC expect line as x\nC send line x\n"))
     }
 
-    @Test func aWrongStepIsToldAndIsNoPartOfIt() throws {
+    @Test func invalidStepIsReportedAndOmitted() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)
         let problem = #expect(throws: SessionScript.Problem.self) {
@@ -76,7 +76,7 @@ struct SessionScriptTests {
         #expect(Self.text(script.saved([])).hasSuffix("C connect\n"))
     }
 
-    @Test func stepsThatActAreTold() throws {
+    @Test func actingStepsAreRecognized() throws {
         var script = SessionScript(.server(address: "127.0.0.1:1", options: ""), framing: .crlf, title: "a")
         func extended(_ text: String) throws -> SessionScript.Extension {
             try script.extended(by: text, allowing: AllowedTargets(), loader: Self.loader)
@@ -97,7 +97,7 @@ struct SessionScriptTests {
         (.u16, "C send message \"a\"", "C expect message \"a\"", "\0\u{1}a"),
         (.none, "C send \"a\"", "C expect \"a\"", "a"),
     ])
-    func linesAreThoseOfTheFraming(framing: Framing, sent: String, taken: String, bytes: String) throws {
+    func linesFollowTheFraming(framing: Framing, sent: String, taken: String, bytes: String) throws {
         var script = Self.client(framing)
         try Self.add("C connect", to: &script)
         #expect(script.statement(sending: [97]) == sent)
@@ -105,7 +105,7 @@ struct SessionScriptTests {
         try Self.add(sent + "\n" + taken, to: &script)
     }
 
-    @Test func muchThatCameIsTakenByItsLength() throws {
+    @Test func longInputIsExpectedByLength() throws {
         var script = Self.client(.none)
         try Self.add("C connect", to: &script)
         let statement = script.statements(taking: [UInt8](repeating: 0, count: 5000))
@@ -115,7 +115,7 @@ struct SessionScriptTests {
 
     /// Bytes beyond the limit are expected only by their number, and the scenario still consumes all of them.
     @Test(arguments: ["\n", "a\n", "\u{1B}\n", "a", "\r\n", "0123456789\n"], [1, 64, 65, 1000, 100_000])
-    func whatIsWrittenOutIsBounded(_ piece: String, _ limit: Int) throws {
+    func writtenBytesAreBounded(_ piece: String, _ limit: Int) throws {
         let bytes = Array(repeating: Array(piece.utf8), count: 50_000).flatMap { $0 }
         for framing in [Framing.lf, .crlf, .none, .u8, .netstring] {
             var script = SessionScript(
@@ -134,7 +134,7 @@ struct SessionScriptTests {
     }
 
     /// The limit applies to the session: bytes that steps have consumed count.
-    @Test func stepsThatTookBytesLeaveLessRoom() throws {
+    @Test func consumedBytesCountAgainstTheLimit() throws {
         var script = SessionScript(
             .client(target: "127.0.0.1:25", options: ""), framing: .lf, title: "a", limit: 200)
         try Self.add("C connect", to: &script)
@@ -146,7 +146,7 @@ struct SessionScriptTests {
     }
 
     /// Lines that are consumed together count the same as lines that are consumed one by one.
-    @Test func stepsTakenTogetherLeaveNothingEither() throws {
+    @Test func linesConsumedTogetherAreNotReadAgain() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)
         try Self.add(script.statements(taking: Array("1\r\n2\r\n3\r\n".utf8)), to: &script)

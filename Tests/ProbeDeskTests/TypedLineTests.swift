@@ -21,40 +21,40 @@ struct TypedLineTests {
         ("EHLO x", text("EHLO x")), ("QUIT", text("QUIT")), ("  indented", text("  indented")), ("C", text("C")),
         ("Close", text("Close")), ("help me", text("help me")),
     ])
-    func aFirstWordTells(line: String, expected: TypedLine) {
+    func firstWordSelectsStepOrText(line: String, expected: TypedLine) {
         #expect(Self.read([line]) == [expected])
     }
 
-    @Test func aVerbOfTheOtherEndIsText() {
+    @Test func verbOfTheOtherEndIsText() {
         #expect(Self.read(["accept"]) == [Self.text("accept")])
         #expect(Self.read(["accept", "connect"], actor: "S") == [.step("S accept"), Self.text("connect")])
     }
 
-    @Test func bytesThatAreNoTextAreSentAsTheyAre() {
+    @Test func invalidUTF8IsSentUnchanged() {
         var reader = LineReader(actor: "C", kind: .client)
         #expect(reader.read([0xff, 0x20, 0x41]) == .text([0xff, 0x20, 0x41]))
     }
 
-    @Test func anEmptyLineIsSentBehindText() {
+    @Test func emptyLineIsSentAfterText() {
         #expect(
             Self.read(["GET / HTTP/1.0", "", "", "close", ""]) == [
                 Self.text("GET / HTTP/1.0"), Self.text(""), Self.text(""), .step("C close"), .nothing,
             ])
     }
 
-    @Test func aBlockIsReadToItsEnd() {
+    @Test func blockIsReadToItsEnd() {
         let lines = ["for i in 1..2 {", "send line \"a\"", "for j in 1..2 {", "wait 1ms", "}", "}", "close"]
         let block = "for i in 1..2 {\nC send line \"a\"\nfor j in 1..2 {\nwait 1ms\n}\n}"
         #expect(Self.read(lines) == [nil, nil, nil, nil, nil, .step(block), .step("C close")])
     }
 
-    @Test func aCommentOpensNoBlock() {
+    @Test func braceInACommentOpensNoBlock() {
         let lines = ["for i in 1..2 { # twice", "# not this {", "send line \"# {\"", "} # so", "close # now {"]
         let block = "for i in 1..2 { # twice\n# not this {\nC send line \"# {\"\n} # so"
         #expect(Self.read(lines) == [nil, nil, nil, .step(block), .step("C close # now {")])
     }
 
-    @Test func aDroppedBlockIsForgotten() {
+    @Test func droppedBlockIsForgotten() {
         var reader = LineReader(actor: "C", kind: .client)
         #expect(reader.read(Array("for i in 1..2 {".utf8)) == nil)
         #expect(reader.isInBlock)
@@ -62,7 +62,7 @@ struct TypedLineTests {
         #expect(reader.read(Array("close".utf8)) == .step("C close"))
     }
 
-    @Test func aNamedConnectionHasSteps() {
+    @Test func namedConnectionAcceptsSteps() {
         var reader = LineReader(actor: "S", kind: .server)
         let line = Array("D send line \"x\"".utf8)
         #expect(reader.read(line) == .text(line))
@@ -76,7 +76,7 @@ struct TypedLineTests {
         LineReader(actor: "C", kind: .client).completions(of: text)
     }
 
-    @Test func theNextWordIsCompleted() {
+    @Test func nextWordIsCompleted() {
         #expect(completions("expe").words == ["expect"])
         #expect(completions("stop r").words == ["reading"])
         #expect(completions("C half").words == ["half-close"])
@@ -92,7 +92,7 @@ struct TypedLineTests {
         #expect(completions("nothing like it").words == [])
     }
 
-    @Test func theWordIsThatBeforeTheCursor() {
+    @Test func typedWordPrecedesTheCursor() {
         #expect(completions("expect l").typed == "l")
         #expect(completions("C expect l").typed == "l")
         #expect(completions("").words.contains("send"))
