@@ -36,7 +36,7 @@ struct AnswersTests {
         (11, 13, "wire gap: a statement about captured packets"), (12, 4, "unknown-verb"),
         (12, 15, "unknown-variable"),
     ])
-    func hoversSayWhatIsThere(_ line: Int, _ character: Int, _ beginning: String) throws {
+    func hoverExplainsTheWord(_ line: Int, _ character: Int, _ beginning: String) throws {
         var server = try EditorHarness()
         _ = try server.open(Self.script)
         let text = try server.ask("hover", line: line, character: character)["contents"]?["value"]?.text ?? ""
@@ -47,7 +47,7 @@ struct AnswersTests {
         (3, 12, 2, 7), (4, 25, 1, 5), (6, 0, 2, 7), (7, 4, 4, 7), (8, 0, 6, 12), (9, 13, 8, 19), (9, 20, 2, 7),
         (11, 10, 3, 7),
     ])
-    func namesAreFound(_ line: Int, _ character: Int, _ toLine: Int, _ toCharacter: Int) throws {
+    func definitionsAreFound(_ line: Int, _ character: Int, _ toLine: Int, _ toCharacter: Int) throws {
         var server = try EditorHarness()
         _ = try server.open(Self.script)
         let start = try server.ask("definition", line: line, character: character)["range"]?["start"]
@@ -56,12 +56,12 @@ struct AnswersTests {
     }
 
     @Test(arguments: ["", "```", "a ````` b"])
-    func aFenceHoldsItsText(_ text: String) {
+    func fenceIsLongerThanBackticksInItsText(_ text: String) {
         let lines = HoverText.fenced(text, "scn").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 3 && lines[0] == lines[2] + "scn" && !text.contains(lines[2]))
     }
 
-    @Test func namesOfAScriptAreNoMarkdown() throws {
+    @Test func scriptNamesAreEscapedInMarkdown() throws {
         let text = HoverText.text([.sentence("a_b: [x](y)")], isMarkdown: true)
         #expect(text == "a\\_b: \\[x\\](y)")
     }
@@ -71,7 +71,7 @@ struct AnswersTests {
         "scenario \"a\"\r\nserver S\r\nclient C -> S\r\nC connect\r\n",
         "scenario \"é😀\"\n\n\n\nserver S", "scenario  \"a\"\n", "scenario \"a\"\nserver S\n\n\n",
     ])
-    func anEditIsWhatFmtDoes(_ text: String) throws {
+    func formattingEditMatchesFmt(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard case .formatted(let wanted) = ScenarioFormatter.format(path: "a", bytes: bytes) else {
             Issue.record("it can't be read")
@@ -85,12 +85,12 @@ struct AnswersTests {
         #expect(FormattingEdit.edit(path: "a", bytes: changed) == nil)
     }
 
-    @Test func whatCanNotBeReadIsLeftAsItIs() {
+    @Test func unparsableTextIsNotFormatted() {
         #expect(FormattingEdit.edit(path: "a", bytes: Array("scenario  \"a\nserver S".utf8)) == nil)
         #expect(FormattingEdit.edit(path: "a", bytes: [0xFF, 0, 1]) == nil)
     }
 
-    @Test func lensesRunAllAndEach() throws {
+    @Test func lensesRunAllCasesAndEachCase() throws {
         var server = try EditorHarness()
         let each = "scenario \"a\"\neach n = 1..9\nserver S\nclient C -> S\nC connect\nS accept\n"
         for (text, titles) in [

@@ -65,7 +65,7 @@ struct CompletionsTests {
         Case(typed: "either { S expect \"a\" } ", has: ["or"]),
         Case(typed: "together { S expect \"a\" } ", has: ["S"], lacks: ["or"]),
     ])
-    func wordsFitTheirPlace(_ one: Case) throws {
+    func stepCompletionsFitTheirContext(_ one: Case) throws {
         var server = try EditorHarness()
         let found = try server.completed(Self.script + one.typed)
         #expect(Set(one.has).subtracting(found) == [], "\(found)")
@@ -90,7 +90,7 @@ struct CompletionsTests {
         Case(typed: "proxy X -> S\nX accept\nX expect line \"a\" from ", has: ["client", "server"]),
         Case(typed: "define d { S ", has: ["accept"], lacks: ["server"]),
     ])
-    func headersHaveTheirOwn(_ one: Case) throws {
+    func headerCompletionsFitTheirContext(_ one: Case) throws {
         var server = try EditorHarness()
         let found = try server.completed("scenario \"a\"\nserver S\n" + one.typed)
         #expect(Set(one.has).subtracting(found) == [], "\(found)")
@@ -98,7 +98,7 @@ struct CompletionsTests {
     }
 
     /// The parser, which decides whether a word fits, never hides the word that comes next in a valid statement.
-    @Test func everyExampleCanBeCompletedWordByWord() throws {
+    @Test func everyExampleIsCompletedWordByWord() throws {
         var server = try EditorHarness()
         let script = Self.script.replacing(
             "client C -> S", with: "client C -> S\nsubject T -> S\nproxy X -> S\nprocess P = cat")
@@ -119,7 +119,7 @@ struct CompletionsTests {
         #expect(count > 150)
     }
 
-    @Test func aWordIsReplacedAsAWhole() throws {
+    @Test func completionReplacesTheWholeWord() throws {
         var server = try EditorHarness()
         _ = try server.open(Self.script + "C half-cl")
         let answer = try server.ask("completion", line: 9, character: 9)

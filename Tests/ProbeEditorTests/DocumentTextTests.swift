@@ -4,7 +4,7 @@ import Testing
 @testable import ProbeEditor
 
 struct DocumentTextTests {
-    @Test func linesEndInThreeWays() {
+    @Test func allLineEndingsAreRecognized() {
         let text = DocumentText(Array("a\nb\r\nc\rd".utf8))
         #expect(text.lineCount == 4)
         #expect((0..<4).map { text.range(ofLine: $0) } == [0..<1, 2..<3, 5..<6, 7..<8])
@@ -13,7 +13,7 @@ struct DocumentTextTests {
         #expect(text.offset(of: TextPosition(line: 9, character: 0), .utf16) == 8)
     }
 
-    @Test func columnsAreThoseOfTheEncoding() {
+    @Test func columnsFollowTheEncoding() {
         let text = DocumentText(Array("aé😀z".utf8))
         for (offset, utf16, utf8) in [(0, 0, 0), (1, 1, 1), (3, 2, 3), (7, 4, 7), (8, 5, 8)] {
             #expect(text.position(of: offset, .utf16).character == utf16)
@@ -34,7 +34,7 @@ struct DocumentTextTests {
         (1, 3, "", "\u{fffd}"),
         (2, 1, "y", "\u{fffd}yz"), (0, 2, "", "z"),
     ])
-    func aCharacterIsCutInTwo(from start: Int, to end: Int, new: String, result: String) {
+    func surrogatePairsCanBeSplit(from start: Int, to end: Int, new: String, result: String) {
         var text = DocumentText(Array("😀z".utf8))
         text.replace(
             TextPosition(line: 0, character: start), TextPosition(line: 0, character: end), with: Array(new.utf8),
@@ -44,7 +44,7 @@ struct DocumentTextTests {
 
     /// After any changes the lines are those of the same text created at once.
     @Test(arguments: 0..<20)
-    func changedTextHasTheLinesOfTheWhole(_ seed: UInt64) {
+    func linesMatchAfterChanges(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func below(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
         var text = DocumentText(Array("one\r\ntwo\rthree\n\n\r\r\nfour".utf8))
@@ -64,12 +64,12 @@ struct DocumentTextTests {
         ("untitled:Untitled-1", nil), ("file:a", nil), ("file:///a%", nil), ("file:///a%2", nil), ("file:///a%zz", nil),
         ("file:///a%00b", nil), ("file:///%FF", nil), ("", nil), ("file:", nil), ("git:/a/b.scn", nil),
     ])
-    func urisHavePaths(_ uri: String, _ path: String?) {
+    func fileURIsHavePaths(_ uri: String, _ path: String?) {
         #expect(DocumentPath.path(of: uri) == path)
     }
 
     @Test(arguments: ["/a/b.scn", "/a b/é%😀.scn", "/a?b#c&d", "/"])
-    func pathsComeBack(_ path: String) {
+    func pathsRoundTrip(_ path: String) {
         #expect(DocumentPath.path(of: DocumentPath.uri(of: path)) == path)
     }
 }

@@ -7,7 +7,7 @@ struct EditorServerTests {
     private static let shutdown = #"{"jsonrpc":"2.0","id":"s","method":"shutdown"}"#
     private static let exit = #"{"jsonrpc":"2.0","method":"exit"}"#
 
-    @Test func exitCodesAreThoseOfTheProtocol() throws {
+    @Test func exitCodesFollowTheProtocol() throws {
         var server = try EditorHarness()
         _ = try server.exchange([Self.shutdown])
         #expect(server.server.exitCode == nil && server.server.codeAtEnd == 0)
@@ -23,7 +23,7 @@ struct EditorServerTests {
 
     private func code(_ answer: JSONValue) -> Int? { answer["error"]?["code"]?.integer }
 
-    @Test func requestsBelongToAState() throws {
+    @Test func requestsAreValidatedByState() throws {
         var server = try EditorHarness(isInitialized: false)
         #expect(code(try server.request("textDocument/hover")) == -32002)
         #expect(try server.request("initialize", "{}")["serverInfo"]?["version"]?.text == "1.2.3")
@@ -34,7 +34,7 @@ struct EditorServerTests {
         #expect(code(try server.request("textDocument/hover", "{}")) == -32600)
     }
 
-    @Test func aCancelledRequestHasNoResult() throws {
+    @Test func cancelledRequestHasNoResult() throws {
         var server = try EditorHarness()
         let answers = try server.exchange([
             #"{"jsonrpc":"2.0","id":70,"method":"textDocument/hover","params":{}}"#,
@@ -46,7 +46,7 @@ struct EditorServerTests {
         #expect(answers.map(code) == [-32800, -32602])
     }
 
-    @Test func theEncodingIsOneThatTheClientHas() throws {
+    @Test func encodingIsNegotiated() throws {
         for (offered, chosen) in [("", "utf-16"), ("\"utf-16\"", "utf-16"), ("\"utf-8\",\"utf-16\"", "utf-8")] {
             var server = try EditorHarness(isInitialized: false)
             let answer = try server.request(
@@ -55,7 +55,7 @@ struct EditorServerTests {
         }
     }
 
-    @Test func diagnosticsComeAndGo() throws {
+    @Test func diagnosticsFollowChanges() throws {
         var server = try EditorHarness(
             capabilities: #"{"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}"#)
         let wrong =
@@ -79,7 +79,7 @@ struct EditorServerTests {
 
     /// A client may send half of a surrogate pair, because its own string contains it; later positions refer to the
     /// same text.
-    @Test func halfOfACharacterIsOneUnit() throws {
+    @Test func loneSurrogateIsOneUnit() throws {
         var server = try EditorHarness()
         _ = try server.open("scenario \"ab\"\n")
         _ = try server.exchange([change(11, 11, #"\ud83d"#), change(12, 12, #"\ude00x"#), change(14, 14, "y")])
@@ -87,7 +87,7 @@ struct EditorServerTests {
         #expect(String(decoding: text, as: UTF8.self) == "scenario \"a\u{fffd}\u{fffd}xyb\"\n")
     }
 
-    @Test func anIncludeIsReadAsItStandsInTheEditor() throws {
+    @Test func includeIsReadFromTheEditor() throws {
         var server = try EditorHarness(files: ["/scripts/common.scn": "server S\n"])
         let script =
             "scenario \"a\"\ninclude \"common.scn\"\nclient C -> S\nC connect\nS accept\nC close\nS expect eof\n"
@@ -104,7 +104,7 @@ struct EditorServerTests {
 
     /// Arbitrary text, typed piece by piece, and requests at any position.
     @Test(arguments: 0..<12)
-    func noPlaceOfAnyTextTraps(_ seed: UInt64) throws {
+    func requestsNeverTrapAtAnyPosition(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         func below(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
         var server = try EditorHarness()

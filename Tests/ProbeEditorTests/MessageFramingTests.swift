@@ -19,7 +19,7 @@ struct MessageFramingTests {
     }
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func messagesAreFoundInAnyPieces(_ piece: Int) throws {
+    func messagesAreFoundWhateverTheCuts(_ piece: Int) throws {
         let text =
             "Content-Length: 2\r\n\r\n{}content-LENGTH:0\r\nContent-Type: a; charset=utf-8\r\n\r\n"
             + "Content-Type: a; charset=\"utf8\"\r\nContent-Length: 4 \r\n\r\n\"é\""
@@ -34,13 +34,13 @@ struct MessageFramingTests {
         "Content-Type: a; charset=latin1\r\nContent-Length: 1\r\n\r\n1",
         "\u{1B}[2J\r\n\r\n", "é: 1\r\n\r\n", String(repeating: "a", count: 9000),
     ])
-    func whatIsNoHeaderIsAFailure(_ text: String) {
+    func invalidHeadersFail(_ text: String) {
         for piece in [1, 5, 10_000] {
             #expect(throws: MessageFraming.Failure.self) { try messages(text, piece: piece) }
         }
     }
 
-    @Test func aPartOfAMessageIsSeen() throws {
+    @Test func partialMessageIsDetected() throws {
         var framing = MessageFraming()
         #expect(!framing.isInside)
         for (text, isInside) in [("Content-Le", true), ("ngth: 3\r\n\r\n", true), ("12", true), ("3", false)] {
@@ -50,7 +50,7 @@ struct MessageFramingTests {
         }
     }
 
-    @Test func anyBytesAreReadOrRefused() {
+    @Test func arbitraryBytesNeverTrap() {
         var random = SplitMix64(seed: 18)
         for _ in 0..<300 {
             var bytes = Array("Content-Length: 5\r\n\r\n12345".utf8)
