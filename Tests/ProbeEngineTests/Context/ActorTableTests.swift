@@ -11,7 +11,7 @@ import Testing
         (1, #"has reported line "a""#), (3, #"has reported line "a", line "a", line "a""#),
         (3000, #"has reported line "a", line "a", line "a", line "a", line "a" and 2995 more"#),
     ])
-    func reportsThatWaitAreCounted(count: Int, state: String) {
+    func pendingReportsAreCounted(count: Int, state: String) {
         var table = ActorTable()
         let subject = SubjectActor(
             name: "T", number: 1, target: nil, configuration: SubjectOptions(), isListener: false)

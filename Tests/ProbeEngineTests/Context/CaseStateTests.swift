@@ -17,7 +17,7 @@ struct CaseTimelineTests {
         #expect(timeline.entries[2].time == 2)
     }
 
-    @Test func lastEventOfEachActorStays() {
+    @Test func lastEventOfEachActorIsKept() {
         var timeline = CaseTimeline(keeping: 2)
         for number in 0..<101 {
             timeline.record(number == 3 ? .event(actor: "T", "stopped eof") : .note("\(number)"), at: Int64(number))
@@ -27,7 +27,7 @@ struct CaseTimelineTests {
         #expect(kept[2] == "\(101 - (kept.count - 1)) entries omitted")
     }
 
-    @Test func entriesLeftOutAreCountedOnce() {
+    @Test func omittedEntriesAreCountedOnce() {
         var timeline = CaseTimeline(keeping: 2)
         for number in 0..<101 { timeline.record(.note("\(number)"), at: Int64(number)) }
         let kept = texts(timeline)
@@ -52,7 +52,7 @@ struct FaultStateTests {
         #expect(text(state) == nil)
     }
 
-    @Test func interruptionCountsWhereNothingWasWrong() {
+    @Test func interruptionCountsOnlyWithoutAFault() {
         var state = FaultState()
         let isFirst = state.interrupt()
         #expect(isFirst && state.wasInterrupted)
@@ -62,7 +62,7 @@ struct FaultStateTests {
         #expect(!counts && !failed.wasInterrupted)
     }
 
-    @Test func nothingIsRaisedDuringTheTearDown() {
+    @Test func nothingIsRaisedDuringTeardown() {
         var state = FaultState()
         state.isTearingDown = true
         let raised = state.raise(Finding(.failed, "a"))
@@ -70,7 +70,7 @@ struct FaultStateTests {
         #expect(text(state) == "the case has ended")
     }
 
-    @Test func cancelledLineEnds() {
+    @Test func cancelledLineNamesItsCause() {
         #expect(text(FaultState(), isCancelled: true) == "another line of the `together` failed")
     }
 }

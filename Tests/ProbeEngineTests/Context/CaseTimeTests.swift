@@ -20,7 +20,7 @@ struct CaseTimeTests {
         #expect(deadline == time(1000 + milliseconds))
     }
 
-    @Test func scaledDurationIsNeitherZeroNorBeyondTheClock() {
+    @Test func scaledDurationIsClamped() {
         #expect(caseTime(scale: 0.01).scaled(.nanoseconds(1)) == .nanoseconds(1))
         #expect(caseTime(scale: 1000).scaled(.seconds(1_000_000_000_000)) == .nanoseconds(3_000_000_000_000_000_000))
     }
@@ -30,7 +30,7 @@ struct CaseTimeTests {
         #expect(caseTime().deadline(timing, from: time(1000), limit: nil) == time(1007))
     }
 
-    @Test func deadlineIsNotBehindTheLimit() {
+    @Test func deadlineIsCappedByTheLimit() {
         #expect(caseTime().deadline(Timing(), from: time(1000), limit: time(1010)) == time(1010))
         #expect(caseTime().deadline(Timing(), from: time(1000), limit: time(2000)) == time(1050))
     }
@@ -62,13 +62,13 @@ struct StandstillJudgementTests {
 
     @Test func eventAtTheDeadlineIsInTime() { #expect(judge(120, deadline: 120) == nil) }
 
-    @Test func eventBehindTheDeadlineFails() {
+    @Test func eventAfterTheDeadlineFails() {
         let finding = judge(121, deadline: 120)
         #expect(finding?.verdict == .failed)
         #expect(finding?.summary == "the reply was 1ms late for the deadline of 30ms")
     }
 
-    @Test func lateEventIsInconclusiveWhereTheHarnessStoodStill() {
+    @Test func lateEventAfterAStandstillIsInconclusive() {
         let finding = judge(165, deadline: 120, Self.stoodStill)
         #expect(finding?.verdict == .inconclusive)
         #expect(
@@ -77,11 +77,11 @@ struct StandstillJudgementTests {
                 + "the time of the event is unknown")
     }
 
-    @Test func eventLongBehindTheStandstillFails() {
+    @Test func eventLongAfterTheStandstillFails() {
         #expect(judge(300, deadline: 120, Self.stoodStill)?.verdict == .failed)
     }
 
-    @Test func eventSoonerThanAfterFails() {
+    @Test func eventBeforeItsLowerBoundFails() {
         #expect(
             judge(95, deadline: 120, after: 10)?.summary
                 == "the reply was too early: 5ms after the previous step, expected 10ms or more")
@@ -91,14 +91,14 @@ struct StandstillJudgementTests {
         #expect(judge(100, deadline: 120, after: 10) == nil)
     }
 
-    @Test func lowerBoundThatAStandstillHidesIsInconclusive() {
+    @Test func lowerBoundHiddenByAStandstillIsInconclusive() {
         #expect(judge(162, deadline: 1000, after: 20, Self.stoodStill)?.verdict == .inconclusive)
         #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
     }
 
     /// The step before ended at 162 ms, because the harness stood still from 100 ms.
     @Test(arguments: [true, false])
-    func lowerBoundFromAStepThatTheStandstillDelayedIsInconclusive(isExact: Bool) {
+    func lowerBoundAfterADelayedStepIsInconclusive(isExact: Bool) {
         let finding = judge(200, from: 162, deadline: 1000, after: 90, isExact: isExact, Self.stoodStill)
         #expect(finding?.verdict == .inconclusive)
         #expect(
@@ -110,7 +110,7 @@ struct StandstillJudgementTests {
         #expect(judge(250, from: 200, deadline: 1000, after: 90, Self.stoodStill)?.verdict == .failed)
     }
 
-    @Test func silenceIsBrokenUpToItsEnd() throws {
+    @Test func silenceIncludesItsEnd() throws {
         let none = Standstills()
         #expect(try none.breaksSilence("a line came", at: time(120), from: time(90), to: time(120)))
         #expect(try !none.breaksSilence("a line came", at: time(121), from: time(90), to: time(120)))
@@ -119,7 +119,7 @@ struct StandstillJudgementTests {
         }
     }
 
-    @Test func durationIsOverWhenTheStandstillIs() {
+    @Test func durationIsExtendedByTheStandstill() {
         #expect(!Standstills().isOver(time(120), from: time(90), now: time(119)))
         #expect(Standstills().isOver(time(120), from: time(90), now: time(120)))
         #expect(!Self.stoodStill.isOver(time(120), from: time(90), now: time(165)))

@@ -18,13 +18,13 @@ struct SecretLogTests {
         "LABEL 0 01", "LABEL 00 0g",
         "label 00 01", "LÄBEL 00 01", "LABEL 00 01\n", "LABEL\t00 01",
     ])
-    func whatIsNoLineIsIgnored(line: String) {
+    func invalidLinesAreIgnored(line: String) {
         var log = SecretLog()
         log.add(line)
         #expect(log.lines.isEmpty)
     }
 
-    @Test func programsWriteFilesOfTheirOwn() throws {
+    @Test func eachProgramHasItsOwnFile() throws {
         var log = SecretLog()
         #expect(log.folder == nil)
         let paths = try (0..<4).map { _ in try log.fileForProgram() }
@@ -44,7 +44,7 @@ struct SecretLogTests {
         #expect(log.lines == ["A 00 01", "B 02 03"])
     }
 
-    @Test func thereIsABound() {
+    @Test func sizeIsBounded() {
         var log = SecretLog()
         let secret = String(repeating: "00", count: 500_000)
         for number in 10..<20 { log.add("A \(number) \(secret)") }

@@ -15,7 +15,7 @@ struct VariableStoreTests {
         #expect(store.value(of: "c", in: nil) == nil)
     }
 
-    @Test func innermostLoopComesFirst() {
+    @Test func innermostLoopTakesPrecedence() {
         var store = VariableStore(["i": .integer(0)])
         let outer = LoopScope(outer: nil)
         outer.values["i"] = .integer(1)
@@ -31,7 +31,7 @@ struct VariableStoreTests {
         #expect(store.value(of: "i", in: nil) == .integer(3))
     }
 
-    @Test func snapshotKeepsTheRound() {
+    @Test func snapshotKeepsItsIteration() {
         let scope = LoopScope(outer: nil)
         scope.values["i"] = .integer(1)
         let snapshot = scope.snapshot()

@@ -6,7 +6,7 @@ struct CrowdLimitsTests {
     private static let usual = CrowdLimits(descriptors: 20_000, files: (10_000_000, 5_000), processes: nil)
 
     @Test(arguments: [(1, 1), (19_488, 1), (19_489, 2), (100_000, 6), (1_000_000, 52)])
-    func membersAreDividedByTheDescriptorsOfAProcess(_ members: Int, _ workers: Int) throws {
+    func workersAreLimitedByDescriptors(_ members: Int, _ workers: Int) throws {
         #expect(try Self.usual.workers(for: .init(members: members)) == workers)
     }
 
@@ -14,7 +14,7 @@ struct CrowdLimitsTests {
         try #require(throws: CrowdLimits.Obstacle.self) { try limits.workers(for: need) }
     }
 
-    @Test func theLimitOfAProcessIsTold() throws {
+    @Test func processDescriptorLimitIsReported() throws {
         var limits = Self.usual
         limits.descriptors = 256
         #expect(limits.membersOfWorker == 192)
@@ -26,7 +26,7 @@ struct CrowdLimitsTests {
         #expect(try limits.workers(for: .init(members: 1_000_000)) <= 64)
     }
 
-    @Test func theFilesOfTheSystemAreTold() throws {
+    @Test func systemFileLimitIsReported() throws {
         var limits = Self.usual
         limits.files = (30_000, 20_000)
         #expect(try Self.obstacle(limits, .init(members: 6_000)).text.contains("10000 are free: the crowd needs 12000"))
@@ -35,7 +35,7 @@ struct CrowdLimitsTests {
         #expect(try limits.workers(for: need) == 1)
     }
 
-    @Test func theProcessesOfTheUserAreTold() throws {
+    @Test func userProcessLimitIsReported() throws {
         var limits = Self.usual
         limits.processes = 3
         #expect(try limits.workers(for: .init(members: 10)) == 1)
@@ -43,7 +43,7 @@ struct CrowdLimitsTests {
         #expect(obstacle.text.contains("this user's limit of processes (RLIMIT_NPROC) is 3: the crowd needs 4"))
     }
 
-    @Test func onALinkThereIsOneAddress() throws {
+    @Test func linkHasASingleAddress() throws {
         var need = CrowdLimits.Need(members: 22_768)
         need.hasOneAddress = true
         #expect(try Self.usual.workers(for: need) == 2)
@@ -51,8 +51,8 @@ struct CrowdLimitsTests {
         #expect(try Self.obstacle(Self.usual, need).text.contains("a single address"))
     }
 
-    @Test func thisMachineHasLimits() {
-        let limits = CrowdLimits.forThisMachine()
+    @Test func limitsOfThisMachineAreRead() {
+        let limits = CrowdLimits.ofThisMachine()
         #expect(limits.descriptors > 0)
         #expect(limits.files.limit > limits.files.used)
     }

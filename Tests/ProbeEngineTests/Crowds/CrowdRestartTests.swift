@@ -37,7 +37,7 @@ struct CrowdRestartTests {
     }
 
     /// A question that was put to the workers of the first start is repeated to those of the second.
-    @Test func anExpectationGoesOnOverARestart() async throws {
+    @Test func expectationContinuesAcrossARestart() async throws {
         let result = try await Self.run(
             """
             W start { connect }
@@ -54,7 +54,7 @@ struct CrowdRestartTests {
         "W expect connected 5\nW stop\nW start { connect }\nW expect failed 0\nW stop",
         "W stop\nW start { connect }\nW expect alive 5",
     ])
-    func failuresBeforeARestartAreKept(_ steps: String) async throws {
+    func failuresBeforeARestartCount(_ steps: String) async throws {
         let result = try await Self.run(
             "W start { connect }\n\(steps)", CrowdTests.snapshot(failed: 2), then: CrowdTests.snapshot())
         #expect(result.verdict == .failed)
@@ -62,7 +62,7 @@ struct CrowdRestartTests {
         #expect(CrowdTests.said(result).contains("failed at line 5 (connect)"), "\(CrowdTests.said(result))")
     }
 
-    @Test func aJudgementIsOfOneStart() async throws {
+    @Test func judgementAppliesToOneStart() async throws {
         let restart = "W start { connect }\nW expect failed 2\nW stop\nW start { connect }\n"
         let (first, second) = (CrowdTests.snapshot(failed: 2), CrowdTests.snapshot(failed: 3))
         let result = try await Self.run(restart + "W expect connected 5", first, then: second)
@@ -73,7 +73,7 @@ struct CrowdRestartTests {
     }
 
     /// A `retry` starts a crowd again in each attempt, and failed attempts are not judged.
-    @Test func anAttemptOfARetryStartsACrowdAgain() async throws {
+    @Test func eachRetryAttemptRestartsTheCrowd() async throws {
         let result = try await Self.run(
             """
             retry every 10ms within 60s {

@@ -23,14 +23,14 @@ struct CrowdSamplesTests {
         return samples
     }
 
-    @Test func firstAndLastAreKept() {
+    @Test func firstAndLastSamplesAreKept() {
         let samples = Self.samples(every: 20, count: 3)
         #expect(samples.all.map(\.connected) == [0, 3, 4])
         #expect(samples.all.map(\.time) == [0, 60_000_000, 61_000_000])
     }
 
     @Test(arguments: [255, 256, 300, 1000, 100_000])
-    func thereAreAFewHundredAtMost(_ count: Int) throws {
+    func sampleCountIsBounded(_ count: Int) throws {
         let samples = Self.samples(every: 50, count: count)
         #expect(samples.all.count <= CrowdSamples.most + 1)
         #expect(samples.all.count >= CrowdSamples.most / 2)
@@ -43,7 +43,7 @@ struct CrowdSamplesTests {
         #expect(try #require(gaps.max()) <= 4 * #require(gaps.dropLast().min()))
     }
 
-    @Test func nothingGoesBack() {
+    @Test func timesIncrease() {
         let start = MonotonicTime.now
         var samples = CrowdSamples(from: start)
         samples.add(Self.snapshot(5), at: start + .milliseconds(100))
@@ -52,7 +52,7 @@ struct CrowdSamplesTests {
         #expect(samples.all.map(\.connected) == [0, 5])
     }
 
-    @Test func aCaseHasThem() async throws {
+    @Test func caseResultHasSamples() async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(waits: [1_000_000, 1_000_000, 3_000_000]))
         let result = try await CrowdTests.run("W start { connect }\nwait 200ms\nW expect connected 5\nW stop", program)
         #expect(result.verdict == .passed, "\(CrowdTests.said(result))")

@@ -13,7 +13,7 @@ struct CrowdShareTests {
     }
 
     @Test(arguments: [(1, 1), (8, 8), (10, 3), (10_000, 7), (1_000_000, 999), (Int.max, 1000), (0, 4), (2, 5)])
-    func partsAreTheWhole(_ number: Int, _ total: Int) throws {
+    func partsAddUpToTheWhole(_ number: Int, _ total: Int) throws {
         let parts = try Self.shares(total).map { $0.part(of: number) }
         #expect(parts.reduce(0, +) == number)
         #expect(parts == parts.sorted(by: >))
@@ -21,7 +21,7 @@ struct CrowdShareTests {
     }
 
     /// Members are dealt out in turn: `part(of: n)` is the number of the first `n` members that belong to the share.
-    @Test func partsAreOfMembersInTurn() throws {
+    @Test func membersAreDealtOutInTurn() throws {
         for number in 0..<40 {
             for share in try Self.shares(6) {
                 let members = (0..<number).filter { $0 % 6 == share.share.index - 1 }
@@ -31,7 +31,7 @@ struct CrowdShareTests {
     }
 
     /// If a step holds in every share, it holds for the whole, whatever the distribution of the counts.
-    @Test func whatHoldsInEachShareHoldsForTheWhole() throws {
+    @Test func stepThatHoldsInEveryShareHoldsForTheWhole() throws {
         let shares = try Self.shares(3)
         for comparison in Comparison.allCases {
             for number in 0...7 {
@@ -53,7 +53,7 @@ struct CrowdShareTests {
 
     /// If the counts are distributed as evenly as possible, a step that holds for the whole holds in every share.
     @Test(arguments: [Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual])
-    func anEvenSpreadIsMetAsTheWhole(_ comparison: Comparison) throws {
+    func evenDistributionHoldsInEveryShare(_ comparison: Comparison) throws {
         let shares = try Self.shares(3)
         for number in 0...9 {
             for whole in 0...9 where comparison.holds(whole, number) {
@@ -67,7 +67,7 @@ struct CrowdShareTests {
 
     private static let spreads: [[Int]] = (0..<216).map { [$0 % 6, $0 / 6 % 6, $0 / 36] }
 
-    @Test func membersOfAllSharesStartAsThoseOfTheWhole() throws {
+    @Test func sharesPreserveStartTimes() throws {
         let shares = try Self.shares(4)
         var starts: [Duration] = []
         for share in shares {

@@ -66,7 +66,7 @@ struct CrowdTests {
         result.findings.map(Scene.texts).joined(separator: "\n")
     }
 
-    @Test func withoutTheToolThereIsNoCrowd() async throws {
+    @Test func missingCrowdProgramIsAnError() async throws {
         let result = try await Self.run("W start { connect }", nil)
         #expect(result.verdict == .error)
         #expect(Self.said(result).contains("crowds need the program `tcpprobe-crowd`, which was not found"))
@@ -76,7 +76,7 @@ struct CrowdTests {
         "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done == 0",
         "latency p50 <= 2ms of connect", "latency max > 2ms of connect",
     ])
-    func whatIsThereIsMet(_ wanted: String) async throws {
+    func satisfiedExpectationsPass(_ wanted: String) async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 2_000_000, 3_000_000]))
         let result = try await Self.run("W start at 100/s { connect }\nW expect \(wanted)\nW stop", program)
         #expect(result.verdict == .passed, "\(Self.said(result))")
@@ -87,7 +87,7 @@ struct CrowdTests {
         ("failed 0", "failed 1 of 5"), ("done 1", "done 0 of 5"),
         ("latency p50 <= 1ms of connect", "the p50 of 2 waits is 2 ms"),
     ])
-    func whatIsNotThereIsTold(_ wanted: String, _ found: String) async throws {
+    func unsatisfiedExpectationsReportTheState(_ wanted: String, _ found: String) async throws {
         let program = Self.worker(
             Self.snapshot(connected: 4, alive: 4, failed: 1, waits: [2_000_000, 3_000_000]))
         let result = try await Self.run("W start { connect }\nW expect \(wanted) within 60ms", program)
@@ -99,7 +99,7 @@ struct CrowdTests {
 
     /// Members that have failed remain failed, so the step doesn't wait.
     @Test(arguments: ["failed 0", "failed <= 1", "failed < 2", "done 4", "done == 5", "done > 3"])
-    func whatCanNeverBeFailsAtOnce(_ wanted: String) async throws {
+    func impossibleExpectationsFailAtOnce(_ wanted: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
         let result = try await Self.run("W start { connect }\nW expect \(wanted) within 60s", program)
         #expect(result.verdict == .failed)
@@ -107,7 +107,7 @@ struct CrowdTests {
         #expect(result.duration < 30_000_000_000)
     }
 
-    @Test func crowdsOfACaseHaveABound() async throws {
+    @Test func crowdsPerCaseAreLimited() async throws {
         for count in [129, 2] {
             let crowds = (0..<count).map { "crowd W\($0) = 5 clients -> 127.0.0.1:1" }
             let starts = (0..<count).map { "W\($0) start { connect }\nW\($0) expect alive 5" }
@@ -120,7 +120,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func failuresOfMembersThatNoStepLooksAtFailTheCase() async throws {
+    @Test func uncheckedMemberFailuresFailTheCase() async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
         let result = try await Self.run("W start { connect }\nW expect connected 5", program)
         #expect(result.verdict == .failed)
@@ -139,7 +139,7 @@ struct CrowdTests {
         ("failed >= 1", true), ("alive >= 4", false), ("alive > 2", true), ("alive >= 3", true), ("alive <= 4", true),
         ("done == 0", true),
     ])
-    func laterFailuresAreJudgedByTheLastStep(_ step: String, _ isAllowed: Bool) async throws {
+    func lastStepJudgesLaterFailures(_ step: String, _ isAllowed: Bool) async throws {
         let before = Self.snapshot(alive: 4, failed: 1)
         let program = Self.worker([before, Self.snapshot(alive: 3, failed: 2)])
         for end in ["", "\nW stop"] {
@@ -151,7 +151,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func bytesThatMembersDidNotConsumeFailTheCase() async throws {
+    @Test func unconsumedBytesFailTheCase() async throws {
         var snapshot = Self.snapshot()
         snapshot.withRest = 4
         snapshot.rest = CrowdSnapshot.Rest(bytes: Array("extra\r\n".utf8), count: 7)
@@ -169,7 +169,7 @@ struct CrowdTests {
 
     /// A number that only grows can't fall below its bound again. The test covers every expectation and comparison.
     @Test(arguments: CrowdCount.allCases, Comparison.allCases)
-    func whatCanNoLongerHoldIsKnown(_ count: CrowdCount, _ comparison: Comparison) {
+    func impossibilityIsDetected(_ count: CrowdCount, _ comparison: Comparison) {
         let members = 6
         for value in 0...members {
             var snapshot = CrowdSnapshot()
@@ -191,7 +191,7 @@ struct CrowdTests {
 
     /// `n` is 0 in one case, in which `failed >= n` always holds.
     @Test(arguments: ["failed >= n", "alive >= n", "done n"])
-    func aStepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
+    func stepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
         let result = try await Self.run("each n = 0, 1\nW start { connect }\nW expect \(step)", program)
         #expect(result.verdict == .failed)
@@ -200,7 +200,7 @@ struct CrowdTests {
 
     /// A number that is known only when the crowd starts has the same limits as one that the checker knows.
     @Test(arguments: [("expect n bytes", 67_108_864), ("read n every 1s", 1_073_741_824)])
-    func bytesOfMembersHaveLimits(_ statement: String, _ most: Int) async throws {
+    func memberByteCountsAreLimited(_ statement: String, _ most: Int) async throws {
         let program = Self.worker(Self.snapshot())
         let script = """
             scenario "crowd"
@@ -216,7 +216,7 @@ struct CrowdTests {
         #expect(Self.said(result).contains("must be between 1 and \(most), not "), "\(Self.said(result))")
     }
 
-    @Test func connectionsThatAreTooManyAreReported() async throws {
+    @Test func excessConnectionsAreReported() async throws {
         var snapshot = Self.snapshot()
         snapshot.refused = 3
         let script = "W start { connect }\nW expect alive 4 within 30ms"
@@ -228,7 +228,7 @@ struct CrowdTests {
         #expect(texts.contains { $0.hasSuffix("; 3 excess connections refused") }, "\(texts)")
     }
 
-    @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
+    @Test func failedCaseHasLatenciesInItsTimeline() async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
         let result = try await Self.run("W start { connect }\nW expect alive 4 within 30ms", program)
         let events = result.timeline.compactMap { entry in
@@ -247,14 +247,14 @@ struct CrowdTests {
         ("echo hello", "printed invalid JSON: \"hello\""), ("echo '{\"hello\":1}'", "printed an unknown message"),
         ("echo no memory >&2; exit 1", "exited with status 1: no memory"),
     ])
-    func aWorkerThatFailsIsAnError(_ ready: String, _ text: String) async throws {
+    func failedWorkerIsAnError(_ ready: String, _ text: String) async throws {
         let result = try await Self.run("W start { connect }", Self.worker(Self.snapshot(), ready: ready))
         #expect(result.verdict == .error)
         #expect(Self.said(result).contains(text), "\(Self.said(result))")
     }
 
     /// Both crowds wait until the server's own workers listen; a worker of either crowd starts after that.
-    @Test func twoCrowdsThatStartAtOnceWaitForTheServersWorkers() async throws {
+    @Test func concurrentCrowdsWaitForTheServersWorkers() async throws {
         let program = Self.worker(
             Self.snapshot(),
             ready: """
@@ -281,7 +281,7 @@ struct CrowdTests {
         ("S stop listening\nW expect alive 5\nS listen\nW expect alive 5", "S reboot\nW expect alive 0"),
         ("S stop listening\nS listen\nS stop listening\nW expect alive 5\nS listen", "S reboot\nW expect alive 0"),
     ])
-    func connectionsStayWhenTheServerStopsListening(_ stop: String, _ reboot: String) async throws {
+    func connectionsOutliveTheListener(_ stop: String, _ reboot: String) async throws {
         let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
         defer { for file in [mark, mark + ".end"] { unlink(file) } }
         let answers = [Self.snapshot(), Self.snapshot(alive: 0)].map {
@@ -301,7 +301,7 @@ struct CrowdTests {
         #expect(result.verdict == .passed, "\(Self.said(result))")
     }
 
-    @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
+    @Test func stoppedCrowdCanRestart() async throws {
         let program = Self.worker(Self.snapshot())
         let again = try await Self.run(
             "W start { connect }\nW stop\nW start { connect }\nW expect alive 5\nS stop listening\nS listen\nW stop",

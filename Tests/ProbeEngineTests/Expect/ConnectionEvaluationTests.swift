@@ -247,10 +247,10 @@ struct ConnectionEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// The search of the bytes that have arrived by the deadline is completed, in several turns.
-    @Test func deadlineWaitsForTheSearch() {
+    @Test func deadlineWaitsForAnUnfinishedSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf
         view.receiveBuffer.append([UInt8](repeating: 10, count: 1 << 16), at: .milliseconds(5))

@@ -5,7 +5,7 @@ import Testing
 struct ExpectationTableTests {
     /// An expectation without rows would not be tested.
     @Test(arguments: ExpectationKind.allCases.map(\.rawValue) + spellingsOfConnections)
-    func everyExpectationIsSatisfiedPendingAndImpossible(_ kind: String) {
+    func everyExpectationHasRowsForAllOutcomes(_ kind: String) {
         // An operation's error is looked for once, without waiting.
         let isMomentary = kind == ExpectationKind.subjectError.rawValue
         let rows = Self.rows.filter { $0.kind == kind }.map(\.outcome)

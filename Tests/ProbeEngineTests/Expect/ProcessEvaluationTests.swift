@@ -201,7 +201,7 @@ struct ProcessEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// However the line is split, and whenever the output is evaluated, no part of it is bound as if it were the whole.
     @Test func everySplitOfALineBindsTheSame() {
@@ -223,7 +223,7 @@ struct ProcessEvaluationTests {
     }
 
     /// A line that ended after the other stream's match is still searched, even though it began before it.
-    @Test func lineThatEndsLaterIsSearchedLater() throws {
+    @Test func lineThatEndsAfterAMatchIsStillSearched() throws {
         var log = OutputLog()
         func print(_ text: String, _ stream: ChildProcess.Stream, _ time: Int) {
             log.append(ArraySlice(text.utf8), from: stream, at: .milliseconds(time), keeping: { _, _ in [] })
@@ -247,7 +247,7 @@ struct ProcessEvaluationTests {
     private static let wantedRegex = regex("b.")
 
     /// Processor time is bound as a number of the smallest unit.
-    @Test func processorTimeIsBoundInMicroseconds() {
+    @Test func cpuTimeIsBoundInTheSmallestUnit() {
         let measure = ResourceMeasure(amount: 1_234_567, at: .milliseconds(10))
         let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
         var polling = PollingProgress()
@@ -261,7 +261,7 @@ struct ProcessEvaluationTests {
     }
 
     /// If reading the kernel's table was interrupted, it may have been read after the interruption.
-    @Test func interruptedLookCountsAtItsEnd() {
+    @Test func interruptedMeasurementCountsAtItsEnd() {
         func moment(took: Duration, own: Duration) -> MonotonicTime {
             let begin = MonotonicTime(nanoseconds: 1_000_000)
             return PollingProgress.moment(of: begin, begin + took, own: own)

@@ -85,5 +85,5 @@ struct SendEvaluationTests {
     private static func sendFailed(_ reason: String?) -> ConnectionExpectation<Resolved> { .sendFailed(reason: reason) }
 
     @Test(arguments: rows)
-    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 }

@@ -64,5 +64,5 @@ struct ServerEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 }

@@ -299,7 +299,7 @@ struct SubjectEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// Whether a message that was expected counts as lost, by the reason for which the connection stopped.
     private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
@@ -309,7 +309,7 @@ struct SubjectEvaluationTests {
     ]
 
     @Test(arguments: losses.indices)
-    func messageThatAResetMayHaveTakenIsSaidToBeLost(index: Int) throws {
+    func messageMayBeLostOnlyByAReset(index: Int) throws {
         let (reason, wanted, isLost) = Self.losses[index]
         var reports = SubjectReports()
         reports.wasStarted = true
@@ -325,7 +325,7 @@ struct SubjectEvaluationTests {
         #expect(why.finding.hints.contains { $0.contains("it was lost") } == isLost)
     }
 
-    @Test func laterLookGoesOnWhereTheFirstEnded() {
+    @Test func laterEvaluationContinuesTheEarlierOne() {
         var reports = SubjectReports()
         reports.pending = [(.data(Self.bytes("a")), .milliseconds(1))]
         var progress = SubjectProgress()

@@ -197,5 +197,5 @@ struct TLSEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func endsOfTLSAreToldApart(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 }

@@ -111,5 +111,5 @@ struct WebSocketEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func framesAreToldApart(_ row: ExpectationRow) { row.verify() }
+    func expectationHasTheExpectedOutcome(_ row: ExpectationRow) { row.verify() }
 }

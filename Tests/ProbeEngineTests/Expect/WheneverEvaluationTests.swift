@@ -34,7 +34,7 @@ struct WheneverEvaluationTests {
         // An invalid length prefix is not reported here, but when a step expects a message.
         ("\u{7f}\u{7f}\u{7f}\u{7f}ping 7", .u32, []),
     ])
-    func lineIsAnsweredByTheFirstRuleThatFits(_ came: String, _ framing: Framing, _ expected: [String]) throws {
+    func firstMatchingRuleAnswersTheLine(_ came: String, _ framing: Framing, _ expected: [String]) throws {
         let rules = try Self.rules.map { ExpectedText.regex(try ByteRegex($0)) }
         var progress = WheneverEvaluation.Progress()
         let evaluation = WheneverEvaluation(buffer: Self.buffer([came]), framing: framing)

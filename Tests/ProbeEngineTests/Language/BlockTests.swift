@@ -129,9 +129,9 @@ struct BlockTests {
             S accept
             """),
     ])
-    func blocks(_ scene: Scene) async throws { try await scene.verify() }
+    func blocksHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
-    @Test func parametersMakeCasesOfTheirOwn() async throws {
+    @Test func parametersCreateSeparateCases() async throws {
         let results = try await Stage.run(
             """
             scenario "each"

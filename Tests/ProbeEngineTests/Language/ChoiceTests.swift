@@ -105,5 +105,5 @@ struct ChoiceTests {
             either { P expect exit 0 } or { P expect exit 3 }
             """),
     ])
-    func choices(_ scene: Scene) async throws { try await scene.verify() }
+    func choicesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

@@ -246,17 +246,17 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func whatTookEffectPasses(_ row: Row) async throws {
+    func effectiveStatementPasses(_ row: Row) async throws {
         try await verify(row.met, .passed, row)
     }
 
     @Test(arguments: rows)
-    func whatDidNotIsNotTested(_ row: Row) async throws {
+    func ineffectiveStatementIsInconclusive(_ row: Row) async throws {
         try await verify(row.unmet, .inconclusive, row)
     }
 
     @Test(arguments: rows)
-    func whatMayBeUnneededPasses(_ row: Row) async throws {
+    func ineffectiveStatementPassesIfNeeded(_ row: Row) async throws {
         try await verify(row.unmet.replacing(" #!", with: " if needed"), .passed, row)
     }
 

@@ -235,5 +235,5 @@ struct ConnectingTests {
             C connect
             """),
     ])
-    func connecting(_ scene: Scene) async throws { try await scene.verify() }
+    func connectingHasExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

@@ -159,5 +159,5 @@ struct ConnectionTests {
                 wait 5s
                 """)),
     ])
-    func readingAndClosing(_ scene: Scene) async throws { try await scene.verify() }
+    func readingAndClosingHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

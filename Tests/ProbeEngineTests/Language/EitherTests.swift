@@ -56,7 +56,7 @@ struct EitherTests {
                 either { T expect line "y" } or { T expect nothing for 30ms }
                 """)),
     ])
-    func subjects(_ scene: Scene) async throws { try await scene.verify() }
+    func subjectBranchesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         Scene(
@@ -129,7 +129,7 @@ struct EitherTests {
             }
             """),
     ])
-    func connections(_ scene: Scene) async throws { try await scene.verify() }
+    func connectionBranchesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     private static let listener =
         "import socket,sys,time; s=socket.socket(); s.bind((\"127.0.0.1\",int(sys.argv[1]))); s.listen(); time.sleep(9)"
@@ -171,5 +171,5 @@ struct EitherTests {
             either { P expect descriptors == 0 } or { P expect descriptors > 0 }
             """),
     ])
-    func processes(_ scene: Scene) async throws { try await scene.verify() }
+    func processBranchesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

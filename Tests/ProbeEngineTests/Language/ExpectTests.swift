@@ -137,7 +137,7 @@ struct ExpectTests {
             "check lacks fails", .failed, says: ["the value contains \"b\""],
             pair("C send \"abc\"\nS expect 3 bytes as x\ncheck x lacks \"b\" #!")),
     ])
-    func bytesAndLines(_ scene: Scene) async throws { try await scene.verify() }
+    func bytesAndLinesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         Scene("eof", .passed, pair("C close\nS expect eof")),
@@ -195,7 +195,7 @@ struct ExpectTests {
         Scene(
             "a scale beyond all bounds", .passed, timeScale: 1e18, pair("C send \"x\"\nS expect \"x\" within 30ms")),
     ])
-    func endsAndTimes(_ scene: Scene) async throws { try await scene.verify() }
+    func endsAndTimesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     /// The end of a connection is not reported again after a step has consumed it.
     @Test(arguments: [
@@ -231,7 +231,7 @@ struct ExpectTests {
             "an eof that was taken is no reset", .failed, says: ["closed by the peer (FIN) while C expected reset"],
             pair("S close\nC expect eof\nC expect reset #!")),
     ])
-    func endsThatWereTaken(_ scene: Scene) async throws { try await scene.verify() }
+    func endIsReportedOnce(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         Scene("urgent", .passed, pair("C send \"a\"\nC send urgent \"!\"\nS expect \"a\"\nS expect urgent \"!\"")),
@@ -249,11 +249,11 @@ struct ExpectTests {
             "close behind an urgent byte", .passed,
             pair("C send urgent \"!\"\nC send \"x\"\nS expect urgent \"!\"\nS expect \"x\"\nS close\nC expect eof")),
     ])
-    func urgent(_ scene: Scene) async throws { try await scene.verify() }
+    func urgentDataHasExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(
         arguments: ["crlf", "lf", "cr", "nul", "u8", "u16", "u32", "u64", "varint"])
-    func framings(_ framing: String) async throws {
+    func messagesFollowTheFraming(_ framing: String) async throws {
         try await Scene(
             "message in \(framing)", .passed,
             Self.pair(

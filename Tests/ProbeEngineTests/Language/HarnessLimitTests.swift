@@ -15,7 +15,7 @@ struct HarnessLimitTests {
     private func pair(_ steps: String) -> String { "server S\nclient C -> S\nC connect\nS accept\n" + steps }
 
     @Test(arguments: longPrefixes, expectations)
-    func aPrefixOfMoreThanTheHarnessKeepsIsAnError(
+    func lengthPrefixOverTheLimitIsAnError(
         _ framing: (name: String, prefix: String, length: String), _ expectation: String
     ) async throws {
         try await Scene(
@@ -26,7 +26,7 @@ struct HarnessLimitTests {
     }
 
     @Test(arguments: expectations)
-    func aNetstringWithALengthOfTwentyDigitsIsAnError(_ expectation: String) async throws {
+    func netstringLengthOfTwentyDigitsIsAnError(_ expectation: String) async throws {
         try await Scene(
             "a long length", .error, says: ["more than 19 digits, but the harness keeps 64 MiB at most"],
             pair("S framing netstring\nC send \"12345678901234567890:a\"\n\(expectation) #!")
@@ -34,7 +34,7 @@ struct HarnessLimitTests {
     }
 
     @Test(arguments: expectations)
-    func aFrameOfMoreThanTheHarnessKeepsIsAnError(_ expectation: String) async throws {
+    func frameOverTheLimitIsAnError(_ expectation: String) async throws {
         try await Scene(
             "a long frame", .error, says: ["67108865 bytes, which is more than the harness keeps (64 MiB)"],
             pair("S framing websocket\nC framing websocket\nC send ws.text(\"a\", length: 67108865)\n\(expectation) #!")
@@ -42,7 +42,7 @@ struct HarnessLimitTests {
     }
 
     /// Protobuf groups may be nested to any depth; the harness reads 100 levels.
-    @Test func groupsThatAreTooDeepAreAnError() async throws {
+    @Test func deeplyNestedGroupsAreAnError() async throws {
         try await Scene(
             "deep groups", .error, says: ["groups are nested more than 100 deep"],
             pair("C send hex(0b) * 101 + hex(0c) * 101\nS expect 202 bytes as m\ncheck pb(m, 1) == \"\" #!")
@@ -53,7 +53,7 @@ struct HarnessLimitTests {
     @Test(
         arguments: ["received no end of line within 262144 bytes", "received no delimiter within 262144 bytes"],
         ["", "W expect failed 0", "W expect failed <= 5", "W expect done 5 within 60ms"])
-    func aLineThatAMemberDoesNotKeepIsAnError(_ reason: String, _ step: String) async throws {
+    func memberLineOverTheLimitIsAnError(_ reason: String, _ step: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
         let said = CrowdTests.said(result)
@@ -72,7 +72,7 @@ struct HarnessLimitTests {
     ]
 
     @Test(arguments: fields)
-    func aFieldAboveTheIntegersIsComparedByItsRealValue(
+    func unsignedFieldIsComparedByItsActualValue(
         _ field: (format: String, bytes: String, value: String)
     ) async throws {
         let count = field.format == "fixed64" ? 9 : 11
@@ -92,7 +92,7 @@ struct HarnessLimitTests {
     }
 
     /// Without a schema a varint is signed, unless it is compared with a number that only an unsigned integer can hold.
-    @Test func aVarintKeepsItsSign() async throws {
+    @Test func varintKeepsItsSign() async throws {
         try await Scene(
             "signs", .passed,
             pair(
@@ -106,7 +106,7 @@ struct HarnessLimitTests {
         ("u64le", "00 00 00 00 00 00 00 80", "9223372036854775808"),
         ("varint", "80 80 80 80 80 80 80 80 80 01", "0x8000000000000000"),
     ])
-    func anIntegerAboveTheOthersIsReadAndWritten(_ format: String, _ bytes: String, _ value: String) async throws {
+    func largeUnsignedIntegerRoundTrips(_ format: String, _ bytes: String, _ value: String) async throws {
         try await Scene(
             "a large \(format)", .passed,
             pair(
@@ -125,14 +125,14 @@ struct HarnessLimitTests {
         "C send u32(n)",
         "C send pb(1: fixed32 n)", "C send pb(1: sint n)", "C send pb(n: 1)", "C send random(n, seed 1)",
     ])
-    func noMoreIsDoneWithIt(_ step: String) async throws {
+    func largeUnsignedIntegerSupportsNoArithmetic(_ step: String) async throws {
         try await Scene(
             step, .error, says: ["too large"],
             pair("C send hex(ff ff ff ff ff ff ff ff)\nS expect u64 as n\n\(step) #!")
         ).verify()
     }
 
-    @Test func messagesWithItAreWrittenAndExpected() async throws {
+    @Test func messagesMayContainLargeUnsignedIntegers() async throws {
         try await Scene(
             "a message", .passed,
             pair(

@@ -12,7 +12,7 @@ struct LoopFindingTests {
             "scenario \"loop\"\ntable users = \"anna\" 7, \"Jörg\" 8\n" + start + steps, subject: Stage.bsd)
     }
 
-    @Test func roundOfEachLoopIsNamed() async throws {
+    @Test func findingNamesTheIterationOfEachLoop() async throws {
         let result = try await Self.run(
             """
             for who, age in users {
@@ -35,14 +35,14 @@ struct LoopFindingTests {
         #expect(steps.last == "T expect line \"anna ${i}\" (i = 5)")
     }
 
-    @Test func stepOutsideALoopNamesNone() async throws {
+    @Test func stepOutsideALoopNamesNoIteration() async throws {
         let result = try await Self.run("for i in 1..2 { wait 1ms }\nT expect stopped within 20ms\n")
         let finding = try #require(result.findings.first)
         #expect(finding.rounds == [])
         #expect(finding.details.allSatisfy { !$0.contains("round") })
     }
 
-    @Test func eitherSaysWhatEachBranchWantsAndIsMarked() async throws {
+    @Test func eitherNamesTheExpectationOfEachBranch() async throws {
         let result = try await Self.run(
             """
             S send line "a"
@@ -63,7 +63,7 @@ struct LoopFindingTests {
         #expect(marked.count == 1)
     }
 
-    @Test func branchWithoutAnythingSaysSo() async throws {
+    @Test func branchWithoutInputIsReported() async throws {
         let result = try await Self.run(
             "either { T expect line \"x\" within 20ms } or { T expect stopped within 20ms }\n")
         let finding = try #require(result.findings.first)
@@ -80,7 +80,7 @@ struct LoopFindingTests {
     }
 
     @Test(arguments: [("Jörg", "Jorg"), ("a", "\u{fffd}"), ("\u{fffd}", "\u{fffd}a"), ("", "\u{fffd}")])
-    func otherDifferenceGetsNoSuchHint(expected: String, actual: String) {
+    func otherDifferenceGetsNoReplacementHint(expected: String, actual: String) {
         #expect(NearMiss.replacement(expected: Array(expected.utf8), actual: Array(actual.utf8)) == nil)
     }
 }

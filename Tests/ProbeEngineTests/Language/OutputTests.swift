@@ -109,7 +109,7 @@ struct OutputTests {
                 P expect exit 0
                 """),
     ])
-    func outputThatIsNoLongerKept(_ scene: Scene) async throws { try await scene.verify() }
+    func discardedOutputIsStillJudged(_ scene: Scene) async throws { try await scene.verify() }
 
     private static func longLine(_ text: String) -> String {
         "process P = python3 -c 'import sys; sys.stdout.write(\(text))'\n"
@@ -156,5 +156,5 @@ struct OutputTests {
                 P expect exit 0
                 """),
     ])
-    func longLines(_ scene: Scene) async throws { try await scene.verify() }
+    func longLinesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

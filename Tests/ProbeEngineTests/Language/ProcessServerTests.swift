@@ -112,5 +112,5 @@ struct ProcessServerTests {
             C close
             """),
     ])
-    func servers(_ scene: Scene) async throws { try await scene.verify() }
+    func programServersHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

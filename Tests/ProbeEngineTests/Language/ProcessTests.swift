@@ -273,10 +273,10 @@ struct ProcessTests {
             P expect output /up/
             """),
     ])
-    func programs(_ scene: Scene) async throws { try await scene.verify() }
+    func programsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     /// A program that ends at once is not taken for an orphan, not even while other cases look for theirs.
-    @Test func shortProgramsSideBySide() async throws {
+    @Test func concurrentShortProgramsAreNotOrphans() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<24 {
                 group.addTask {

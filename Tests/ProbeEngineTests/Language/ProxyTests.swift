@@ -131,7 +131,7 @@ struct ProxyTests {
                 "C send line \"b\"\nS expect line \"b\"\neither { X expect line \"a\" from client; check 1 == 2 } or { X expect line \"b\" from client; note \"b\" }"
             )),
     ])
-    func proxies(_ scene: Scene) async throws {
+    func proxiesHaveExpectedVerdicts(_ scene: Scene) async throws {
         try await scene.verify()
     }
 }

@@ -200,5 +200,5 @@ struct ReadingToComeTests {
             S expect "abc"
             """),
     ])
-    func readFromTheBeginning(_ scene: Scene) async throws { try await scene.verify() }
+    func readingSettingsApplyToFutureConnections(_ scene: Scene) async throws { try await scene.verify() }
 }

@@ -65,7 +65,7 @@ struct ResourceTests {
             P stop
             """),
     ])
-    func programs(_ scene: Scene) async throws { try await scene.verify() }
+    func programResourcesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     /// Transports in the tool's own process.
     @Test(arguments: [
@@ -79,7 +79,7 @@ struct ResourceTests {
             "every branch measures", .unsupported, says: ["does not run in its own process"],
             started("either { T expect descriptors <= 100 #!\n } or { T expect threads <= 100 }")),
     ])
-    func subjects(_ scene: Scene) async throws { try await scene.verify() }
+    func subjectResourcesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     private static func started(_ steps: String) -> String {
         "server S\nsubject T -> S\nT start\nS accept\n" + steps

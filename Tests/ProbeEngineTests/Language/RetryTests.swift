@@ -190,5 +190,5 @@ struct RetryTests {
             retry every 10ms within 20s { C connect }
             """),
     ])
-    func retries(_ scene: Scene) async throws { try await scene.verify() }
+    func retriesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

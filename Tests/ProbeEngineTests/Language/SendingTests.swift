@@ -170,5 +170,5 @@ struct SendingTests {
                 }
                 """, header: "timeout 150ms")),
     ])
-    func sending(_ scene: Scene) async throws { try await scene.verify() }
+    func sendsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

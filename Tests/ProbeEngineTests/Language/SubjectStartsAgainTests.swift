@@ -123,7 +123,7 @@ struct SubjectStartsAgainTests {
             A expect nothing for 10ms
             """),
     ])
-    func bsd(_ scene: Scene) async throws { try await scene.verify() }
+    func restartsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     private static func started(_ steps: String) -> String {
         "server S\nsubject T -> S\nT start\nS accept\n" + steps

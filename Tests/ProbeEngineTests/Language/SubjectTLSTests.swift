@@ -20,7 +20,7 @@ struct SubjectTLSTests {
             .verify(subject: SecuringSource(script: script), sourceLocation: sourceLocation)
     }
 
-    @Test func itIsToldWhomToTrust() async throws {
+    @Test func connectReceivesTLSOptions() async throws {
         let source = SecuringSource(
             script: .init(behindConnect: [Self.secured, .started], behindStartTLS: [Self.secured]))
         try await Scene("default", .passed, Self.begins + "T expect secured\nT expect started").verify(subject: source)
@@ -43,7 +43,7 @@ struct SubjectTLSTests {
             ])
     }
 
-    @Test func startTLSIsToldTheSame() async throws {
+    @Test func startTLSReceivesTLSOptions() async throws {
         let source = SecuringSource(script: .init(behindStartTLS: [Self.secured]))
         try await Scene(
             "starttls", .passed,
@@ -62,11 +62,11 @@ struct SubjectTLSTests {
     }
 
     @Test(arguments: ["tls ca \"no-such.pem\"", "tls name \"a b\" ca \"Package.swift\""])
-    func wrongOptionsAreErrors(options: String) async throws {
+    func invalidOptionsAreErrors(options: String) async throws {
         try await verify(.init(), .error, "subject T -> 127.0.0.1:1 \(options)\nT start\nT expect secured")
     }
 
-    @Test func handshakesMayFail() async throws {
+    @Test func failedHandshakesAreJudged() async throws {
         let failed = Event.stopped(.tlsFailed, detail: "no trust")
         try await verify(.init(behindConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
         try await verify(
@@ -78,7 +78,7 @@ struct SubjectTLSTests {
             Self.begins + "T expect stopped tls-truncated")
     }
 
-    @Test func aHandshakeThatNeverEndsIsMissed() async throws {
+    @Test func unfinishedHandshakeFails() async throws {
         try await verify(
             .init(), .failed, says: ["did not report secured within 50ms"],
             Self.plain + "T expect secured within 50ms #!")
@@ -104,14 +104,14 @@ struct SubjectTLSTests {
     ]
 
     @Test(arguments: violations.indices)
-    func orderOfItsReportsIsChecked(_ index: Int) async throws {
+    func reportOrderIsChecked(_ index: Int) async throws {
         let (script, text, says) = Self.violations[index]
         try await verify(script, .failed, says: [says], text + "T expect line \"y\"")
     }
 
     /// A line from before the upgrade may be reported while the op is running; a leftover is what the subject
     /// discarded.
-    @Test func whatCameBeforeIsNoViolation() async throws {
+    @Test func earlierReportsAreNotViolations() async throws {
         try await verify(
             .init(behindStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,
             Self.plain + "T expect line \"x\"\nT expect secured")
@@ -122,7 +122,7 @@ struct SubjectTLSTests {
             .init(behindStartTLS: [Self.secured]), .passed, Self.plain + "T expect nothing for 20ms\nT expect secured")
     }
 
-    @Test func aTransportWithoutTLSIsUnsupported() async throws {
+    @Test func transportWithoutTLSIsUnsupported() async throws {
         try await Scene("tls", .unsupported, says: ["bsd does not support tls"], Self.begins + "T expect secured")
             .verify()
         try await Scene(

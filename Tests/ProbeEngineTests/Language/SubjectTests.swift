@@ -343,5 +343,5 @@ struct SubjectTests {
                 either { T expect line /./ } or { T expect stopped eof }
                 """)),
     ])
-    func bsd(_ scene: Scene) async throws { try await scene.verify() }
+    func subjectsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

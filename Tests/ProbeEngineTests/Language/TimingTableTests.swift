@@ -42,7 +42,7 @@ struct TimingTableTests {
     }
 
     /// If the language's table refuses both clauses, that is checked by another test.
-    @Test func everyStepWithAClauseHasARow() {
+    @Test func everyTimedStepHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {
                 continue

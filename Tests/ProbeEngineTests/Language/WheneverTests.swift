@@ -143,5 +143,5 @@ struct WheneverTests {
                 wait 5ms
                 """)),
     ])
-    func whenevers(_ scene: Scene) async throws { try await scene.verify() }
+    func wheneverBlocksHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 }

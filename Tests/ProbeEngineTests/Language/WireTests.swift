@@ -110,7 +110,7 @@ struct WireTests {
             "no zero window", .failed, says: ["never shut its window"],
             pair("C send \"a\"\nS expect \"a\"\nwire S -> C zero window within 30ms #!")),
     ])
-    func statements(_ scene: Scene) async throws { try await scene.verify() }
+    func statementsHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         scene(
@@ -194,7 +194,7 @@ struct WireTests {
             wire C -> S segments "a", "b"
             """),
     ])
-    func severalConnections(_ scene: Scene) async throws { try await scene.verify() }
+    func statementsAboutSeveralConnectionsAreJudged(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         scene(
@@ -217,7 +217,7 @@ struct WireTests {
             "an unread byte outweighs inconclusive", .failed, says: ["that no step consumed"],
             pair("whenever C gets line /^x$/ { C send \"y\" }\nC send \"a\" | \"b\"")),
     ])
-    func proof(_ scene: Scene) async throws { try await scene.verify() }
+    func stepsAreProvedOnTheWire(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
         ("C send \"ab\"\nS expect \"ab\"\nwire no rst\n", Verdict.inconclusive),
@@ -225,7 +225,7 @@ struct WireTests {
         ("C send \"ab\"\nS expect \"ab\"\n", .passed),
         ("C send \"ab\"\nwire no rst\nS expect \"xy\"\n", .failed),
     ])
-    func withoutCapture(_ steps: String, _ verdict: Verdict) async throws {
+    func wireStepsNeedACapture(_ steps: String, _ verdict: Verdict) async throws {
         let results = try await Stage.run("scenario \"x\"" + Self.pair(steps), usesCapture: false)
         #expect(results.first?.verdict == verdict)
         let required = try await Stage.run(
@@ -242,7 +242,7 @@ struct WireTests {
         ("wire no rst\n", .inconclusive),
         ("wire rst from R\n", .inconclusive),
     ])
-    func withoutCaptureBesideALink(_ steps: String, _ verdict: Verdict) async throws {
+    func linkPacketsAreJudgedWithoutACapture(_ steps: String, _ verdict: Verdict) async throws {
         if let obstacle = NetworkNamespace.obstacle { try Test.cancel("there can be no link here: \(obstacle)") }
         let script = """
             scenario "x"

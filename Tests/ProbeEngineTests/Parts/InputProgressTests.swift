@@ -35,7 +35,7 @@ struct InputProgressTests {
     /// Evaluates byte by byte while lines and bytes are removed: each evaluation gives the same result as one without
     /// memory.
     @Test(arguments: 0..<60)
-    func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
+    func incrementalEvaluationMatchesFullEvaluation(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         for expected in try expectations() {
             var buffer = ReceiveBuffer()
@@ -59,7 +59,7 @@ struct InputProgressTests {
     }
 
     /// An evaluation is bounded: a wait with much to search yields to other waits.
-    @Test func oneLookIsBounded() throws {
+    @Test func singleEvaluationIsBounded() throws {
         var buffer = ReceiveBuffer()
         buffer.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))
         let matcher = InputMatcher(buffer: buffer, end: .eof(MonotonicTime(nanoseconds: 2)), framing: .lf)

@@ -6,7 +6,7 @@ import Testing
 
 /// A case leaves nothing behind: no descriptor, no child, no folder.
 struct LeakTests {
-    @Test func twoHundredCasesLeaveNothing() async {
+    @Test func twoHundredCasesLeakNothing() async {
         await #expect(processExitsWith: .success) {
             let scripts = [
                 // All ways in which a case can end: passed, failed, torn down during a send, a program left running, a

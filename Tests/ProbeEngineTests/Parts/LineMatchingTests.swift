@@ -23,7 +23,7 @@ struct LineMatchingTests {
     }
 
     @Test(arguments: 0..<200)
-    func asAnExhaustiveSearch(_ seed: Int) throws {
+    func matchingEqualsExhaustiveSearch(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         let count = 1 + generator.below(5)
         var patterns: [(isOptional: Bool, pattern: ExpectedText)] = []
@@ -62,7 +62,7 @@ struct LineMatchingTests {
 
     /// Each line matches the patterns that earlier lines match and one more, so assigning it may displace every other
     /// line.
-    @Test func linesThatMoveEachOther() throws {
+    @Test func displacedLinesAreReassigned() throws {
         let count = 120
         var patterns: [(isOptional: Bool, pattern: ExpectedText)] = []
         for number in 0..<count {

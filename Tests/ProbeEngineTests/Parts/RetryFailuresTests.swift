@@ -14,7 +14,7 @@ struct RetryFailuresTests {
         return failures
     }
 
-    @Test func lastFailureIsTold() {
+    @Test func lastFailureIsReported() {
         let finding = failures([.failed, .failed]).finding
         #expect(finding.verdict == .failed)
         #expect(finding.summary == "failure 2")
@@ -22,14 +22,14 @@ struct RetryFailuresTests {
     }
 
     /// If a later attempt is refused, that does not show that the attempt before it had failed.
-    @Test func attemptThatMayHaveSucceededLeavesTheWholeUndecided() {
+    @Test func possiblySuccessfulAttemptIsInconclusive() {
         let finding = failures([.failed, .inconclusive, .inconclusive, .failed]).finding
         #expect(finding.verdict == .inconclusive)
         #expect(finding.summary == "failure 2")
         #expect(finding.details == ["this was attempt 2 of 4 within 1s"])
     }
 
-    @Test func errorOfTheScriptIsTold() {
+    @Test func scriptErrorIsReported() {
         #expect(failures([.inconclusive, .error]).finding.verdict == .error)
     }
 }

@@ -28,7 +28,7 @@ struct CaseResourcesTests {
             ("let p = 7000\nserver S on 127.0.0.1:(p + 1)", [.port(7001)]),
             ("server S on 127.0.0.1", []),
         ] as [(String, [CaseResources.Resource])])
-    func serversNeedTheirAddress(_ header: String, _ wanted: [CaseResources.Resource]) throws {
+    func serverNeedsItsAddress(_ header: String, _ wanted: [CaseResources.Resource]) throws {
         let steps = "client C -> S\nC connect\nS accept\nC send \"x\"\nS expect \"x\""
         #expect(try resources(header, steps) == Set(wanted))
     }
@@ -40,14 +40,14 @@ struct CaseResourcesTests {
             ("client C -> unix \"a.sock\"\nprocess P = true", "P start\n", [socket("/tmp/a.sock")]),
             ("client C -> 127.0.0.1:7000\nprocess P = true", "P start\n", []),
         ] as [(String, String, [CaseResources.Resource])])
-    func clientsNeedThePathOfAProgram(
+    func clientNeedsAProgramsSocketPath(
         _ header: String, _ start: String, _ wanted: [CaseResources.Resource]
     ) throws {
         #expect(try resources(header, start + "C connect\nC expect eof") == Set(wanted))
     }
 
     /// However many cases ask, each resource has one holder at a time, and no case waits for a free resource.
-    @Test func holdersTakeTurns() async {
+    @Test func resourceHasOneHolderAtATime() async {
         let locks = CaseResourceLocks()
         let (first, second): (CaseResources.Resource, CaseResources.Resource) = (.port(1), .port(2))
         let held = Holders()

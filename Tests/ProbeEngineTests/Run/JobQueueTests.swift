@@ -19,13 +19,13 @@ struct JobQueueTests {
         return names
     }
 
-    @Test func jobsComeInTheirOrderInEachRound() throws {
+    @Test func jobsKeepTheirOrderInEachRound() throws {
         let queue = JobQueue(try jobs(2), repetitions: 2)
         #expect(queue.total == 4)
         #expect(all(queue) == ["0 of round 1", "1 of round 1", "0 of round 2", "1 of round 2"])
     }
 
-    @Test func closedQueueHandsOutNoJob() throws {
+    @Test func closedQueueReturnsNoJob() throws {
         let queue = JobQueue(try jobs(3), repetitions: .max)
         #expect(queue.total == .max)
         #expect(queue.next()?.id == "0")

@@ -25,7 +25,7 @@ struct MachineFaultTests {
     }
 
     @Test(arguments: MachineError.shortages, Place.allCases)
-    func aTransportThatMeetsItIsNotToBlame(_ fault: MachineError, _ place: Place) async throws {
+    func transportIsNotBlamedForAShortage(_ fault: MachineError, _ place: Place) async throws {
         try await Scene(
             "\(fault) at \(place)", .error,
             says: [
@@ -40,7 +40,7 @@ struct MachineFaultTests {
         arguments: MachineError.shortages.map(\.reason) + [
             "TLS: \(MachineError.ENOBUFS.reason)", CrowdSnapshot.Obstacle.noPort,
         ], ["", "W expect failed 0", "W expect failed <= 5", "W expect connected 5 within 60ms", "W expect failed 5"])
-    func membersThatMeetItAreNotToBlame(_ reason: String, _ step: String) async throws {
+    func membersAreNotBlamedForAShortage(_ reason: String, _ step: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
         let said = CrowdTests.said(result)
@@ -51,14 +51,14 @@ struct MachineFaultTests {
 
     /// A peer can't cause the reason of a shortage to be reported.
     @Test(arguments: ["the line was \"Too many open files\"", "refused", "reset by the peer", "Too many open files!"])
-    func membersThatFailForAnotherReasonHaveFailed(_ reason: String) async throws {
+    func otherMemberFailuresFailTheCase(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\nW expect failed 0", program)
         #expect(result.verdict == .failed, "\(CrowdTests.said(result))")
     }
 
     /// A reason that makes the case an error is kept, however many other reasons there are.
-    @Test func anObstacleIsNotLostAmongOtherReasons() {
+    @Test func obstacleIsKeptAmongOtherReasons() {
         var merged = CrowdSnapshot()
         for index in 0..<100 {
             var one = CrowdSnapshot()

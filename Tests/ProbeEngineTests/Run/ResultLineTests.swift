@@ -27,7 +27,7 @@ struct ResultLineTests {
     }
 
     /// The result becomes due while the reactor's thread is busy, so its timer fires as soon as the task waits.
-    @Test func resultThatIsDueWhenTheTaskWaitsEndsTheWait() async throws {
+    @Test func overdueResultEndsTheWait() async throws {
         try await onReactor { reactor in
             let told = Mutex(0)
             let line = ResultLine(on: reactor) { _ in told.withLock { $0 += 1 } }
@@ -39,7 +39,7 @@ struct ResultLineTests {
         }
     }
 
-    @Test func resultsAreToldInTheirOrder() async throws {
+    @Test func resultsAreReportedInOrder() async throws {
         try await onReactor { reactor in
             let told = Mutex<[Int]>([])
             let line = ResultLine(on: reactor) { result in told.withLock { $0.append(result.round ?? 0) } }

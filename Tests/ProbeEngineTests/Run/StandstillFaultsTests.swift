@@ -91,7 +91,7 @@ struct StandstillFaultsTests {
     ]
 
     @Test(arguments: parties.indices)
-    func failureAfterALongerStandstillThanTheShortestLimitSurvivesIsInconclusive(_ index: Int) throws {
+    func failureAfterAHarmfulStandstillIsInconclusive(_ index: Int) throws {
         let party = Self.parties[index]
         let limits = try Self.limits(party.script)
         for kind in party.kinds {
@@ -112,7 +112,7 @@ struct StandstillFaultsTests {
         "server S\nclient C -> S\nC connect\nS accept",
         "server S\nproxy X -> S\nclient C -> X\nC connect\nX accept\nS accept", wire("no retransmission"),
     ])
-    func harnessAloneIsJudgedExactly(_ script: String) throws {
+    func harnessWithoutPeersHasNoLimit(_ script: String) throws {
         let limits = try Self.limits(script)
         #expect(limits.isEmpty)
         #expect(Self.judge(.run, stall: .seconds(4), limits).verdict == .failed)
@@ -126,7 +126,7 @@ struct StandstillFaultsTests {
             ("server S", false, [.run], false), ("process S = true", true, [.crowd], true),
             ("process S = true", true, [.run, .link], false),
         ] as [(String, Bool, [Kind], Bool)])
-    func latencyIsExplainedByALongerStandstillThanItsExcess(
+    func longStandstillExplainsExcessLatency(
         _ target: String, _ needsAnswer: Bool, _ kinds: [Kind], _ explains: Bool
     ) throws {
         let scenario = try Self.scenario(Self.crowd("connect", at: target))
@@ -139,7 +139,7 @@ struct StandstillFaultsTests {
         }
     }
 
-    @Test func whatStoodStillAfterTheFailureIsNoCause() {
+    @Test func laterStandstillIsNotACause() {
         var standstills = Standstills()
         standstills.add(from: Self.start + .seconds(5), to: Self.start + .seconds(8))
         let places = [StandstillFaults.Place(kind: .run, name: "it", standstills: standstills)]
@@ -152,7 +152,7 @@ struct StandstillFaultsTests {
     }
 
     @Test(arguments: [Verdict.error, .unsupported, .inconclusive, .skipped])
-    func onlyFailuresChange(_ verdict: Verdict) {
+    func onlyFailuresAreExcused(_ verdict: Verdict) {
         let judged = StandstillFaults.excused(Finding(verdict, "it"), "the harness itself stood still")
         #expect(judged.verdict == verdict && judged.summary == "it")
     }

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func contentsMatter() {
+    @Test func hashDependsOnFileContents() {
         let script = "let x = file(\"data.txt\")\nC send file(\"b/c.bin\") + file(\""
         let one = hash(script, ["a/data.txt": "1", "a/b/c.bin": "2"])
         #expect(one == hash(script, ["a/data.txt": "1", "a/b/c.bin": "2", "a/other": "3"]))
@@ -22,7 +22,7 @@ import Testing
         #expect(one != hash(script, ["a/data.txt": "2", "a/b/c.bin": "1"]))
     }
 
-    @Test func textsWithoutFilesAreAlike() {
+    @Test func textsWithoutFilesHashEqually() {
         #expect(hash("wait 1ms", [:]) == hash("", ["a/data.txt": "1"]))
         // Files outside the script's folder are not read.
         #expect(hash("file(\"../x\")", ["x": "1"]) == hash("", [:]))

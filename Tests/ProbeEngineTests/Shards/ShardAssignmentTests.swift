@@ -8,14 +8,14 @@ import Testing
 
     // MARK: By hash
 
-    @Test func hashMovesNoOtherCase() {
+    @Test func removingACaseMovesNoOther() {
         let all = Dictionary(uniqueKeysWithValues: zip(keys, ShardAssignment.byHash(keys, total: 8)))
         let fewer = keys.filter { $0.id != "case-17" }.reversed() + []
         for (key, shard) in zip(fewer, ShardAssignment.byHash(fewer, total: 8)) { #expect(all[key] == shard) }
     }
 
     /// These values are a promise: every version puts a case into the same shard.
-    @Test func hashIsTheSameInEveryVersion() {
+    @Test func hashIsStableAcrossVersions() {
         let some = [
             CaseKey(id: "a", subject: nil), CaseKey(id: "a", subject: "bsd"), CaseKey(id: "close/eof", subject: "bsd"),
             CaseKey(id: "framing/crlf[n=2]", subject: "nio"),
@@ -29,7 +29,7 @@ import Testing
         #expect(counts.values.allSatisfy { (20...90).contains($0) })
     }
 
-    @Test func hashTellsSubjectsApart() {
+    @Test func hashDependsOnTheSubject() {
         let ids = (1...50).map { "case-\($0)" }
         let plain = ShardAssignment.byHash(ids.map { CaseKey(id: $0, subject: nil) }, total: 8)
         let bsd = ShardAssignment.byHash(ids.map { CaseKey(id: $0, subject: "bsd") }, total: 8)
@@ -54,14 +54,14 @@ import Testing
         for load in loads.dropFirst() { #expect(abs(Double(load) - mean) <= 0.15 * mean) }
     }
 
-    @Test func timesDoNotDependOnTheOrderOfCases() throws {
+    @Test func timeAssignmentIgnoresCaseOrder() throws {
         let known = times(keys.map { ($0, 5_000_000) })
         let first = try #require(ShardAssignment.byTime(keys, times: known, total: 7))
         let second = try #require(ShardAssignment.byTime(keys.reversed(), times: known, total: 7))
         #expect(first == second.reversed())
     }
 
-    @Test func caseWithoutTimeCountsAsTheMedian() throws {
+    @Test func caseWithoutATimeCountsAsTheMedian() throws {
         let known = times([(keys[0], 10), (keys[1], 1000), (keys[2], 20)])
         let shards = try #require(ShardAssignment.byTime(Array(keys[0...4]), times: known, total: 2))
         // The case of 1000 is alone; those of 20, 20, 20 and 10 are in the other shard.
@@ -69,7 +69,7 @@ import Testing
         #expect([0, 2, 3, 4].allSatisfy { shards[$0] == 2 })
     }
 
-    @Test func noTimesAreNoDivision() {
+    @Test func withoutTimesNothingIsAssigned() {
         #expect(ShardAssignment.byTime(keys, times: CaseTimes(), total: 8) == nil)
         #expect(ShardAssignment.byTime(keys, times: times([(CaseKey(id: "other", subject: nil), 1)]), total: 8) == nil)
     }
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: The plan
 
-    @Test func digestKnowsScriptsCasesAndOptions() {
+    @Test func digestCoversScriptsCasesAndOptions() {
         func digest(_ id: String, _ text: String, seed: Int = 0) -> String {
             var digest = PlanDigest()
             digest.add(option: "seed", "\(seed)")

@@ -36,13 +36,13 @@ import Testing
         ),
         (["CLOUD_RUN_TASK_INDEX": "2", "CLOUD_RUN_TASK_COUNT": "8"], "CLOUD_RUN_TASK_INDEX and CLOUD_RUN_TASK_COUNT"),
     ])
-    func readsThePairOfEachEngine(_ variables: [String: String], _ names: String) throws {
+    func variablesOfEachEngineAreRead(_ variables: [String: String], _ names: String) throws {
         let shard = try #require(try read(variables))
         #expect(shard.share == (try Share(index: 3, total: 8)))
         #expect(shard.variables == names)
     }
 
-    @Test func isNoShardWithoutVariables() throws {
+    @Test func withoutVariablesThereIsNoShard() throws {
         #expect(try read([:]) == nil)
         #expect(try read(["TEST_SHARD_INDEX": "", "TEST_TOTAL_SHARDS": ""]) == nil)
     }
@@ -54,7 +54,7 @@ import Testing
         ["TEST_SHARD_INDEX": "0", "TEST_TOTAL_SHARDS": "1"], ["TEST_TOTAL_SHARDS": "1"],
         ["BUILDKITE_PARALLEL_JOB_COUNT": "1"],
     ])
-    func totalOfOneIsNoShard(_ variables: [String: String]) throws {
+    func totalOfOneIsNotAShard(_ variables: [String: String]) throws {
         #expect(try read(variables) == nil)
     }
 
@@ -68,7 +68,7 @@ import Testing
         (["AWS_BATCH_JOB_ARRAY_SIZE": "3"], "AWS_BATCH_JOB_ARRAY_INDEX"),
         (["CLOUD_RUN_TASK_INDEX": "1"], "CLOUD_RUN_TASK_COUNT"),
     ])
-    func halfAPairIsWrong(_ variables: [String: String], _ missing: String) {
+    func incompletePairIsRefused(_ variables: [String: String], _ missing: String) {
         let text = problem(variables)
         #expect(text?.contains(missing) == true)
         #expect(text?.contains("--no-shard") == true)
@@ -88,12 +88,12 @@ import Testing
             "SLURM_ARRAY_TASK_MAX": "5", "SLURM_ARRAY_TASK_STEP": "1099511627775",
         ],
     ])
-    func refusesWhatIsOutsideOrNoNumber(_ variables: [String: String]) {
+    func invalidIndicesAreRefused(_ variables: [String: String]) {
         #expect(problem(variables) != nil)
     }
 
     /// If the members of crowds are divided, a total of one still makes a share.
-    @Test func totalOfOneIsAShareWhereItIsAskedFor() throws {
+    @Test func totalOfOneIsAShareOnRequest() throws {
         let variables = ["SLURM_PROCID": "0", "SLURM_NTASKS": "1"]
         let found = try ShardEnvironment.read({ variables[$0] }, takesWhole: true)
         #expect(found?.share == .whole)
@@ -123,7 +123,7 @@ import Testing
         return variables
     }
 
-    @Test func arrayMayBeginAnywhereAndHaveSteps() throws {
+    @Test func arrayMayHaveAnyStartAndStride() throws {
         #expect(try read(array(5, 3, 6, step: 1, count: 4))?.share == Share(index: 3, total: 4))
         #expect(try read(array(4, 0, 10, step: 2, count: 6))?.share == Share(index: 3, total: 6))
         #expect(try read(array(10, 0, 11, step: 2, count: 6))?.share == Share(index: 6, total: 6))
@@ -136,7 +136,7 @@ import Testing
         #expect(problem(["SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "3"])?.contains("_MIN") == true)
     }
 
-    @Test func arrayCountsWhereEachTaskStartsOneProcess() throws {
+    @Test func arrayCountsIfTasksHaveOneProcess() throws {
         var variables = array(2, 1, 4, step: 1, count: 4)
         variables["SLURM_JOB_ID"] = "17"
         variables["SLURM_PROCID"] = "0"
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// A job's script has the variables of a step, but is a single process.
-    @Test func scriptOfAJobIsNoStep() throws {
+    @Test func jobScriptIsNotAStep() throws {
         #expect(try read(["SLURM_JOB_ID": "17", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"]) == nil)
         #expect(try read(["SLURM_JOB_ID": "17", "SLURM_PROCID": "0"]) == nil)
         let other = ["SLURM_JOB_ID": "17", "SLURM_PROCID": "1", "SLURM_NTASKS": "8"]
@@ -160,7 +160,7 @@ import Testing
 
     // MARK: Several engines
 
-    @Test func enginesThatAgreeAreFine() throws {
+    @Test func agreeingEnginesAreAccepted() throws {
         let variables = [
             "TEST_SHARD_INDEX": "1", "TEST_TOTAL_SHARDS": "3", "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "3",
             "CIRCLE_NODE_INDEX": "0", "CIRCLE_NODE_TOTAL": "1",
@@ -168,7 +168,7 @@ import Testing
         #expect(try read(variables)?.variables == "TEST_SHARD_INDEX and TEST_TOTAL_SHARDS")
     }
 
-    @Test func enginesThatDifferAreWrong() {
+    @Test func conflictingEnginesAreRefused() {
         let text = problem([
             "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "3", "TEST_SHARD_INDEX": "0", "TEST_TOTAL_SHARDS": "3",
         ])

@@ -107,5 +107,5 @@ struct StartTLSTests {
             }
             """#),
     ])
-    func startsInMidStream(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func tlsStartsInMidStream(scene: Scene) async throws { try await scene.verify(subject: nil) }
 }

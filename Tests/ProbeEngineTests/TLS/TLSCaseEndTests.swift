@@ -70,10 +70,10 @@ struct TLSCaseEndTests {
             "a number that the check does not know", .error, says: ["an alert must be between 0 and 255, not 300"],
             "C send u8(4)\nS expect u8 as n\nS send alert fatal (n + 296) #!"),
     ])
-    func whatIsLeftIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func leftoverInputIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
 
     @Test(arguments: TLSRecordFault.allCases)
-    func faultOfNoRecordIsInconclusive(fault: TLSRecordFault) async throws {
+    func faultWithoutARecordIsInconclusive(fault: TLSRecordFault) async throws {
         let scene = Self.scene(
             fault.rawValue, .inconclusive, says: ["no record was sent after this step"],
             "C send \"a\"\nS expect \"a\"\nC \(fault.rawValue)")
@@ -233,5 +233,5 @@ struct TLSCaseEndTests {
             }
             """#),
     ])
-    func whatIsAtItsLimitIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func inputAtItsLimitIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
 }

@@ -239,5 +239,5 @@ struct TLSEndTests {
             S expect line "x" #!
             """#),
     ])
-    func endsAreToldApart(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func endsAreDistinguished(scene: Scene) async throws { try await scene.verify(subject: nil) }
 }

@@ -55,5 +55,5 @@ struct TLSOrderTests {
             server: "S expect \"ab\"\nS ignore rest")
 
     @Test(arguments: all)
-    func verdictsDoNotDependOnWhoIsFirst(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func verdictDoesNotDependOnOrder(scene: Scene) async throws { try await scene.verify(subject: nil) }
 }

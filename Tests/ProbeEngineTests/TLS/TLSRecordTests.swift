@@ -227,5 +227,5 @@ struct TLSRecordTests {
             S send hello-request #!
             """#),
     ])
-    func recordsLeaveAsTheScriptSays(scene: Scene) async throws { try await scene.verify(subject: nil) }
+    func recordsFollowTheScript(scene: Scene) async throws { try await scene.verify(subject: nil) }
 }

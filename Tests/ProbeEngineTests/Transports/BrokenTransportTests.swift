@@ -92,7 +92,7 @@ struct BrokenTransportTests {
     }
 
     @Test(arguments: Flaw.allCases)
-    func isBlamed(_ flaw: Flaw) async throws {
+    func flawFailsTheRightStep(_ flaw: Flaw) async throws {
         let blame = Self.blame(flaw)
         // A long timeout costs nothing if a report arrives: the transport's thread may not be scheduled for seconds.
         let timeout = [.blocksInStart, .blocksInSend, .neverStops].contains(flaw) ? "timeout 1s\n" : "timeout 60s\n"
@@ -107,14 +107,14 @@ struct BrokenTransportTests {
         try await Scene("\(flaw)", .failed, says: blame.says, script).verify(subject: source)
     }
 
-    @Test func aStopThatNeverComesIsToldAtTheEnd() async throws {
+    @Test func missingStopIsReportedAtTheEnd() async throws {
         try await Scene(
             "never stops", .failed, says: ["did not report stopped within 1s of being asked to stop"],
             "timeout 1s\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
         ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
     }
 
-    @Test func aSecondStopAtTheEndIsNotMissed() async throws {
+    @Test func secondStopAtTheEndIsReported() async throws {
         for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
             let source = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
             let text = "scenario \"x\"\nserver S\nsubject T -> S\nT start\nS accept\nT expect started"
@@ -129,7 +129,7 @@ struct BrokenTransportTests {
         }
     }
 
-    @Test func aBrokenAdapterIsAnError() async throws {
+    @Test func brokenAdapterIsAnError() async throws {
         let source = StrangeSource(
             event: SubjectReport(connection: 1, event: .broken(SubjectFailure("no JSON: xyz")), time: .now))
         try await Scene(

@@ -9,7 +9,7 @@ struct SubjectWebSocketTests {
 
     private static let head = "framing websocket\nsubject T -> 127.0.0.1:1"
 
-    @Test func itIsToldWhatToSend() async throws {
+    @Test func operationsReachTheSubject() async throws {
         let source = SecuringSource()
         try await Scene(
             "operations", .passed,
@@ -33,7 +33,7 @@ struct SubjectWebSocketTests {
             ])
     }
 
-    @Test func withAnotherFramingNoKindIsTold() async throws {
+    @Test func otherFramingsPassNoMessageKind() async throws {
         let source = SecuringSource()
         try await Scene("lines", .passed, "subject T -> 127.0.0.1:1\nT start\nT send \"a\"").verify(subject: source)
         #expect(source.told.webSocket == ["connect /", "send nothing a"])
@@ -53,19 +53,19 @@ struct SubjectWebSocketTests {
     ]
 
     @Test(arguments: wrong)
-    func wrongReportsFail(header: String, events: [Event], says: String) async throws {
+    func invalidReportsFail(header: String, events: [Event], says: String) async throws {
         let source = SecuringSource(script: .init(behindConnect: events))
         try await Scene("wrong", .failed, says: [says], header + "\nT start\nT expect started").verify(subject: source)
     }
 
     /// Pings and pongs need no step: many libraries answer them without reporting them.
-    @Test func pingsMayBeLeft() async throws {
+    @Test func pingsNeedNoStep() async throws {
         let source = SecuringSource(
             script: .init(behindConnect: [.started, .ping([55]), .message([120], kind: .text)]))
         try await Scene("pings", .passed, Self.head + "\nT start\nT expect message text \"x\"").verify(subject: source)
     }
 
-    @Test func noCloseCodeHasThreeBytes() async throws {
+    @Test func closeCodeOver16BitsIsAnError() async throws {
         try await Scene(
             "code", .error, says: ["a close code must be between 0 and 65535, not 65536"],
             Self.head + "\nT start\ncheck \"65536\" matches /(?<n>.*)/\nT close int(n)"

@@ -32,7 +32,7 @@ struct CaseFileNameTests {
     }
 
     /// Every text of up to five characters that escaping could confuse, with subjects and rounds.
-    @Test func noTwoAreOne() {
+    @Test func namesAreUnique() {
         let characters = ["_", "/", ".", "-", "2", "F", "a"]
         var texts = [""]
         var last = [""]
@@ -47,7 +47,7 @@ struct CaseFileNameTests {
         #expect(names.allSatisfy(Self.isPlain))
     }
 
-    @Test func nothingHasToBeQuoted() {
+    @Test func namesNeedNoQuoting() {
         let ids = (0..<0x250).compactMap { UnicodeScalar($0).map { String(Character($0)) } }
         let names = Self.names(Array(Set(ids + ids.map { "a" + $0 } + ids.map { $0 + "a" })), [nil, "bsd"], [1, 3])
         #expect(names.allSatisfy(Self.isPlain))
@@ -56,7 +56,7 @@ struct CaseFileNameTests {
 
     /// Long names are truncated and end in a digest. A name that looks truncated is either a short one or is truncated
     /// itself.
-    @Test func longNamesDiffer() {
+    @Test func longNamesAreUnique() {
         var ids = (170...260).flatMap { length in
             ["n", "_", "/", "ü"].map { String(repeating: $0, count: length) }
         }

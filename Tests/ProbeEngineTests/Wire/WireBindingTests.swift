@@ -52,7 +52,7 @@ import Testing
     // MARK: The harness's own connections
 
     /// A port that is used by one client after another: the SYN of each is the first one after its own connect.
-    @Test func clientsThatHadOnePortAreToldByTime() throws {
+    @Test func clientsOfOnePortAreDistinguishedByTime() throws {
         let (c, d, e) = (Socket(), Socket(), Socket())
         let openings = try [
             Self.opening(40_000, at: 100), Self.opening(40_001, at: 150), Self.opening(40_000, at: 200),
@@ -68,7 +68,7 @@ import Testing
         #expect(binding.ends[ObjectIdentifier(e)] == WireEnd(index: 3, side: .client))
     }
 
-    @Test func aClientWhoseSYNWasNotSeenHasNoConnection() throws {
+    @Test func clientWithoutASYNHasNoConnection() throws {
         let c = Socket()
         let binding = Self.binding(
             [try Self.opening(40_000, at: 100)], own: [try Self.own(c, 40_000, .connected(after: 101))])
@@ -76,7 +76,7 @@ import Testing
         #expect(binding.candidates[0] == [])
     }
 
-    @Test func acceptedConnectionsAreToldByTheSYNsNumber() throws {
+    @Test func acceptedConnectionsAreIdentifiedByTheirISN() throws {
         let (a, b) = (Socket(), Socket())
         let openings = try [
             Self.opening(40_000, at: 100, sequence: 7), Self.opening(40_000, at: 200, sequence: 8),
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [(1, true), (2, false)])
-    func withoutTheNumberOnlyTheOnlyOneIsKnown(count: Int, isKnown: Bool) throws {
+    func withoutAnISNOnlyASingleConnectionIsIdentified(count: Int, isKnown: Bool) throws {
         let a = Socket()
         let openings = try (0..<count).map { try Self.opening(40_000, at: UInt64(100 + $0)) }
         let own = [try Self.own(a, 40_000, .accepted(sequence: nil, before: 300), isServer: true)]
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Subjects and programs
 
-    @Test func subjectsStartedOneAfterTheOtherAreToldByTime() throws {
+    @Test func successiveSubjectsAreDistinguishedByTime() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let binding = Self.binding(
             openings, [try Self.subject("T", 100, settled: 120), try Self.subject("U", 200, settled: 220)])
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// T reported `started` only after U had been started.
-    @Test func aLateReportDoesNotMixThemUp() throws {
+    @Test func lateReportDoesNotConfuseSubjects() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let binding = Self.binding(
             openings, [try Self.subject("T", 100, settled: 215), try Self.subject("U", 200, settled: 220)])
@@ -118,7 +118,7 @@ import Testing
         #expect(binding.opened(by: "U") == [1])
     }
 
-    @Test func whoStartedTogetherCannotBeToldApart() throws {
+    @Test func concurrentStartsAreAmbiguous() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)]
         let binding = Self.binding(
             openings, [try Self.subject("T", 100, settled: 120), try Self.subject("U", 101, settled: 121)])
@@ -127,20 +127,20 @@ import Testing
         #expect(binding.candidates[1] == ["T", "U"])
     }
 
-    @Test func aSubjectThatConnectsAgainHasTwo() throws {
+    @Test func reconnectingSubjectHasTwoConnections() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 500)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120)])
         #expect(binding.opened(by: "T") == [0, 1])
     }
 
-    @Test func aConnectionAfterItsStopIsNotTheSubjects() throws {
+    @Test func connectionAfterTheStopIsUnowned() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 500)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120, ended: 400)])
         #expect(binding.opened(by: "T") == [0])
         #expect(binding.candidates[1] == [])
     }
 
-    @Test func aProgramBesideASubject() throws {
+    @Test func programsAndSubjectsAreDistinguishedByTime() throws {
         let openings = try [Self.opening(40_000, at: 60), Self.opening(40_001, at: 110)]
         let openers = [Self.program("P", 50), try Self.subject("T", 100, settled: 120)]
         let binding = Self.binding(openings, openers)
@@ -152,7 +152,7 @@ import Testing
         #expect(both.possiblyOpened(by: "P") == [0, 1])
     }
 
-    @Test func twoProgramsCannotBeToldApartWhileBothRun() throws {
+    @Test func concurrentProgramsAreAmbiguous() throws {
         let openings = try [
             Self.opening(40_000, at: 60), Self.opening(40_001, at: 110), Self.opening(40_002, at: 210),
         ]
@@ -164,7 +164,7 @@ import Testing
 
     // MARK: A server that other programs use too
 
-    @Test func atAServerOutsideOthersConnectionsAreLeftOut() throws {
+    @Test func otherProgramsConnectionsAreExcluded() throws {
         let openings = try [
             Self.opening(40_000, at: 50), Self.opening(40_001, at: 110), Self.opening(40_002, at: 300),
         ]
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// Another program connected while the subject was starting: the two can't be distinguished, and neither is stored.
-    @Test func atAServerOutsideTwoDuringAStartCannotBeTold() throws {
+    @Test func twoConnectionsDuringAStartAreAmbiguous() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 111)]
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 120)], isListener: false)
         #expect(binding.opened(by: "T") == [])
@@ -184,7 +184,7 @@ import Testing
     }
 
     /// `localhost` has two addresses; the first one refused the connection.
-    @Test func aSubjectMayTryTwoAddressesOfAServerOutside() throws {
+    @Test func subjectMayTryTwoAddresses() throws {
         let openings = try [Self.opening(40_000, at: 110, to: "[::1]:9741"), Self.opening(40_001, at: 111)]
         let opener = WireBinding.Opener(
             name: "T", kind: .subject, targets: [EndpointPattern(anyAddressPort: 9741)], began: 100, settled: 120,
@@ -194,7 +194,7 @@ import Testing
         #expect(binding.possiblyOthers.isEmpty)
     }
 
-    @Test func anotherCasesSubjectIsLeftOut() throws {
+    @Test func subjectsOfOtherCasesAreExcluded() throws {
         let openings = try [Self.opening(40_000, at: 110), Self.opening(40_001, at: 210)]
         let openers = try [
             Self.subject("T", 200, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
@@ -204,7 +204,7 @@ import Testing
         #expect(binding.others == [0])
     }
 
-    @Test func whereBothCasesWereStartingItCannotBeTold() throws {
+    @Test func concurrentStartsOfTwoCasesAreAmbiguous() throws {
         let openings = try [Self.opening(40_000, at: 110)]
         let openers = try [
             Self.subject("T", 100, settled: 220), Self.subject("T", 100, settled: 120, belongsToOtherCase: true),
@@ -219,13 +219,13 @@ import Testing
         #expect(two.others.isEmpty)
     }
 
-    @Test func whatAnEndedProgramHasLeftRunningIsItsOwn() throws {
+    @Test func programOwnsConnectionsOfItsChildren() throws {
         let openings = try [Self.opening(40_000, at: 300)]
         #expect(Self.binding(openings, [Self.program("P", 50, ended: 200)]).opened(by: "P") == [0])
     }
 
     /// The subject reports `started` before it connects, and others connect too: no connection is attributed to it.
-    @Test func aSubjectThatReportsTooEarlyAmongOthersIsLeftOpen() throws {
+    @Test func earlyReportAmongOthersIsAmbiguous() throws {
         let openings = try (0..<6).map { try Self.opening(40_000 + $0, at: UInt64(110 + $0)) }
         let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 105)], isListener: false)
         #expect(binding.opened(by: "T") == [])
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// The subject reports `started` before it connects: the only possible connection is attributed to it.
-    @Test func aSubjectThatReportsTooEarlyStillHasItsConnection() throws {
+    @Test func earlyReportKeepsTheOnlyConnection() throws {
         let openers = [try Self.subject("T", 100, settled: 105)]
         let binding = Self.binding([try Self.opening(40_000, at: 110)], openers, isListener: false)
         #expect(binding.opened(by: "T") == [0])

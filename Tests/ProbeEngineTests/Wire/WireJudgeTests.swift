@@ -91,7 +91,7 @@ struct WireJudgeTests {
 
     private func name(_ value: String) -> Name { Name(value, SourceSpan(file: 0, start: 0, end: 0)) }
 
-    @Test func statementOfTwoNamesIsJudgedOnTheirConnection() throws {
+    @Test func twoNamesSelectTheirConnection() throws {
         var traffic = Traffic()
         traffic.open(1)
         traffic.add(1, Traffic.ack, 101, 501, "hello")
@@ -107,7 +107,7 @@ struct WireJudgeTests {
         #expect(try judge(traffic, actors(), .noReset).hasPrefix("failed: "))
     }
 
-    @Test func connectionThatWasNotSeenIsWaitedFor() throws {
+    @Test func unseenConnectionIsAwaited() throws {
         #expect(
             try judge(Traffic(), actors(), .fin(from: name("T"), to: name("S")))
                 == "waiting: no connection between T and S was seen on the wire")
@@ -115,7 +115,7 @@ struct WireJudgeTests {
             try judge(Traffic(), actors(), .noReset) == "waiting: no connection was seen on the wire")
     }
 
-    @Test func connectionOfOneOfTwoSubjectsIsInconclusive() throws {
+    @Test func ambiguousConnectionIsInconclusive() throws {
         var traffic = Traffic()
         traffic.open(1)
         #expect(
@@ -127,7 +127,7 @@ struct WireJudgeTests {
         #expect(try judge(traffic, actors(hasRival: true), .fin(from: name("S"), to: nil)) == "passed")
     }
 
-    @Test func nameOfSeveralConnectionsIsAnError() throws {
+    @Test func ambiguousNameIsAnError() throws {
         var traffic = Traffic()
         traffic.open(1)
         traffic.open(2)
@@ -136,7 +136,7 @@ struct WireJudgeTests {
         }
     }
 
-    @Test func failureSaysMoreThanWhatCanNotBeJudged() throws {
+    @Test func failureTakesPrecedenceOverInconclusive() throws {
         var traffic = Traffic()
         traffic.open(1)
         traffic.add(1, fromClient: false, Traffic.rst, 501)
@@ -147,7 +147,7 @@ struct WireJudgeTests {
         #expect(verdict.hasPrefix("inconclusive: "))
     }
 
-    @Test func annotationOfNoConnectionStandsAtTheNextPacket() {
+    @Test func annotationWithoutAConnectionIsAtTheNextPacket() {
         var traffic = Traffic()
         traffic.open(1)
         traffic.add(1, Traffic.ack, 101, 501, "hello")
