@@ -7,7 +7,7 @@ struct FailureRateTests {
         #expect(FailureRate(failed: failed, runs: 10).passesForConfidence == passes)
     }
 
-    @Test func fewerThanOneInFiveIsTooRare() {
+    @Test func fewerThanOneInFiveFailuresIsTooRare() {
         #expect(FailureRate(failed: 1, runs: 10).isTooRare)
         #expect(!FailureRate(failed: 2, runs: 10).isTooRare)
     }

@@ -40,7 +40,7 @@ struct FaultScriptsTests {
     }
 
     @Test(arguments: [(server, "hello\r\n"), (client, "OK")])
-    func everyPlaceHasEachFaultAndMostScriptsAreRight(text: String, sent: String) throws {
+    func mostFaultScriptsCompile(text: String, sent: String) throws {
         let scripts = try Self.scripts(text, sent: sent)
         #expect(scripts.obstacle == nil)
         let right = scripts.scripts.count {
@@ -50,7 +50,7 @@ struct FaultScriptsTests {
         #expect(right * 4 >= scripts.scripts.count * 3)
     }
 
-    @Test func nextClientRunsTheUnchangedScript() throws {
+    @Test func laterClientRunsTheUnchangedScript() throws {
         let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
         let script = try #require(
             scripts.scripts.first { $0.sentence == "C resets after 1 of the 7 bytes of `C send line \"hello\"`" })
@@ -65,7 +65,7 @@ struct FaultScriptsTests {
         #expect(text.hasSuffix("P stop\n"))
     }
 
-    @Test func vanishedClientMayKeepADescriptorAndIsNotReset() throws {
+    @Test func vanishedClientMayKeepADescriptor() throws {
         let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
         let script = try #require(scripts.scripts.first { $0.sentence == "C vanishes after `C connect`" })
         let text = String(decoding: script.bytes, as: UTF8.self)
@@ -77,14 +77,14 @@ struct FaultScriptsTests {
         #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C reset\nNext3 connect\n"))
     }
 
-    @Test func crowdedControlHasASilentClientBesideTheScript() throws {
+    @Test func crowdedControlHasASilentClient() throws {
         let control = try #require(try Self.scripts(Self.server, sent: "hello\r\n").crowdedControl)
         let text = String(decoding: control.bytes, as: UTF8.self)
         #expect(text.contains("Next1 connect\nNext2 connect\nNext2 send line \"hello\"\n"))
         _ = try ScenarioSample(text, sent: [])
     }
 
-    @Test func clientFindsNobodyLast() throws {
+    @Test func refusedConnectionIsTheLastFault() throws {
         let scripts = try Self.scripts(Self.client, sent: "OK")
         let last = try #require(scripts.scripts.last)
         #expect(last.sentence == "S refuses the connection")
@@ -98,7 +98,7 @@ struct FaultScriptsTests {
         #expect(!String(decoding: control.bytes, as: UTF8.self).contains("ignore rest"))
     }
 
-    @Test func nobodyListensAnyMoreBehindAFaultOfAServer() throws {
+    @Test func serverStopsListeningAfterItsFault() throws {
         let scripts = try Self.scripts(Self.client, sent: "OK")
         let script = try #require(scripts.scripts.first { $0.sentence == "S closes after `S accept`" })
         #expect(
@@ -107,7 +107,7 @@ struct FaultScriptsTests {
         #expect(scripts.control == nil)
     }
 
-    @Test func scriptWithoutAProgramHasNoPlace() throws {
+    @Test func scriptWithoutAProgramHasNoFaults() throws {
         let scripts = FaultScripts(try ScenarioSample.echoed().explored(), patience: .seconds(5))
         #expect(scripts.obstacle != nil && scripts.scripts.isEmpty)
     }

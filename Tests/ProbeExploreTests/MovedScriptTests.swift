@@ -30,7 +30,7 @@ struct MovedScriptTests {
         "process P = echo 'file(\"secret\")' file(\"secret\")\n", "process P = echo '${dir}' \\${dir} # ${dir}\n",
         "about \"file('secret')\"\n", "C send \"cert\" + \"key\"\n",
     ])
-    func commentsAndOtherStringsNameNoFile(text: String) {
+    func commentsAndOtherStringsAreNotFileNames(text: String) {
         let (moved, script) = Self.moved(text)
         #expect(moved == text && script.copies.isEmpty && !script.hasUnknownFiles)
     }
@@ -54,13 +54,13 @@ struct MovedScriptTests {
         #expect(script.copies.map(\.target) == ["t.files/\(source)"])
     }
 
-    @Test func valuesOfTheCaseTellWhichFileIsMeant() {
+    @Test func caseValuesAreInterpolatedInFileNames() {
         let (text, script) = Self.moved("C send file(\"${n}.bin\") + file(n) + file('${n}')\n", ["n": "one"])
         #expect(text == "C send file(\"t.files/${n}.bin\") + file(\"t.files/${n}\") + file('t.files/${n}')\n")
         #expect(script.copies.map(\.source) == ["one.bin", "one", "${n}"])
     }
 
-    @Test func valueOfTheCaseLeadsNowhereElse() {
+    @Test func caseValuesCannotEscapeTheFolder() {
         let (_, script) = Self.moved("C send file(\"${n}/shadow\") + file(n)\n", ["n": "../etc"])
         #expect(script.copies.isEmpty)
     }
@@ -71,7 +71,7 @@ struct MovedScriptTests {
         #expect(script.hasUnknownFiles && script.copies.isEmpty)
     }
 
-    @Test func filesOfTLSAreCopiedToo() {
+    @Test func tlsFilesAreCopied() {
         let (text, script) = Self.moved("server S tls cert \"a.pem\" key \"k/a.key\"\nclient C -> S tls ca 'ca.pem'\n")
         #expect(
             text
@@ -85,17 +85,17 @@ struct MovedScriptTests {
         ("x'${dir}'${dir}", "x'${dir}'${dir}/../../b\\ \\'\\\"\\$x"), ("\\${dir}", "\\${dir}"),
         ("a=\"'\"${dir}", "a=\"'\"${dir}/../../b\\ \\'\\\"\\$x"),
     ])
-    func folderWithSpecialCharactersIsOneWord(word: String, expected: String) {
+    func specialCharactersInFolderAreQuoted(word: String, expected: String) {
         let (text, _) = Self.moved("process P = \(word)\n", from: "/a/b '\"$x")
         #expect(text == "process P = \(expected)\n")
     }
 
-    @Test func folderThatNoWordCanNameChangesNothing() {
+    @Test func unquotableFolderChangesNothing() {
         let (text, _) = Self.moved("process P = ${dir}/p\n", from: "/a/b\nP start")
         #expect(text == "process P = ${dir}/p\n")
     }
 
-    @Test func includedFilesStandInTheScript() {
+    @Test func includedFilesAreInlined() {
         #expect(
             Self.inlined(
                 ("d/a.scn", "scenario \"a\"\ninclude \"x/b.scn\"\nnote \"1\"\n"),
@@ -103,7 +103,7 @@ struct MovedScriptTests {
                 == "scenario \"a\"\nlet c = 2\nlet b = 1\nnote \"1\"\n")
     }
 
-    @Test func filesOfIncludesAreNamedFromTheScript() {
+    @Test func filesInIncludesAreRelativeToTheScript() {
         #expect(
             Self.inlined(
                 ("d/a.scn", "include \"x/b.scn\"  # file(\"c\")\nlet a = file(\"1\")\n"),
@@ -111,7 +111,7 @@ struct MovedScriptTests {
                 == "let b = file(\"x/2\")  # file(\"c\")\nlet a = file(\"1\")\n")
     }
 
-    @Test func includeInACommentOrStringIsNone() {
+    @Test func includeInACommentOrStringIsIgnored() {
         let text = "scenario \"a\"\n# include \"b.scn\"\nnote \"include \\\"b.scn\\\"\"\n"
         #expect(Self.inlined(("a.scn", text), ("b.scn", "let b = 1\n")) == text)
     }

@@ -29,14 +29,14 @@ struct ProxySitesTests {
         ForwardSteps(try plan(text)).written().map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func howBytesGoOnIsWrittenBeforeTheFirstStep() throws {
+    @Test func forwardingIsWrittenBeforeTheFirstStep() throws {
         let text = try #require(try Self.written(Self.script))
         #expect(text.contains("\n\nX forward to server\nX forward to client\nP start\n"))
         // The variation is not written if the script already has it.
         #expect(try Self.written(text) == nil)
     }
 
-    @Test func whoSaysHowBytesGoOnIsLeftAlone() throws {
+    @Test func explicitForwardingIsLeftAlone() throws {
         let text = Self.script.replacing("P start\n", with: "X hold to client\nP start\nX release\n")
         #expect(try Self.written(text) == nil)
     }
@@ -46,7 +46,7 @@ struct ProxySitesTests {
         ("X forward to server", 1), ("X forward to client cut at 1", 0), ("X forward to server cut at 1 every 5ms", 0),
         ("X forward to server delayed by 5ms", 0), ("X forward 3 bytes to client in pieces of 1B", 0),
     ])
-    func proxyThatTheScriptCutsIsLeftAlone(own: String, count: Int) throws {
+    func scriptedCutsOfAProxyAreLeftAlone(own: String, count: Int) throws {
         let text = Self.script.replacing("P start\n", with: "X forward to server\n\(own)\nP start\n")
         let plan = try Self.plan(text)
         let sent = StepObservation(
@@ -54,7 +54,7 @@ struct ProxySitesTests {
         #expect(ExploredScenario(plan, plan.cases[0], observations: [sent]).sites.count == count)
     }
 
-    @Test func cutsOfWhatPassesAreRunAndWritten() throws {
+    @Test func cutsOfForwardedBytesAreRunAndWritten() throws {
         let text = try #require(try Self.written(Self.script))
         let plan = try Self.plan(text)
         let step = plan.scenario.steps[0].id
@@ -82,7 +82,7 @@ struct ProxySitesTests {
     }
 
     @Test(arguments: ["ping", "a b", "it's", "a\"b", "$HOME", "a\\b", "${x}", "#1", "é", ""])
-    func wordsOfACommandMeanThemselves(word: String) throws {
+    func commandWordsAreLiteral(word: String) throws {
         let scenario = CommandScenario(target: "127.0.0.1:6379", words: ["prog", word, "--at=127.0.0.1:{port}"])
         let plan = try Self.plan(scenario.text)
         let command = plan.scenario.actors.lazy.compactMap { actor -> ProcessCommand? in

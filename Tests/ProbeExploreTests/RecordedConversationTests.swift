@@ -18,7 +18,7 @@ struct RecordedConversationTests {
         #expect(conversation.hasEnded(.client) == (room == 12))
     }
 
-    @Test func emptyPiecesAreNoTurns() {
+    @Test func emptyPiecesAreNotTurns() {
         var conversation = RecordedConversation()
         conversation.add(.bytes([]), from: .client, at: .zero)
         #expect(conversation.turns.isEmpty && conversation.isEmpty)
@@ -28,7 +28,7 @@ struct RecordedConversationTests {
         #expect(conversation.turns.map(\.time) == [.milliseconds(1)])
     }
 
-    @Test func turnsOfOneByteAreBounded() {
+    @Test func oneByteTurnsAreBounded() {
         var conversation = RecordedConversation(limit: 10 * (Self.cost + 1))
         for number in 0..<1000 {
             conversation.add(.bytes([65]), from: number % 2 == 0 ? .client : .server, at: .zero)
@@ -36,7 +36,7 @@ struct RecordedConversationTests {
         #expect(conversation.turns.count == 10 && conversation.hasReachedLimit)
     }
 
-    @Test func cutRecordingIgnoresTheRest() throws {
+    @Test func truncatedRecordingIgnoresTheRest() throws {
         var conversation = RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b\r\n")])
         conversation.cut()
         conversation.add(.bytes([65]), from: .client, at: .zero)
@@ -52,7 +52,7 @@ struct RecordedConversationTests {
         }
     }
 
-    @Test func manyLinesAreBounded() throws {
+    @Test func lineCountIsBounded() throws {
         let conversation = RecordedScriptTests.conversation([(.client, String(repeating: "\r\n", count: 101))])
         var options = RecordedScript.Options()
         options.maxUnits = 101
@@ -73,7 +73,7 @@ struct RecordedConversationTests {
             ([], 0), ([0x16, 3, 3, 0, 1, 2], 0), ([0x15, 3, 3, 0, 2, 2, 40], 0),
             (Array("HTTP/1.1 400 Bad\r\n".utf8), nil),
         ] as [([UInt8], Int?)])
-    func helloThatIsAnsweredInPlainTextIsNoTLS(answer: [UInt8], first: Int?) {
+    func clientHelloAnsweredInPlaintextIsNotTLS(answer: [UInt8], first: Int?) {
         var conversation = RecordedConversation()
         conversation.add(.bytes(Self.hello), from: .client, at: .zero)
         if !answer.isEmpty { conversation.add(.bytes(answer), from: .server, at: .zero) }

@@ -41,14 +41,14 @@ struct RecordedPatternsTests {
     }
 
     /// The server repeats the time: it is the same in both recordings, but may differ in a later run.
-    @Test func timesAreNotTakenForOneAnother() throws {
+    @Test func equalTimesAreNotCorrelated() throws {
         let line = ("Date: 04:45:59 id 71", "Date: 04:46:01 id 84")
         let steps = try Self.steps([line, line])
         #expect(steps[0] == "/^Date: (?<v1>[0-9]+:[0-9]+:[0-9]+) id (?<v2>[0-9]+)$/")
         #expect(steps[1] == "/^Date: (?<v3>[0-9]+:[0-9]+:[0-9]+) id ${v2}$/")
     }
 
-    @Test func clientSaysBackWhatItWasTold() throws {
+    @Test func clientRepeatsReceivedValues() throws {
         let recordings = [("71", "04:45:59"), ("84", "04:46:01")].map { id, time in
             RecordedScriptTests.conversation([
                 (.server, "+OK <\(id).\(time)>\r\n"), (.client, "USE \(id) of \(time) now \(time.dropLast(3))\r\n"),
@@ -67,7 +67,7 @@ struct RecordedPatternsTests {
         RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "b\r\n")], ends: ends)
     }
 
-    @Test func finsMayComeInAnyOrder() throws {
+    @Test func finsMayArriveInAnyOrder() throws {
         let (first, second) = (
             Self.ended([(.client, .fin), (.server, .fin)]), Self.ended([(.server, .fin), (.client, .fin)])
         )
@@ -75,20 +75,20 @@ struct RecordedPatternsTests {
         #expect(try RecordedScriptTests.steps([second, first]).suffix(2) == ["C expect eof", "C close"])
     }
 
-    @Test func endsOfTwoKindsAreExpectedAsEither() throws {
+    @Test func differingEndsAreExpectedAsClosed() throws {
         let recordings = [
             Self.ended([(.client, .fin), (.server, .fin)]), Self.ended([(.client, .fin), (.server, .reset)]),
         ]
         #expect(try RecordedScriptTests.steps(recordings).suffix(2) == ["C half-close", "C expect closed"])
     }
 
-    @Test func endThatOnlyOneHasIsNotExpected() throws {
+    @Test func endInOneRecordingIsNotExpected() throws {
         let recordings = [Self.ended([(.client, .fin), (.server, .fin)]), Self.ended([(.client, .fin)])]
         #expect(try RecordedScriptTests.steps(recordings).last == "C close")
         #expect(try RecordedScriptTests.steps(recordings.reversed()).last == "C close")
     }
 
-    @Test func linesOfTheTwoEndsMayCross() throws {
+    @Test func linesOfBothEndsMayCross() throws {
         let crossing = [
             RecordedScriptTests.conversation([(.client, "a\r\n"), (.client, "b\r\n"), (.server, "1\r\n")]),
             RecordedScriptTests.conversation([(.client, "a\r\n"), (.server, "1\r\n"), (.client, "b\r\n")]),
@@ -100,7 +100,7 @@ struct RecordedPatternsTests {
     }
 
     @Test(arguments: [["a\r\n", "b\r\nc\r\n"], ["a\r\nb\r\n", "b\r\n"], ["a\r\n", ""]])
-    func linesThatOneLacksAreAnotherExchange(lines: [String]) {
+    func missingLinesAreADifferentExchange(lines: [String]) {
         let other = RecordedScriptTests.conversation(
             [(.client, lines[0]), (.server, lines[1])].filter { !$0.1.isEmpty })
         for pair in [[Self.ended([]), other], [other, Self.ended([])]] {

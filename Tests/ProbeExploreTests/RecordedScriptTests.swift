@@ -42,7 +42,7 @@ struct RecordedScriptTests {
         [(.server, "220 ready\r\n"), (.client, "NOOP\r\nQUIT\r\n"), (.server, "250 OK\r\n221 bye\r\n")],
         ends: [(.server, .fin), (.client, .fin)])
 
-    @Test func clientIsPlayed() throws {
+    @Test func clientRoleIsWritten() throws {
         #expect(
             try Self.steps([Self.mail]) == [
                 "C connect", "C expect line \"220 ready\"", "C send line \"NOOP\"", "C send line \"QUIT\"",
@@ -50,19 +50,19 @@ struct RecordedScriptTests {
             ])
     }
 
-    @Test func serverIsPlayed() throws {
+    @Test func serverRoleIsWritten() throws {
         let steps = try Self.steps([Self.mail]) { $0.role = .server }
         #expect(steps.prefix(3) == ["S accept", "S send line \"220 ready\"", "S expect line \"NOOP\""])
         #expect(steps.suffix(2) == ["S half-close", "S expect eof"])
     }
 
-    @Test func bothArePlayed() throws {
+    @Test func bothRolesAreWritten() throws {
         let steps = try Self.steps([Self.mail]) { $0.role = .both }
         #expect(
             steps.prefix(4) == ["C connect", "S accept", "S send line \"220 ready\"", "C expect line \"220 ready\""])
     }
 
-    @Test func pausesAreKeptWhereTheyAreAskedFor() throws {
+    @Test func pausesAreKeptOnRequest() throws {
         let steps = try Self.steps([Self.mail]) { $0.keepsTimes = true }
         #expect(steps.contains("wait 100ms"))
         #expect(steps.contains("C expect line \"250 OK\" after 50ms"))
@@ -75,7 +75,7 @@ struct RecordedScriptTests {
         ("abc", "", ["C send \"abc\""]), ("a\r\nrest", "", ["C send line \"a\"", "C send \"rest\""]),
         ("a\nb\r\n", "", ["C send \"a\\nb\\r\\n\""]), ("cost: $5 ${x}\r\n", "", ["C send line \"cost: \\$5 \\${x}\""]),
     ])
-    func unitsAreThoseOfTheFraming(sent: String, header: String, steps: [String]) throws {
+    func unitsFollowTheFraming(sent: String, header: String, steps: [String]) throws {
         let conversation = Self.conversation([(.client, sent)])
         #expect(try Self.steps([conversation]).filter { $0.hasPrefix("C send") } == steps)
         let script = try RecordedScript([conversation], RecordedScript.Options())
@@ -83,7 +83,7 @@ struct RecordedScriptTests {
         #expect(header.isEmpty ? !text.contains("framing") : text.contains(header))
     }
 
-    @Test func largePayloadsLieInFiles() throws {
+    @Test func largePayloadsAreWrittenToFiles() throws {
         let large = String(repeating: "x", count: 5000)
         let conversation = Self.conversation([(.client, large), (.server, large)])
         let script = try RecordedScript([conversation], RecordedScript.Options())
@@ -91,7 +91,7 @@ struct RecordedScriptTests {
         #expect(try Self.steps([conversation]).contains("C send file(\"recorded.1.bin\")"))
     }
 
-    @Test func whatDiffersIsAPatternAndComesBackByName() throws {
+    @Test func differingValuesBecomeNamedPatterns() throws {
         func session(_ id: String, _ date: String) -> RecordedConversation {
             Self.conversation([
                 (.server, "220 at \(date)\r\n"), (.client, "LOGIN\r\n"), (.server, "250 id=\(id).\r\n"),
@@ -107,7 +107,7 @@ struct RecordedScriptTests {
     }
 
     /// The harness sends what it sent in the first recording, and expects the matching answer.
-    @Test func whatTheHarnessSaysIsNoPattern() throws {
+    @Test func sentTextIsNotAPattern() throws {
         func session(_ word: String) -> RecordedConversation {
             Self.conversation([(.client, "hello \(word)\r\n"), (.server, "ok \(word)\r\n")])
         }
@@ -121,14 +121,14 @@ struct RecordedScriptTests {
             ])
     }
 
-    @Test func otherExchangesAreNotMixed() {
+    @Test func differentExchangesAreNotMerged() {
         let other = Self.conversation([(.server, "220 ready\r\n"), (.server, "more\r\n")])
         #expect(throws: RecordedScript.Obstacle.self) {
             try RecordedScript([Self.mail, other], RecordedScript.Options())
         }
     }
 
-    @Test func silenceAndTLSMakeNoScenario() {
+    @Test func silenceAndTLSAreRefused() {
         #expect(throws: RecordedScript.Obstacle.self) {
             try RecordedScript([RecordedConversation()], RecordedScript.Options())
         }
@@ -137,7 +137,7 @@ struct RecordedScriptTests {
         #expect(throws: RecordedScript.Obstacle.self) { try RecordedScript([tls], RecordedScript.Options()) }
     }
 
-    @Test func resetsAreTold() throws {
+    @Test func resetsAreRecorded() throws {
         let conversation = Self.conversation([(.client, "a\r\n")], ends: [(.server, .reset)])
         #expect(try Self.steps([conversation]).last == "C expect reset")
         #expect(try Self.steps([conversation]) { $0.role = .server }.last == "S reset")

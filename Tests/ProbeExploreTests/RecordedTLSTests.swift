@@ -33,7 +33,7 @@ struct RecordedTLSTests {
         (.client, .fin),
     ]
 
-    @Test func eachSideSaysWhatItDidInTheHandshake() throws {
+    @Test func handshakeOptionsAreWritten() throws {
         #expect(
             try Self.script(Self.whole) == [
                 "client  C -> 127.0.0.1:25 tls name \"chat.test\" alpn \"smtp\" \"imap\"", "C connect",
@@ -51,7 +51,7 @@ struct RecordedTLSTests {
             ])
     }
 
-    @Test func plainTextStandsBeforeTLS() throws {
+    @Test func plaintextPrecedesTLS() throws {
         let events = [(.server, Self.text("220 go\r\n"))] + Self.whole
         #expect(
             try Self.script(events).prefix(4) == [
@@ -67,7 +67,7 @@ struct RecordedTLSTests {
             ])
     }
 
-    @Test func namesThatWereNotSaidAreNotThere() throws {
+    @Test func absentNamesAreOmitted() throws {
         let events: [(Side, Event)] = [(.client, .tls(.init())), (.client, Self.text("a\r\n"))]
         #expect(try Self.script(events).first == "client  C -> 127.0.0.1:25 tls")
         #expect(try Self.script(events, .server).first == "server  S tls")
@@ -96,7 +96,7 @@ struct RecordedTLSTests {
                 ["C half-close", "C expect line \"b\"", "C expect closed"]
             ),
         ] as [([(Side, Event)], [String])])
-    func endsAreToldApart(ends: [(Side, Event)], steps: [String]) throws {
+    func endsAreDistinguished(ends: [(Side, Event)], steps: [String]) throws {
         let script = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends)
         #expect(Array(script.dropFirst(3)) == steps)
         // Each is also a valid scenario with both endpoints.
@@ -109,7 +109,7 @@ struct RecordedTLSTests {
         #expect(try RecordedScript([conversation], RecordedScript.Options()).notes.count == 1)
     }
 
-    @Test func payloadsTakeNoNameThatIsThere() throws {
+    @Test func payloadFilesDoNotReuseTakenNames() throws {
         let conversation = Self.conversation([(.client, .bytes([UInt8](repeating: 1, count: 2000)))])
         var options = RecordedScript.Options()
         options.framing = Framing.none

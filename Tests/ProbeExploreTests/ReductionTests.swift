@@ -94,7 +94,7 @@ struct ReductionTests {
         return (sample.text(result.candidate), result, sample)
     }
 
-    @Test func everythingBeforeTheFailingStepStaysIfNothingShowsWhatIsNeeded() async throws {
+    @Test func earlierStepsAreKeptWithoutACorrectProgram() async throws {
         let (text, result, _) = try await Self.shrunk(hasGood: false)
         let before = Self.script.replacing("note \"not needed\"\n", with: "")
         let end = try #require(before.firstRange(of: "C expect line \"=2\"\n"))
@@ -102,7 +102,7 @@ struct ReductionTests {
         #expect(result.keepsPremises && !result.hasUnsureReduction)
     }
 
-    @Test func correctProgramShowsWhatIsNeeded() async throws {
+    @Test func correctProgramAllowsReduction() async throws {
         let (text, result, _) = try await Self.shrunk(hasGood: true)
         #expect(!text.contains("SET b") && !text.contains("GET b") && !text.contains("note"))
         for line in ["SET a 1", "SET a 2", "GET a", "expect line \"=2\""] { #expect(text.contains(line)) }
@@ -114,14 +114,14 @@ struct ReductionTests {
         #expect(!text.contains("SET b") && text.contains("SET a 1"))
     }
 
-    @Test func stepsStayThatAConditionMayNeed() async throws {
+    @Test func stepsThatAConditionMayNeedAreKept() async throws {
         let place = "note \"not needed\"\n"
         let script = Self.script.replacing(place, with: "whenever C gets line /x/ { note \"y\" }\n" + place)
         let (text, _, _) = try await Self.shrunk(script, hasGood: false)
         #expect(text.contains("GET b") && text.contains("C close"))
     }
 
-    @Test func ignoredRestIsWrittenAndRun() async throws {
+    @Test func ignoreRestIsWrittenAndRun() async throws {
         let (text, result, sample) = try await Self.shrunk(hasGood: false)
         let scenario = result.candidate.scenario(of: sample.plan.scenario)
         let again = try ScenarioSample(text, sent: [])

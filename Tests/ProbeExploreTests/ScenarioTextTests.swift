@@ -7,7 +7,7 @@ struct ScenarioTextTests {
         String(text.split(separator: "\n", omittingEmptySubsequences: false)[number - 1])
     }
 
-    @Test func cutsStandBehindTheValue() throws {
+    @Test func cutsFollowTheValue() throws {
         let sample = try ScenarioSample.echoed()
         let text = sample.text(Candidate(Variation(send: sample.sends[0], cutAt: [2, 4], pause: .milliseconds(30))))
         #expect(Self.line(text, 9) == "C send line \"one\" cut at 2, 4 every 30ms")
@@ -19,7 +19,7 @@ struct ScenarioTextTests {
         #expect(text.contains("C send line \"three\" in pieces of 1B\n"))
     }
 
-    @Test func joinedSendsStandAtTheFirst() throws {
+    @Test func joinedSendsReplaceTheFirst() throws {
         let sample = try ScenarioSample.echoed()
         let text = sample.text(Candidate(Variation([.join(first: sample.sends[0], second: sample.sends[1])])))
         #expect(text.contains("C send line(\"one\") + \"two\\r\\n\"\nwait 10ms\nS expect line \"one\"\n"))
@@ -29,7 +29,7 @@ struct ScenarioTextTests {
         ("half-close", "C send \"ab\" with fin\nnote \"x\"\n"),
         ("close", "C send \"ab\" with fin\nnote \"x\"\nC close\n"),
     ])
-    func sendCarriesTheFINOfTheEndBehindIt(end: String, expected: String) throws {
+    func sendCarriesTheFINOfTheNextEnd(end: String, expected: String) throws {
         let text =
             "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"first\"\nC send \"ab\"\nnote \"x\"\nC \(end)\nS ignore rest\n"
         let sample = try ScenarioSample(text, sent: [["first\r\n"], ["ab"]])
@@ -70,7 +70,7 @@ struct ScenarioTextTests {
         #expect(text.contains("C read 1B every 1ms\nC connect\n"))
     }
 
-    @Test func leftOutStepsTakeTheirLines() throws {
+    @Test func removedStepsLoseTheirLines() throws {
         let sample = try ScenarioSample.echoed()
         var candidate = Candidate()
         candidate.removedSteps = [sample.sends[1]]
@@ -81,7 +81,7 @@ struct ScenarioTextTests {
         #expect(!text.contains("segments"))
     }
 
-    @Test func everyChangedTextIsARightScript() throws {
+    @Test func everyVariationCompiles() throws {
         let sample = try ScenarioSample.echoed()
         let base = sample.explored()
         var order = SearchOrder(
@@ -94,14 +94,14 @@ struct ScenarioTextTests {
         }
     }
 
-    @Test func valuesOfACaseTakeThePlaceOfEach() throws {
+    @Test func caseValuesReplaceEach() throws {
         let sample = try ScenarioSample(
             "scenario \"a\"\neach x = 1, 2\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"${x}\"\nS expect line \"${x}\"\n",
             sent: [["1\r\n"]])
         #expect(Self.line(sample.text(Candidate()), 2) == "let x = 1")
     }
 
-    @Test func ownCutsBecomeTheVariation() throws {
+    @Test func scriptedCutsBecomeTheVariation() throws {
         let text =
             "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"ab\" | \"cd\" every 5ms\nC send \"efgh\" cut at 2\nS ignore rest\n"
         let sample = try ScenarioSample(text, sent: [["ab", "cd\r\n"], ["ef", "gh"]])
@@ -114,7 +114,7 @@ struct ScenarioTextTests {
         #expect(cut.contains("C send line \"ab\" + \"cd\" cut at 2 every 5ms\nC send \"efgh\" cut at 2\n"))
     }
 
-    @Test func scenarioAndTextSayTheSame() throws {
+    @Test func scenarioMatchesItsText() throws {
         let sample = try ScenarioSample.echoed()
         let candidate = Candidate(
             Variation([.join(first: sample.sends[0], second: sample.sends[1]), .cut(send: sample.sends[2], at: 3)]))

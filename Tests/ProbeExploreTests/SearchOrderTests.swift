@@ -13,7 +13,7 @@ struct SearchOrderTests {
         return (0..<count).compactMap { _ in order.next() }
     }
 
-    @Test func terminatorsOfAllSendsComeFirst() {
+    @Test func cutsInsideTerminatorsComeFirst() {
         let order = SearchOrder(sites: [Self.site(1, "one\r\n"), Self.site(2, "two!\r\n")], seed: 0)
         #expect(
             Self.first(2, order) == [
@@ -30,7 +30,7 @@ struct SearchOrderTests {
         #expect(Set(singles).count == order.singleCuts)
     }
 
-    @Test func neighboursAreJoinedInPairsAndInRows() {
+    @Test func neighboursAreJoinedInPairsAndRuns() {
         let sites = [Self.site(1, "a", next: 2), Self.site(2, "b", next: 3), Self.site(3, "c")]
         let joins = Self.first(10, SearchOrder(sites: sites, seed: 0))
         #expect(
@@ -40,7 +40,7 @@ struct SearchOrderTests {
             ])
     }
 
-    @Test func finLeavesWithALastSendAndWithTheRowBeforeIt() {
+    @Test func finIsCarriedByTheLastSendAndItsRun() {
         var last = Self.site(2, "b")
         last.end = 9
         let joins = Self.first(10, SearchOrder(sites: [Self.site(1, "a", next: 2), last], seed: 0))
@@ -49,7 +49,7 @@ struct SearchOrderTests {
         #expect(joins == [Variation([join]), Variation([fin]), Variation([join, fin])])
     }
 
-    @Test func recordsOfEachSizeAreTriedWithTLSAlone() {
+    @Test func recordSizesAreTriedOnlyWithTLS() {
         var sealed = Self.site(1, "one\r\n")
         (sealed.isSealed, sealed.length) = (true, 27)
         let order = SearchOrder(sites: [sealed, Self.site(2, "two\r\n")], seed: 0)
@@ -70,7 +70,7 @@ struct SearchOrderTests {
         }
     }
 
-    @Test func noVariationIsGivenTwiceAndASmallSpaceEnds() {
+    @Test func variationsAreUniqueAndFinite() {
         let all = Self.first(5000, SearchOrder(sites: [Self.site(1, "abc")], seed: 1))
         #expect(Set(all).count == all.count)
         #expect(all.count < 5000)

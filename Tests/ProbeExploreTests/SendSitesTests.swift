@@ -10,14 +10,14 @@ struct SendSitesTests {
         return try ScenarioSample(text, sent: sent).explored().sites
     }
 
-    @Test func sendsThatTheScriptCutsOrPacesStay() throws {
+    @Test func cutOrPacedSendsAreNotVaried() throws {
         let sites = try Self.sites(
             "C send \"ab\" | \"cd\"\nC send \"abcd\" cut at 2\nC send \"abcd\" at 100B/s\nC send \"abcd\"\nS expect 16 bytes",
             sent: [["ab", "cd"], ["ab", "cd"], ["abcd"], ["abcd"]])
         #expect(sites.map(\.bytes) == [Array("abcd".utf8)])
     }
 
-    @Test func shortestExecutionBoundsTheOffsets() throws {
+    @Test func shortestExecutionLimitsTheOffsets() throws {
         var sample = try ScenarioSample(
             "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nfor i in 9..10 {\n    C send line \"${i}\"\n    S expect line \"${i}\"\n}\n",
             sent: [["9\r\n"]])
@@ -32,7 +32,7 @@ struct SendSitesTests {
         ("S expect line \"b\"", false), ("wait 10ms", true), ("note \"x\"", true), ("wire no rst", true),
         ("wire C -> S bytes \"a\\r\\n\"", false), ("C expect nothing for 10ms", false),
     ])
-    func sendsAreJoinedOnlyWhereNothingWaitsBetweenThem(between: String, isJoined: Bool) throws {
+    func sendsAreJoinedOnlyWithoutAWaitBetweenThem(between: String, isJoined: Bool) throws {
         let sites = try Self.sites(
             "C send line \"a\"\n\(between)\nC send line \"b\"\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
         #expect((sites[0].next == sites[1].step) == isJoined)
@@ -70,13 +70,13 @@ struct SendSitesTests {
         ("S half-close", false), ("C reset", false), ("C expect nothing for 10ms\nC half-close", false),
         ("C send line \"b\"\nC half-close", false), ("wire C -> S bytes \"a\\r\\n\"\nC close", false),
     ])
-    func finLeavesWithALastSendWhereNothingWaitsBehindIt(behind: String, isCarried: Bool) throws {
+    func lastSendCarriesTheFINOnlyWithoutALaterWait(behind: String, isCarried: Bool) throws {
         let sites = try Self.sites("C send line \"a\"\n\(behind)\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
         #expect((sites[0].end != nil) == isCarried)
     }
 
     @Test(arguments: ["server Q tls\nclient D -> Q tls\n", "server Q on unix\nclient D -> Q\n"])
-    func noFINLeavesWithASendWhereTLSOrAUnixSocketIs(header: String) throws {
+    func noSendCarriesTheFINWithTLSOrUnixSockets(header: String) throws {
         let sites = try Self.sites(
             "D connect\nQ accept\nC send line \"a\"\nC half-close\nS ignore rest", header: header, sent: [["a\r\n"]])
         #expect(sites.map(\.end) == [nil])
@@ -92,13 +92,13 @@ struct SendSitesTests {
         #expect(sites[0].pauseBudget == .milliseconds(milliseconds))
     }
 
-    @Test func stepsAboutCutsAreLeftOutAndNamed() throws {
+    @Test func stepsAboutCutsAreRemovedAndListed() throws {
         let base = try ScenarioSample.echoed().explored()
         #expect(base.leftOutTexts == ["a.scn:16:1: wire C -> S segments 3"])
         #expect(base.scenario.allSteps.count == base.original.allSteps.count - 1)
     }
 
-    @Test func readingIsSlowOnlyAsFarAsDeadlinesAllow() throws {
+    @Test func slowReadingRespectsDeadlines() throws {
         var sample = try ScenarioSample.echoed()
         let expect = try #require(
             sample.plan.scenario.allSteps.first {

@@ -10,7 +10,7 @@ struct ShownFailureTests {
         ShownFailure(try #require(Signature(results[0])), in: results)
     }
 
-    @Test func otherValueIsAnotherFailure() throws {
+    @Test func differentValueIsAnotherFailure() throws {
         let failure = try Self.failure(failedResult(at: Self.place, expected: "=2", actual: "=1"))
         #expect(failure.matches(failedResult(at: Self.place, expected: "=2", actual: "=1")))
         #expect(!failure.matches(failedResult(at: Self.place, expected: "=2", actual: "=-")))
@@ -18,7 +18,7 @@ struct ShownFailureTests {
         #expect(!failure.matches(failedResult(at: Self.place, expected: "=2")))
     }
 
-    @Test func otherStepWordsOrEndAreAnotherFailure() throws {
+    @Test func differentStepTextOrEndIsAnotherFailure() throws {
         let failure = try Self.failure(failedResult(at: Self.place, "P ended", actual: "x", end: .status(1)))
         #expect(
             !failure.matches(failedResult(at: SourceSpan(start: 5, end: 9), "P ended", actual: "x", end: .status(1))))
@@ -27,7 +27,7 @@ struct ShownFailureTests {
         #expect(!failure.matches(failedResult(at: Self.place, "P ended", actual: "x", end: .signal(1))))
     }
 
-    @Test func statusInTheTextCountsAndTimesDoNot() throws {
+    @Test func exitStatusCountsButTimesDoNot() throws {
         let failure = try Self.failure(
             failedResult(at: Self.place, "P ended with status 1 after 20 ms, not within 1.5s"))
         #expect(failure.matches(failedResult(at: Self.place, "P ended with status 1 after 21 ms, not within 2.5s")))
@@ -45,7 +45,7 @@ struct ShownFailureTests {
 
     /// Whether the compared bytes are quoted in the summary makes no other failure.
     @Test(arguments: [false, true])
-    func lengthOfTheReceivedBytesDoesNotCount(isLine: Bool) throws {
+    func receivedLengthDoesNotCount(isLine: Bool) throws {
         func result(_ actual: String, expected: String = "OK") -> CaseResult {
             let (received, wanted) = (Array(actual.utf8), Array(expected.utf8))
             let text =
@@ -63,7 +63,7 @@ struct ShownFailureTests {
         #expect(!failure.matches(result("no 9")))
     }
 
-    @Test func resultsOfOtherFailuresTeachNothing() throws {
+    @Test func resultsOfOtherFailuresAreIgnored() throws {
         let failure = try Self.failure(
             failedResult(at: Self.place, actual: "a"), failedResult(at: SourceSpan(start: 0, end: 1), actual: "b"))
         #expect(!failure.matches(failedResult(at: Self.place, actual: "b")))
@@ -76,12 +76,12 @@ struct ShownFailureTests {
         (["\u{e9}1 x", "\u{e9}2 x"], "\u{e9}3 x", true),
         (["", ""], "", true), (["", "a"], "b", true),
     ])
-    func maskHoldsWhatAllSamplesHave(samples: [String], value: String, matches: Bool) {
+    func maskKeepsTheCommonParts(samples: [String], value: String, matches: Bool) {
         let mask = MaskedValue(samples.map { Array($0.utf8) })
         #expect(mask.matches(Array(value.utf8)) == matches)
     }
 
-    @Test func everySampleFitsItsMask() {
+    @Test func everySampleMatchesItsMask() {
         var state: UInt64 = 9
         func next(_ limit: UInt64) -> UInt64 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -96,7 +96,7 @@ struct ShownFailureTests {
         }
     }
 
-    @Test func missingValueIsNoEmptyOne() {
+    @Test func missingValueIsNotEmpty() {
         #expect(MaskedValue([nil]).matches(nil) && !MaskedValue([nil]).matches([]))
         #expect(!MaskedValue([[]]).matches(nil))
     }

@@ -42,7 +42,7 @@ struct ShrinkerTests {
         Variation(send: send, cutAt: [1, 2, 3, 4], pause: .milliseconds(30))
     }
 
-    @Test func singleCutIsFoundAndThoseBesideItPass() async throws {
+    @Test func singleCutIsFoundAndItsNeighboursPass() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let result = await Self.shrink(
@@ -51,7 +51,7 @@ struct ShrinkerTests {
         #expect(result.cutTables[send] == ShrinkResult.CutTable(failing: [4], passing: [1, 2, 3]))
     }
 
-    @Test func pairIsFoundWhereNoSingleCutFails() async throws {
+    @Test func pairOfCutsIsFoundIfNoSingleCutFails() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let result = await Self.shrink(
@@ -59,7 +59,7 @@ struct ShrinkerTests {
         #expect(result.candidate.variation == Variation(send: send, cutAt: [2, 4]))
     }
 
-    @Test func pauseIsHalvedAsLongAsItFails() async throws {
+    @Test func pauseIsHalvedWhileItFails() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let result = await Self.shrink(
@@ -70,7 +70,7 @@ struct ShrinkerTests {
         #expect(result.candidate.variation == Variation(send: send, cutAt: [2], pause: .milliseconds(7)))
     }
 
-    @Test func stepsThatAreNotNeededAreLeftOut() async throws {
+    @Test func unneededStepsAreRemoved() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let result = await Self.shrink(
@@ -80,7 +80,7 @@ struct ShrinkerTests {
         #expect(!result.hasReachedDeadline)
     }
 
-    @Test func resultSaysThatTheTimeForStepsWasOver() async throws {
+    @Test func expiredDeadlineIsReported() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let result = await Self.shrink(
@@ -90,7 +90,7 @@ struct ShrinkerTests {
         #expect(result.candidate.removedSteps.isEmpty && result.hasReachedDeadline)
     }
 
-    @Test func scenarioThatFailsWithoutItsVariationIsAnotherOne() async throws {
+    @Test func failureWithoutTheVariationIsADifferentOne() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let runner = RuleRunner(
@@ -100,7 +100,7 @@ struct ShrinkerTests {
         #expect(result.candidate.removedSteps.isEmpty)
     }
 
-    @Test func sentenceSaysWhatFailsAndWhatPasses() async throws {
+    @Test func sentenceNamesFailingAndPassingCuts() async throws {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let runner = RuleRunner { $0.variation.offsets(of: send).contains(4) && $0.payloads.isEmpty }

@@ -2,7 +2,7 @@ import ProbeExplore
 import Testing
 
 struct TextEditsTests {
-    @Test func editsKeepTheirPlaces() {
+    @Test func editsApplyToOriginalOffsets() {
         var edits = TextEdits()
         edits.replace(4..<5, with: "X")
         edits.replace(0..<1, with: "")
@@ -11,7 +11,7 @@ struct TextEditsTests {
         #expect(String(decoding: edits.applied(to: Array("abcdef".utf8)), as: UTF8.self) == "b-cdXfend")
     }
 
-    @Test func editInsideAnotherOneIsLeftOut() {
+    @Test func nestedEditIsIgnored() {
         var edits = TextEdits()
         edits.replace(2..<3, with: "X")
         edits.replace(1..<5, with: "")
