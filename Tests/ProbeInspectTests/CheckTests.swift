@@ -54,7 +54,7 @@ import Testing
             ("wire client -> server gap >= 1ms", .failed),
             ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),
         ])
-    func statementHasItsVerdict(text: String, verdict: Verdict) throws {
+    func statementHasTheExpectedVerdict(text: String, verdict: Verdict) throws {
         let result = try judge(text, on: CaptureBuilder.greeting)
         #expect(result.verdicts == [verdict])
         #expect(result.code == (verdict == .passed ? 0 : 1))
@@ -72,7 +72,7 @@ import Testing
         ("wire packets >= 1", ConnectionFilter(ports: [9]), [.inconclusive], 3),
         ("wire packets >= 1\nwire no rst", ConnectionFilter(number: 5), [.inconclusive, .inconclusive], 3),
     ])
-    func connectionsThatWereNotFollowedAreInconclusive(
+    func unfollowedConnectionsAreInconclusive(
         text: String, filter: ConnectionFilter, verdicts: [Verdict], code: Int32
     ) throws {
         let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, maxFlows: 1)
@@ -98,7 +98,7 @@ import Testing
         #expect(try judge("client -> server messages 1", on: CaptureBuilder.greeting, framing: .u8).code == 1)
     }
 
-    @Test func failureIsShownWithItsPlace() throws {
+    @Test func failureIsShownWithItsLocation() throws {
         let result = try judge(
             "# what is said\n\nwire server -> client bytes \"220 reedy\\r\\n\"\n", on: CaptureBuilder.greeting)
         #expect(
@@ -124,7 +124,7 @@ import Testing
         #expect(one.verdicts == [.passed])
     }
 
-    @Test func statementAboutNothingFails() throws {
+    @Test func statementWithoutAMatchingFlowFails() throws {
         let empty = CaptureBuilder().bytes
         #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
         let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: ConnectionFilter(ports: [99]))
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// A capture that lost packets proves nothing.
-    @Test func captureThatLostPacketsProvesNothing() throws {
+    @Test func captureWithDropsIsInconclusive() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// A wrong line end is quoted wherever it is, although the stream is not kept.
-    @Test func quotedLineEnds() throws {
+    @Test func wrongLineEndsAreQuoted() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 1, server: 2)
         capture.open(connection)
@@ -169,14 +169,14 @@ import Testing
     }
 
     /// The contents of the lost rest of a file are unknown.
-    @Test func lostRestOfAFileIsInconclusive() throws {
+    @Test func truncatedFileIsInconclusive() throws {
         let cut = Array(CaptureBuilder.greeting.dropLast(200))
         let result = try judge("wire handshake complete\nwire fin from client", on: cut)
         #expect(result.verdicts == [.passed, .inconclusive])
     }
 
     /// A packet that ends inside its headers may belong to any flow.
-    @Test func unreadPacketsMakeEachStatementInconclusive() throws {
+    @Test func unreadablePacketsAreInconclusive() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
@@ -188,7 +188,7 @@ import Testing
     }
 
     /// The flow that the statement is about may be among the unread packets.
-    @Test func statementAboutUnreadPacketsAloneIsInconclusive() throws {
+    @Test func flowAmongUnreadablePacketsIsInconclusive() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.packet(connection, .client, flags: 0x02, cut: 30)
@@ -215,7 +215,7 @@ import Testing
             ("wire no rst\nwire no rts\nwire fin form client", "a.checks:2:9: error:", "a.checks:3:10: error:"),
             ("wire no rst\0", "error:", "a.checks:1:12"),
         ])
-    func wrongStatementIsRefusedWithItsPlace(text: String, first: String, second: String) {
+    func invalidStatementIsRefusedWithItsLocation(text: String, first: String, second: String) {
         guard case .failure(let error) = parse(text) else {
             Issue.record("it parsed: \(text)")
             return

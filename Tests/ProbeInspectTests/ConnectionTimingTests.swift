@@ -18,7 +18,7 @@ import Testing
     private func milliseconds(_ nanoseconds: Int64?) -> Int64? { nanoseconds.map { $0 / 1_000_000 } }
 
     /// The acknowledgment in between is not an answer, and does not end the server's silence.
-    @Test func answerIsWaitedForFromTheEndOfTheRequest() throws {
+    @Test func responseTimeStartsAtTheEndOfTheRequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "POST / ")
             capture.wait(milliseconds: 300)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A greeting is not an answer.
-    @Test func answerFollowsARequest() throws {
+    @Test func responseNeedsARequest() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .server, "220\r\n")
             capture.wait(milliseconds: 900)
@@ -52,7 +52,7 @@ import Testing
 
     /// A side that retransmits a request without an answer, or gives up, is not the silent one.
     @Test(arguments: [false, true])
-    func repeatingSideIsNotSilent(gaveUp: Bool) throws {
+    func retransmittingSideIsNotSilent(gaveUp: Bool) throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "GET")
             for delay in [200, 400, 800] as [UInt64] {
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A server that closes an idle connection has waited for the client.
-    @Test func closingSideHasWaited() throws {
+    @Test func closingSideWasWaiting() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "GET")
             capture.send(&connection, .server, "200")
@@ -77,7 +77,7 @@ import Testing
         #expect(try #require(inspection.timing(0)).longestPause?.silent == .client)
     }
 
-    @Test func columnsOrderAndJSONShowThem() throws {
+    @Test func timingsAreInColumnsOrderAndJSON() throws {
         let inspection = try timing { capture, connection in
             capture.send(&connection, .client, "GET")
             capture.wait(milliseconds: 250)

@@ -10,7 +10,7 @@ import Testing
         (ConnectionTrait.rst, [0, 1]), (.fin, []), (.refused, [1]), (.retransmissions, [0]), (.missingBytes, [0]),
         (.anomalies, [0]), (.open, []), (.keepAlives, []),
     ])
-    func traitsChooseFlows(trait: ConnectionTrait, numbers: [Int]) throws {
+    func traitsSelectFlows(trait: ConnectionTrait, numbers: [Int]) throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let filter = ConnectionCriteria(traits: [trait]).applied(to: ConnectionFilter(), in: inspection)
         #expect(inspection.reports(filter).map(\.number) == numbers)
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// One matching trait is enough, and other filters apply as well.
-    @Test func criteriaAreJoined() throws {
+    @Test func criteriaAreCombined() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         let criteria = ConnectionCriteria(traits: [.refused, .retransmissions])
         #expect(inspection.count(criteria.applied(to: ConnectionFilter(), in: inspection)) == 2)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func ordersAreThoseOfTheirValues() throws {
+    @Test func ordersSortByTheirValues() throws {
         let inspection = try inspect(RandomCapture(seed: 3, segments: 2_000).bytes)
         let conversations = inspection.analysis.table.conversations
         let all = Array(conversations.indices)
@@ -54,12 +54,12 @@ import Testing
         ("+2.5", first + 2_500_000_000), ("+0", first), ("2023-11-14T22:13:20Z", 1_700_000_000_000_000_000),
         ("2023-11-14 22:13:20.000000001Z", 1_700_000_000_000_000_001),
     ])
-    func momentsAreRead(text: String, time: UInt64) throws {
+    func startTimesAreParsed(text: String, time: UInt64) throws {
         #expect(try #require(StartTime(text)).nanoseconds(first: Self.first) == time)
     }
 
     /// The result doesn't depend on the time zone of the test.
-    @Test func timeOfDayIsOfTheCapturesDay() throws {
+    @Test func timeOfDayIsOnTheCapturesDay() throws {
         let text = StartTime.timeOfDay(Self.first)
         #expect(text.hasSuffix(".250000") && text.count == 15)
         #expect(try #require(StartTime(text)).nanoseconds(first: Self.first) == Self.first)
@@ -71,14 +71,14 @@ import Testing
         "", "x", "25:00", "1:60", "14", "+", "+x", "-1", "2023-13-01T00:00", "2023-01-01", "1:2:3:4", "1:2:60",
         "1:02:03.",
     ])
-    func otherTextIsNoTime(text: String) {
+    func otherTextIsNotAStartTime(text: String) {
         #expect(StartTime(text) == nil)
     }
 
     // MARK: Snap length
 
     /// Sizes count the bytes that were sent, and offsets are those of the stream.
-    @Test func snapLengthIsTold() throws {
+    @Test func snapLengthIsReported() throws {
         let collected = Collected()
         let inspection = try inspect(
             CaptureBuilder.snapped, limits: .deliveringParts,
@@ -109,7 +109,7 @@ import Testing
         #expect(!ladder.text.contains("x\""))
     }
 
-    @Test func columnsAreReadByTheirNames() throws {
+    @Test func columnsAreParsedByName() throws {
         #expect(try ConnectionColumn.list("flow,rtt").get() == [.flow, .rtt])
         #expect(
             try ConnectionColumn.list("+start,rtt,flow").get() == ConnectionColumn.standard.dropLast() + [
@@ -132,7 +132,7 @@ import Testing
     // MARK: Following
 
     /// Valid characters are shown as they are, even if they span two segments; incomplete ones are shown as bytes.
-    @Test func charactersAreShownAsTheyAre() throws {
+    @Test func validCharactersAreNotEscaped() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
@@ -188,7 +188,7 @@ import Testing
             ("+start,r", ["+start,rtt"]),
             ("nothing,", nil), ("x", []),
         ] as [(String, [String]?)])
-    func eachNameOfAListOfColumnsIsCompleted(text: String, list: [String]?) {
+    func eachColumnNameIsCompleted(text: String, list: [String]?) {
         let completions = ConnectionColumn.completions(of: text)
         if let list {
             #expect(completions == list)

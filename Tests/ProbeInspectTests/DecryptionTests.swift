@@ -28,7 +28,7 @@ struct DecryptionTests {
         return (collected.text, observer.hasTLS)
     }
 
-    @Test func plainTextEndsWhereTLSBegins() {
+    @Test func plaintextEndsWhereTLSBegins() {
         let line = #"server  "220 \x16\x03\x15 ready\r\n""# + "\n"
         let stream = Self.plain + Self.hello
         for cut in 0...stream.count {
@@ -40,7 +40,7 @@ struct DecryptionTests {
         #expect(shown([Self.hello]).text.isEmpty)
     }
 
-    @Test func streamWithoutTLSIsShownToItsEnd() {
+    @Test func streamWithoutTLSIsShownInFull() {
         for end in [[22], [22, 3], [22, 3, 1, 0, 9, 1], [21, 3, 3, 0, 2]] as [[UInt8]] {
             let whole = shown([Self.plain, end])
             let drops = shown((Self.plain + end).map { [$0] })
@@ -48,7 +48,7 @@ struct DecryptionTests {
         }
     }
 
-    @Test func gapEndsWhatIsUndecided() {
+    @Test func gapEndsThePossibleHeader() {
         let collected = Collected()
         let observer = DecryptionObserver(showing: FollowObserver(output: collected.output))
         observer.observe(StreamPart(offset: 0, .bytes([97, 22])), from: .client, in: conversation)
@@ -77,7 +77,7 @@ struct DecryptionTests {
     }
 
     @Test(arguments: [("127.0.0.1:40000", "C", "S"), ("127.0.0.1:443", "S", "C")])
-    func eachLineIsOneSides(node: String, first: String, other: String) {
+    func eachLineBelongsToASide(node: String, first: String, other: String) {
         let text = """
 
             ===================================================================
@@ -94,7 +94,7 @@ struct DecryptionTests {
         #expect(read(text) == ["\(first) ab\r", "\(other) c", "\(first) d"])
     }
 
-    @Test func otherAddressesDecideWherePortsAreTheSame() {
+    @Test func addressesDistinguishSidesWithEqualPorts() {
         let server = SocketEndpoint(address: .loopbackV6, port: 40_000)
         #expect(read("Node 0: ::1:40000\n61", server: server) == ["S a"])
         #expect(read("Node 0: [::1]:40000\n61", server: server) == ["S a"])
@@ -105,7 +105,7 @@ struct DecryptionTests {
         "61\n62", "Node 0: :0\n61", "Node 0: x\n61", "Node 0: 127.0.0.1:1\n61",
         "Node 0: 127.0.0.1:443\n6\n6g\nab cd\n\n\t",
     ])
-    func whatIsNoDataIsIgnored(text: String) {
+    func otherLinesAreIgnored(text: String) {
         #expect(read(text).isEmpty)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// The complete page of `inspect --html`.
 @Suite struct FlowsPageTests {
-    @Test func pageHasEachFlowAndNothingFromElsewhere() throws {
+    @Test func pageHasEachFlowAndIsSelfContained() throws {
         let page = try page(CaptureBuilder.troubled)
         #expect(page.contains("<title>a&lt;b&gt;.pcap: TCP flows</title>"))
         #expect(page.contains("<h2 id=\"flow-0-h\">Flow 0 "))
@@ -30,7 +30,7 @@ import Testing
         #expect(page.contains("<a href=\"#flow-1\" aria-label=\"Flow 1\">1</a>"))
     }
 
-    @Test func graphsHaveWordsForThoseWhoCannotSeeThem() throws {
+    @Test func graphsHaveTextAlternatives() throws {
         let page = try page(CaptureBuilder.greeting)
         #expect(page.components(behind: "role=\"img\" aria-labelledby=\"") == ["flow-0-c-t", "flow-0-s-t"])
         #expect(page.contains("<title id=\"flow-0-s-t\">Time and sequence numbers, server to client</title>"))
@@ -46,7 +46,7 @@ import Testing
         #expect(page.contains("<li class=\"server\"><b>server</b> <code>&quot;220 ready\\r\\n&quot;</code></li>"))
     }
 
-    @Test func captureWithoutFlowsSaysSo() throws {
+    @Test func emptyCaptureIsReported() throws {
         let page = try page(CaptureBuilder().bytes)
         #expect(page.contains("The capture contains no TCP flows."))
         #expect(!page.contains("<table"))
@@ -54,7 +54,7 @@ import Testing
         #expect(other.contains("No flow in the capture matches port 9."))
     }
 
-    @Test func firstFlowsAreInFullAndTheOthersInTheTable() throws {
+    @Test func laterFlowsAreOnlyInTheTable() throws {
         var capture = CaptureBuilder()
         for port in 1...70 as ClosedRange<UInt16> {
             var connection = CaptureBuilder.Connection(client: 40_000 + port, server: 25)
@@ -73,7 +73,7 @@ import Testing
         #expect(!sorted.contains("id=\"flow-3\""))
     }
 
-    @Test func longLadderSaysWhatIsLeftOut() throws {
+    @Test func longLadderReportsOmissions() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
@@ -95,7 +95,7 @@ import Testing
         #expect(page.utf8.count < 200_000)
     }
 
-    @Test func damageIsToldAbove() throws {
+    @Test func damageIsReportedAtTheTop() throws {
         let page = try page(Array(CaptureBuilder.greeting.dropLast(9)))
         #expect(page.contains("<p class=\"alarm\">at byte "))
         #expect(page.contains("Everything read before that is shown below."))

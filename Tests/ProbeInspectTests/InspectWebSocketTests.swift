@@ -56,13 +56,13 @@ struct InspectWebSocketTests {
                 """)
     }
 
-    @Test func whatIsNoFrameIsSaid() throws {
+    @Test func invalidFrameIsReported() throws {
         let shown = try Self.text([Self.head, Self.frame(9, ""), [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 1]])
         #expect(shown.contains("client        2        31       2         1  9 ping FIN"))
         #expect(shown.contains("not a sequence of websocket messages from offset 33 on"))
     }
 
-    @Test func protobufIsThePayloadOfABinaryFrame() {
+    @Test func onlyBinaryFramesCarryProtobuf() {
         var frame = WebSocketFrame(2, [8, 1])
         var message = MessageScan.Message(
             number: 1, offset: 0, bytes: [0x82, 2, 8, 1], cuts: [], terminatorLength: 0, bareCount: 0,

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func timesDecideNothing(seed: UInt64) throws {
+    func timesDoNotAffectStreams(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let capture = RandomCapture(seed: seed, segments: 1_200).bytes
         let expected = try streams(capture, folder: folder)
@@ -80,7 +80,7 @@ import Testing
     }()
 
     @Test(arguments: [1, 2])
-    func lateSegmentCounts(workers: Int) throws {
+    func lateSegmentIsCounted(workers: Int) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("late.pcapng", Self.late)
         let inspection = Inspection.of(try CaptureSource(path: path), workers: workers)
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// The output of `--follow` and `--extract`, also through a pipe, which can't be read twice.
-    @Test func lateSegmentIsHandedOut() throws {
+    @Test func lateSegmentIsDelivered() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("late.pcapng", Self.late)
         let expected = "first\r\nlate\r\n" + String(repeating: "line\r\n", count: 300)
@@ -105,7 +105,7 @@ import Testing
 
     /// There is less memory than the waiting segments need: the gap is given up, and what arrives for it is reported as
     /// too late.
-    @Test func memoryIsTooLittle() throws {
+    @Test func gapIsGivenUpForLackOfMemory() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("late.pcapng", Self.late)
         var limits = ConversationLimits.counting
@@ -118,7 +118,7 @@ import Testing
 
     /// A gap that is never filled is reported in the same way, wherever the memory was exhausted.
     @Test(arguments: [1_000, 1 << 20])
-    func gapThatStays(waitingBytes: Int) throws {
+    func unfilledGapIsReported(waitingBytes: Int) throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
         capture.open(connection)

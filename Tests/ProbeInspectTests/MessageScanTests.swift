@@ -15,7 +15,7 @@ import Testing
         return events.compactMap { if case .message(let message) = $0 { message } else { nil } }
     }
 
-    @Test func halvesOfACRLFAreCountedInTheLineThatTheyAreIn() {
+    @Test func bareCRAndLFAreCountedInTheirLine() {
         let text = "a\nb\rc\r\r\nd\r\ne\nf\r"
         // The CR at the end may be half a terminator.
         for pieces in [[text], text.unicodeScalars.map { String($0) }] {
@@ -29,13 +29,13 @@ import Testing
     }
 
     @Test(arguments: [(Framing.netstring, "2:ab,"), (.u8, "\u{2}ab"), (.lf, "ab\n"), (.crlf, "ab\r\n")])
-    func contentIsWithoutWhatFramesIt(_ framing: Framing, _ text: String) throws {
+    func contentExcludesTheFraming(_ framing: Framing, _ text: String) throws {
         let message = try #require(Self.messages(framing, [text]).first)
         #expect(message.isFinished)
         #expect(MessageScan.body(of: message, framing) == Array("ab".utf8)[...])
     }
 
-    @Test func contentOfAnUnfinishedNetstringIsWhatIsThere() {
+    @Test func unfinishedNetstringHasPartialContent() {
         let bodies = Self.messages(.netstring, ["3:ab"]).map { MessageScan.body(of: $0, .netstring) }
         #expect(bodies == [Array("ab".utf8)[...]])
     }

@@ -42,12 +42,12 @@ import Testing
     ]
 
     @Test(arguments: raw)
-    func byNumbers(_ message: [UInt8], _ lines: [String]) {
+    func fieldsAreShownByNumber(_ message: [UInt8], _ lines: [String]) {
         #expect(Self.lines(message) == lines)
     }
 
-    @Test func damaged() {
-        #expect(Self.lines([0x08, 0x01, 0x10]) == ["1: 1", "(at byte 2: the message ends inside the field)"])
+    @Test func damageIsReported() {
+        #expect(Self.lines([0x08, 0x01, 0x10]) == ["1: 1", "(at byte 2: the message ends within the field)"])
         #expect(
             Self.lines([0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F])
                 == ["(at byte 0: the length 4294967295 exceeds the remaining 0 bytes)"])
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Any depth of nesting is shown, and none exhausts the stack.
-    @Test func deep() {
+    @Test func deepNestingIsShown() {
         var message = Self.field(1, 1)
         for _ in 0..<5_000 { message = Self.field(1, message) }
         let lines = Self.lines(message)
@@ -118,12 +118,12 @@ import Testing
     ]
 
     @Test(arguments: named)
-    func byNames(_ message: [UInt8], _ lines: [String]) throws {
+    func fieldsAreShownByName(_ message: [UInt8], _ lines: [String]) throws {
         let schema = try ProtobufSchema(Self.descriptors)
         #expect(Self.lines(message, ProtobufText(schema: schema, name: "demo.All")) == lines)
     }
 
-    @Test func whatIsNoSchema() throws {
+    @Test func invalidSchemasAreRefused() throws {
         #expect(
             try ProtobufSchema(Self.descriptors).messages.keys.sorted() == ["demo.All", "demo.All.Inner", "demo.Point"])
         for bytes in [
@@ -147,7 +147,7 @@ import Testing
     ]
 
     @Test(arguments: contents)
-    func content(_ framing: Framing, _ bytes: [UInt8], _ terminator: Int, _ range: Range<Int>) {
+    func contentExcludesTheFraming(_ framing: Framing, _ bytes: [UInt8], _ terminator: Int, _ range: Range<Int>) {
         let message = MessageScan.Message(
             number: 1, offset: 0, bytes: bytes, cuts: [], terminatorLength: terminator, bareCount: 0, isFinished: true)
         #expect(MessageScan.content(of: message, framing) == range)

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [16, 100, 4_096, 1 << 18])
-    func compressedFilesReadAsPlainOnes(chunkSize: Int) throws {
+    func compressedFilesReadLikePlainOnes(chunkSize: Int) throws {
         let plain = try inspect(Self.large, chunkSize: chunkSize)
         #expect(plain.problem == nil && plain.packetCount == 403)
         let half = Self.large.count / 2
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// Any prefix of a compressed file yields some packets and reports where it ended, or that there was nothing.
-    @Test func cutCompressedFileSaysWhereItEnds() throws {
+    @Test func truncatedCompressedFileReportsItsEnd() throws {
         for (form, name) in [(Self.gzip(Self.large), "gzip"), (Self.zstd(Self.large), "zstd")] {
             for count in stride(from: 5, to: form.count, by: form.count / 23) {
                 let inspection = try inspect(Array(form[..<count]))
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Any prefix of a file yields all complete packets; the error has the offset of the first incomplete one.
-    @Test func cutFileGivesAllWholePackets() throws {
+    @Test func truncatedFileYieldsAllCompletePackets() throws {
         let whole = CaptureBuilder.greeting
         var before = 0
         for count in 1..<whole.count {
@@ -96,7 +96,7 @@ import Testing
         #expect(before == 9)
     }
 
-    @Test func filesThatAreNoCapturesAreRefused() throws {
+    @Test func otherFilesAreRefused() throws {
         for (bytes, text) in [
             ([], "the file is empty"),
             (
@@ -119,7 +119,7 @@ import Testing
         #expect(!problem.isInvalidUsage && problem.offset == 0)
     }
 
-    @Test func capturesComeThroughPipes() throws {
+    @Test func capturesAreReadFromPipes() throws {
         var ends: [Int32] = [0, 0]
         try #require(Glibc.pipe(&ends) == 0)
         let bytes = CaptureBuilder.greeting

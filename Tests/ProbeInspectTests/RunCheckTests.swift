@@ -69,11 +69,11 @@ import Testing
             ("wire rst from S", .inconclusive), ("wire C -> S segments n", .passed),
             ("wire client -> server segments 2", .passed), ("wire client -> server segments 1", .failed),
         ])
-    func statementsAreJudgedAsTheRunDid(text: String, verdict: Verdict) throws {
+    func statementsAreJudgedAsInTheRun(text: String, verdict: Verdict) throws {
         #expect(try verdicts(text) == [verdict])
     }
 
-    @Test func wholeCaptureIsJudgedIfThatIsAskedFor() throws {
+    @Test func wholeCaptureIsJudgedOnRequest() throws {
         #expect(try verdicts("wire C -> S segments 1", isOnWhole: true) == [.failed])
         #expect(try verdicts("wire no rst", isOnWhole: true) == [.failed])
     }
@@ -86,7 +86,7 @@ import Testing
         #expect(try verdicts("wire C -> S segments 1", notes) == [.passed, .failed])
     }
 
-    @Test func nameOfSeveralConnectionsIsInconclusive() throws {
+    @Test func ambiguousNameIsInconclusive() throws {
         var notes = Self.notes
         notes.connections.append(notes.connections[0])
         notes.connections[1].sequence = 7
@@ -101,14 +101,14 @@ import Testing
         #expect(try verdicts("wire no rst", notes) == [.failed])
     }
 
-    @Test func failureOnADoubtfulConnectionIsInconclusive() throws {
+    @Test func failureOnAnUncertainConnectionIsInconclusive() throws {
         var notes = Self.notes
         notes.steps = []
         notes.connections[0].doubt = "it may be another actor's"
         #expect(try verdicts("wire no rst", notes) == [.inconclusive])
     }
 
-    @Test func notesSurviveTheirComments() {
+    @Test func notesRoundTripThroughComments() {
         var notes = Self.notes
         notes.steps[0].values = ["n": .integer(-3), "raw": .bytes([0, 0x22, 0x80, 0xff])]
         notes.connections[0].doubt = "\"quoted\" \\"
@@ -132,7 +132,7 @@ import Testing
 
     /// A is bound to the connection that C had before it reconnected.
     @Test(arguments: [("A", Verdict.passed), ("S", .failed), ("B", .failed)])
-    func anEarlierConnectionIsFoundByTheNameThatIsBoundToIt(peer: String, verdict: Verdict) throws {
+    func earlierConnectionIsFoundByItsName(peer: String, verdict: Verdict) throws {
         var notes = Self.notes
         notes.steps = []
         notes.places = ["S"]
@@ -152,7 +152,7 @@ import Testing
             "{\"step\":{\"at\":\"a\",\"text\":\"b\",\"loopback\":-1,\"links\":0,\"connection\":0,\"from\":\"client\"}}",
             "{\"step\":{\"at\":\"a\",\"text\":\"b\",\"loopback\":1,\"links\":0,\"connection\":9,\"from\":\"client\"}}",
         ])
-    func strangersCommentsAreNoNotes(comment: String) {
+    func otherCommentsAreIgnored(comment: String) {
         #expect(CaptureNotes(comments: [comment]) == CaptureNotes())
     }
 }

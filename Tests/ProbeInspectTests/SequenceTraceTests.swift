@@ -5,7 +5,7 @@ import Testing
 
 /// The data of a time-sequence graph must stay small, and lose nothing visible.
 @Suite struct SequenceTraceTests {
-    @Test func joinedBarsCoverEachPacket() {
+    @Test func joinedBarsCoverEveryPacket() {
         // A thousand bars per column, and one far away from all others.
         var bars = (0..<100_000).map {
             SequenceBar(time: Int64($0) * 1000, low: Int64($0) * 10, high: Int64($0) * 10 + 10)
@@ -21,7 +21,7 @@ import Testing
         #expect(joined.contains { $0.low == 5 && $0.high == 6 && $0.start == 50_000_000 })
     }
 
-    @Test func limitHoldsForBarsAnywhere() {
+    @Test func barCountIsLimitedForAnyDistribution() {
         var bars: [SequenceBar] = []
         var state: UInt64 = 7
         for _ in 0..<20_000 {
@@ -39,7 +39,7 @@ import Testing
         #expect(SequenceBar.joined([one], columns: 0, rows: 0, limit: 0) == [one])
     }
 
-    @Test func lineKeepsItsDips() {
+    @Test func sampledLineKeepsDips() {
         var line = SampledLine()
         for index in 0..<200_000 { line.add(index == 77_777 ? 0 : 1000 + Int64(index % 7), at: Int64(index)) }
         #expect(line.points.count <= 8192)
@@ -51,7 +51,7 @@ import Testing
         #expect(few.contains { $0.value == 0 })
     }
 
-    @Test func lineIsInTheOrderOfTimes() {
+    @Test func sampledLineIsSortedByTime() {
         var line = SampledLine()
         for time in [5, 3, 9, 1, 9, 4] as [Int64] { line.add(time * 10, at: time) }
         #expect(line.points.map(\.time) == [1, 3, 4, 5, 9, 9])
@@ -61,7 +61,7 @@ import Testing
         #expect(flat.points == [.init(time: 0, value: 3), .init(time: 999, value: 3)])
     }
 
-    @Test func summariesSayWhatThereIs() throws {
+    @Test func summariesDescribeTheTrace() throws {
         #expect(
             try traces(CaptureBuilder.greeting).server.summary
                 == "3 segments, 11 bytes in 60.09 ms, no retransmission, window never shut")
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The window of a receiver is known even before any packet of the sender was captured.
-    @Test func windowShutsBeforeTheSenderIsSeen() throws {
+    @Test func windowIsKnownBeforeTheSenderIsSeen() throws {
         var capture = CaptureBuilder()
         let connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         for window in [100, 0, 100] as [UInt16] { capture.packet(connection, .client, flags: 0x10, window: window) }
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// A flow with one side only, with times that go backwards or are as far apart as a file can express.
-    @Test func oddTimesAndOneSideDoNoHarm() throws {
+    @Test func oddTimesAndOneSidedFlowsAreDrawn() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25, clientBase: 0xffff_fffa)
         for time in [1_000_000_000, 0, 900, UInt64.max >> 1, 5] {

@@ -52,7 +52,7 @@ struct SharedCasesTests {
             name: "19-ignored-rst.pcap", bytes: [338, 79], handshake: .complete,
             close: "server RST (ignored), client RST (ignored)"),
     ])
-    func flowIsReadAsItWas(row: Row) throws {
+    func flowIsReadCorrectly(row: Row) throws {
         let report = try inspect(row.name).report(row.flow)
         #expect(ConversationSide.allCases.map { report.bytes(from: $0) } == row.bytes)
         #expect(report.handshake == row.handshake && report.closeText == row.close)
@@ -71,19 +71,19 @@ struct SharedCasesTests {
         ("19-ignored-rst.pcap", 0, "wire rst from server", .inconclusive),
         ("21-syn-retransmission-called-fin.pcapng", 0, "wire client -> server retransmissions 0", .failed),
     ])
-    func statementComesToTheRightVerdict(name: String, flow: Int, text: String, verdict: Verdict) throws {
+    func statementHasTheCorrectVerdict(name: String, flow: Int, text: String, verdict: Verdict) throws {
         #expect(try verdicts(text, name, flow: flow) == [verdict])
     }
 
     /// A packet that was captured on both sides of a router was not sent twice.
-    @Test func packetsOnBothSidesOfARouterAreCopies() throws {
+    @Test func packetsOnBothSidesOfARouterAreDuplicates() throws {
         let report = try inspect("17-captured-twice.pcap.gz").report(0)
         let copies = report.anomalies.first { $0.id == "captured-twice" }?.count ?? 0
         #expect(copies > 450)
         #expect(report.conversation.packetCount + copies == 1_458)
     }
 
-    @Test func repeatedSYNIsCalledSo() throws {
+    @Test func retransmittedSYNIsNamed() throws {
         let flow = try inspect("21-syn-retransmission-called-fin.pcapng").report(0).conversation
         guard case .failed(let failure) = flow.judge(.noRetransmission) else {
             Issue.record("not failed")

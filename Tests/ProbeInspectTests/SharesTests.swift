@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func twoSharesTellWhatOneTells(seed: UInt64) throws {
+    func twoSharesGiveTheSameResult(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: seed, segments: 1_500).bytes)
         let alone = try told(path, workers: 1)
@@ -90,7 +90,7 @@ import Testing
 
     /// A record with an impossible length, or an end inside a record, at any place.
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func damageComesToTheSameInShares(seed: UInt64) throws {
+    func damageIsTheSameInShares(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         var bytes = RandomCapture(seed: seed, segments: 600).bytes
         let place = bytes.count * Int(seed) / 11
@@ -105,7 +105,7 @@ import Testing
 
     /// Limits that apply to all connections together give the same result, wherever they are reached.
     @Test(arguments: [0, 500, 3_000, 20_000, 200_000], [1, 10, 60, 1_000])
-    func limitsForAllComeToTheSameInShares(bytes: Int, flows: Int) throws {
+    func globalLimitsAreTheSameInShares(bytes: Int, flows: Int) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: 5, segments: 1_500).bytes)
         var limits = ConversationLimits(keptBytes: 100, waitingBytes: 500, keptEvents: 3, totalBytes: bytes)
@@ -114,7 +114,7 @@ import Testing
         #expect(try told(path, workers: 2, limits: limits, isJudged: false) == alone)
     }
 
-    @Test func nothingToShare() throws {
+    @Test func emptyAndInvalidFilesAreTheSameInShares() throws {
         let folder = try TemporaryFolder()
         for (name, bytes) in [("empty", []), ("short", [0xd4]), ("none", Array("no capture at all".utf8))] {
             let path = try folder.write(name, bytes)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: WholeCaptures.all)
-    func wholeCapturesComeToTheSameInShares(file: WholeCaptures.File) throws {
+    func wholeCapturesAreTheSameInShares(file: WholeCaptures.File) throws {
         let folder = try TemporaryFolder()
         let path = try file.path(in: folder)
         #expect(try told(path, workers: 2) == told(path, workers: 1))

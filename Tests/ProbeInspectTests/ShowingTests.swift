@@ -5,7 +5,7 @@ import Testing
 
 /// The complete output as users see it.
 @Suite struct ShowingTests {
-    @Test func tableIsTheGoldenOne() throws {
+    @Test func tableMatchesGoldenText() throws {
         let collected = Collected()
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
             let inspection = try inspect(capture)
@@ -23,7 +23,7 @@ import Testing
                 """)
     }
 
-    @Test func summarySaysWhatWasDropped() throws {
+    @Test func summaryReportsDrops() throws {
         var capture = CaptureBuilder()
         capture.drop(3)
         let none = try inspect(capture.bytes)
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// A limit that was reached is reported.
-    @Test func reachedLimitIsTold() throws {
+    @Test func reachedLimitIsReported() throws {
         var limits = ConversationLimits.counting
         limits.maxConversations = 1
         let few = try inspect(CaptureBuilder.troubled, limits: limits)
@@ -50,7 +50,7 @@ import Testing
         #expect(InspectJSON.summary(kept, file: "b").contains("\"unfollowed\":0,\"memoryUsedUp\":true"))
     }
 
-    @Test func ladderIsTheGoldenOne() throws {
+    @Test func ladderMatchesGoldenText() throws {
         let collected = Collected()
         let observer = LadderObserver(width: 100, output: collected.output)
         let inspection = try inspect(CaptureBuilder.greeting, observer: observer)
@@ -76,14 +76,14 @@ import Testing
 
     /// A narrow width shortens payloads, but never an anomaly.
     @Test(arguments: [40, 60, 80, 120, 300])
-    func anomaliesStayAtEveryWidth(width: Int) throws {
+    func anomaliesAreShownAtEveryWidth(width: Int) throws {
         let collected = Collected()
         _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: width, output: collected.output))
         #expect(collected.text.contains("[retransmission]") || collected.text.contains("[spurious retransmission]"))
     }
 
     /// The output contains no control byte and no character that changes the text direction, whatever is shown.
-    @Test func nothingInvisibleIsShown() throws {
+    @Test func outputHasNoInvisibleCharacters() throws {
         let collected = Collected()
         let output = collected.output
         _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: 200, output: output))

@@ -8,7 +8,7 @@ import Testing
 /// Streams that are delivered piece by piece are the same as streams that are kept whole.
 @Suite struct StreamTests {
     @Test(arguments: WholeCaptures.all)
-    func streamsHandedOutAreThoseThatAreKept(file: WholeCaptures.File) throws {
+    func deliveredStreamsMatchKeptStreams(file: WholeCaptures.File) throws {
         let folder = try TemporaryFolder()
         let path = try file.path(in: folder)
         let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
@@ -42,7 +42,7 @@ import Testing
         #expect(extractor.fileCount == 1 && extractor.byteCount == 16 && extractor.gapCount == 1)
     }
 
-    @Test func extractIntoNoFolderFails() throws {
+    @Test func extractIntoAMissingFolderFails() throws {
         let folder = try TemporaryFolder()
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: "shown")
         rmdir(folder.path)
@@ -53,7 +53,7 @@ import Testing
 
     /// If another process has placed something at the path of a file, it is removed, not written through.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
-    func extractWritesThroughNothing(_ kind: String) throws {
+    func extractDoesNotWriteThroughLinks(_ kind: String) throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TemporaryFolder()
         let victim = try elsewhere.write("victim", Array("kept".utf8))
@@ -90,7 +90,7 @@ import Testing
         #expect(try folder.read("flow-0-client.bin") == expected)
     }
 
-    @Test func filterChoosesConnections() throws {
+    @Test func filterSelectsConnections() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         func numbers(_ filter: ConnectionFilter) -> [Int] { inspection.reports(filter).map(\.number) }
         #expect(numbers(ConnectionFilter()) == [0, 1])

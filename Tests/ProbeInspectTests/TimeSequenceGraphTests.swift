@@ -13,7 +13,7 @@ import Testing
             (-400, 400, "-400 ns|-200 ns|0 ns|200 ns|400 ns"),
             (0, 3_600_000_000_000, "0 min|10 min|20 min|30 min|40 min|50 min|60 min"),
         ] as [(Int64, Int64, String)])
-    func ticksOfTimeAreRound(low: Int64, high: Int64, labels: String) {
+    func timeTicksAreRound(low: Int64, high: Int64, labels: String) {
         let axis = GraphAxis(.time, from: low, to: high, count: 6)
         #expect(axis.ticks.map(\.label).joined(separator: "|") == labels)
     }
@@ -23,7 +23,7 @@ import Testing
             (0, 1, "0 B|1 B"), (0, 13, "0 B|5 B|10 B"), (0, 100_000, "0 kB|20 kB|40 kB|60 kB|80 kB|100 kB"),
             (-30, 2_500_000, "0.0 MB|0.5 MB|1.0 MB|1.5 MB|2.0 MB|2.5 MB"), (7, 7, "7 B|8 B"),
         ] as [(Int64, Int64, String)])
-    func ticksOfBytesAreRound(low: Int64, high: Int64, labels: String) {
+    func byteTicksAreRound(low: Int64, high: Int64, labels: String) {
         let axis = GraphAxis(.bytes, from: low, to: high, count: 5)
         #expect(axis.ticks.map(\.label).joined(separator: "|") == labels)
     }
@@ -33,7 +33,7 @@ import Testing
             (Int64.min / 4, Int64.max / 4), (0, Int64.max / 4), (-1, 1), (Int64.max / 4 - 3, Int64.max / 4),
             (1_000_000_000_000, 1_000_000_000_003),
         ] as [(Int64, Int64)])
-    func axesOfAnyRangeHaveFewTicks(low: Int64, high: Int64) {
+    func anyRangeHasFewTicks(low: Int64, high: Int64) {
         for quantity in [GraphAxis.Quantity.time, .bytes] {
             let axis = GraphAxis(quantity, from: low, to: high, count: 6)
             #expect(axis.ticks.count <= 25)
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// A flow of a microsecond, and a packet 36 years later, as in a damaged file.
-    @Test func shortTimesBehindAnEndlessPauseAreShown() {
+    @Test func eventsBeforeAVeryLongPauseAreVisible() {
         var pauses = TracePauses()
         for time in [0, 300_000, 309_000, 1 << 60] as [Int64] { pauses.add(time) }
         let axis = GraphAxis(.time, from: -6000, to: 1 << 60 + 6000, count: 5, folds: pauses.folds)
@@ -51,7 +51,7 @@ import Testing
         #expect(axis.place(300_000) > 0.5 && axis.place(1 << 60) > axis.place(309_000))
     }
 
-    @Test func graphOfTheGreetingIsTheGoldenOne() throws {
+    @Test func graphMatchesGoldenPaths() throws {
         let graph = try graph(CaptureBuilder.greeting, of: .server)
         #expect(
             graph.path(.data)
@@ -86,13 +86,13 @@ import Testing
         #expect(few.folds.isEmpty)
     }
 
-    @Test func retransmissionHasAShapeOfItsOwn() throws {
+    @Test func retransmissionHasItsOwnShape() throws {
         let graph = try graph(CaptureBuilder.troubled, of: .client)
         #expect(graph.path(.retransmission).contains("l8 8m0 -8l-8 8"))
         #expect(!graph.path(.data).contains("l8 8"))
     }
 
-    @Test func overtakenAcknowledgmentIsNotDrawn() {
+    @Test func reorderedAcknowledgmentIsNotDrawn() {
         var trace = SequenceTrace()
         for (time, acknowledgment) in [(1, 100), (2, 50), (3, 200)] as [(Int64, Int64)] {
             trace.add(
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// A long flow has a small graph that still shows each retransmission and the window that shut.
-    @Test func longFlowIsDrawnSmall() throws {
+    @Test func longFlowHasASmallGraph() throws {
         var trace = SequenceTrace()
         var pauses = TracePauses()
         for index in 0..<60_000 {

@@ -31,7 +31,7 @@ struct TsharkReadersTests {
 
         """
 
-    @Test func eachPacketIsOneSides() {
+    @Test func eachPacketBelongsToASide() {
         let text =
             Self.head + """
                   - packet: 10
@@ -59,11 +59,11 @@ struct TsharkReadersTests {
         "    port: 443\n  - packet: 1\n    peer: 5\n    data:\n      YQ==", "      YQ==\n- packet:\n  - packet: x",
         "  - peer: -9223372036854775808\n    host: a\n    port: 443\n  - packet: 1\n    peer: 0\n    data:\n      YQ==",
     ])
-    func whatIsNoDataIsIgnored(text: String) {
+    func otherLinesAreIgnored(text: String) {
         #expect(parts(text).isEmpty)
     }
 
-    @Test func brokenBase64IsNoData() {
+    @Test func invalidBase64IsIgnored() {
         #expect(parts(Self.head + "  - packet: 1\n    peer: 0\n    data: !!binary |\n      Y!Q=").isEmpty)
         #expect(
             parts(
@@ -79,7 +79,7 @@ struct TsharkReadersTests {
         return reader
     }
 
-    @Test func handshakeOfTLS13IsRead() {
+    @Test func tls13HandshakeIsRead() {
         let records = records([
             "4|1.5|40000|127.0.0.1||1|chat.test|\\n\\n,smtp,imap,\u{fffd}z||22||322",
             "6|1.6|443|127.0.0.1||2,8,11,15,20||imap||22,20,22,22,22,22|23,23,23,23|122,1,34,498,95,69",
@@ -92,7 +92,7 @@ struct TsharkReadersTests {
         #expect(records.alerts == [.init(side: .client, frame: 12, time: 1_900_000_000, number: 0)])
     }
 
-    @Test func recordsThatWereNotDecryptedAreFound() {
+    @Test func undecryptedRecordsAreFound() {
         let hello = "4|1.5|40000|127.0.0.1||1|||||22||322"
         #expect(records([hello, "6|1|443|127.0.0.1||2||||22,20|23,23|122,1,34,498"]).undecrypted == 6)
         #expect(records(["8|1|40000|127.0.0.1||||||20|23|1,69"]).undecrypted == 8)
@@ -106,7 +106,7 @@ struct TsharkReadersTests {
     @Test(arguments: [
         "", "1", "x|||||||||||", "1|||||||||||", "1|1|9|127.0.0.1||20||||22||1", "1|1|40000|127.0.0.1||0x|,|,|-|0x|,|,",
     ])
-    func whatIsNoRecordIsIgnored(line: String) {
+    func invalidRecordsAreIgnored(line: String) {
         let records = records([line])
         #expect(records.finished.isEmpty && records.alerts.isEmpty && records.serverName == nil)
     }

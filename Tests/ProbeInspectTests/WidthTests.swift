@@ -13,7 +13,7 @@ import Testing
         + (1...3).map { RandomCapture(seed: $0, segments: 500, connections: 10).bytes }
 
     @Test(arguments: widths, captures.indices)
-    func tableHoldsIt(width: Int, number: Int) throws {
+    func tableFitsTheWidth(width: Int, number: Int) throws {
         let inspection = try inspect(Self.captures[number])
         for columns in [ConnectionColumn.standard, ConnectionColumn.allCases, [.anomalies, .server]] {
             let collected = Collected()
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: widths, captures.indices)
-    func laddersHoldIt(width: Int, number: Int) throws {
+    func laddersFitTheWidth(width: Int, number: Int) throws {
         let collected = Collected()
         let inspection = try inspect(
             Self.captures[number], observer: LadderObserver(width: width, output: collected.output))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: widths, captures.indices)
-    func messagesHoldIt(width: Int, number: Int) throws {
+    func messagesFitTheWidth(width: Int, number: Int) throws {
         for framing in [Framing.crlf, .u16, .none, .netstring, .delimiter([69, 78, 68]), .websocket] {
             let collected = Collected()
             let text = MessageText(framing: framing, width: width, output: collected.output)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: widths, captures.indices)
-    func dumpsHoldIt(width: Int, number: Int) throws {
+    func dumpsFitTheWidth(width: Int, number: Int) throws {
         let collected = Collected()
         _ = try inspect(
             Self.captures[number], limits: .deliveringParts,
@@ -69,7 +69,7 @@ import Testing
 
     /// Colour adds no columns and does not change the text.
     @Test(arguments: captures.indices)
-    func colourChangesNoText(number: Int) throws {
+    func colourDoesNotChangeTheText(number: Int) throws {
         let (plain, coloured) = (Collected(), Collected())
         for (paint, collected) in [(Paint.plain, plain), (Paint(isOn: true), coloured)] {
             let inspection = try inspect(
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A column that does not fit is shown below its row.
-    @Test func narrowTableIsTheGoldenOne() throws {
+    @Test func narrowTableMatchesGoldenText() throws {
         let collected = Collected()
         let inspection = try inspect(CaptureBuilder.troubled)
         ConnectionTableText.write(
