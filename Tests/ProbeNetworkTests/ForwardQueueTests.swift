@@ -37,7 +37,7 @@ import Testing
         return result
     }
 
-    @Test func plainGoesOnAsItCame() {
+    @Test func plainBytesPassUnchanged() {
         var plain = queue("abc")
         plain.append(Array("de".utf8), at: at(1))
         #expect(!plain.isTransparent)
@@ -45,19 +45,19 @@ import Testing
         #expect(plain.isTransparent)
     }
 
-    @Test func noPieceIsLonger() {
+    @Test func piecesHaveTheGivenSize() {
         var cut = queue("abcde", ForwardStyle(cut: .inPieces(of: 2)))
         #expect(pieces(&cut) == ["ab|", "cd|", "e|"])
     }
 
-    @Test func cutsAreCountedInTheStream() {
+    @Test func cutOffsetsCountFromTheStreamStart() {
         var cut = queue("ab", ForwardStyle(cut: .at([3, 7])))
         #expect(pieces(&cut) == ["ab"])
         cut.append(Array("cdefghij".utf8), at: at(1))
         #expect(pieces(&cut) == ["c|", "defg|", "hij"])
     }
 
-    @Test func aSeedGivesTheSameCutsHoweverBytesCome() {
+    @Test func seededCutsDoNotDependOnArrival() {
         func places(_ sizes: [Int]) -> [Int] {
             var queue = queue("", ForwardStyle(cut: .random(seed: 7)))
             var (position, places): (Int, [Int]) = (0, [])
@@ -74,7 +74,7 @@ import Testing
         #expect(places([500]).count > 4)
     }
 
-    @Test func whatIsTakenBackIsCutAtTheSamePlaces() {
+    @Test func returnedBytesAreCutAtTheSameOffsets() {
         var cut = queue("abcdef", ForwardStyle(cut: .at([2, 4])))
         #expect(cut.next(at: Self.start) == .write(Array("ab".utf8), isApart: true))
         #expect(cut.next(at: Self.start) == .write(Array("cd".utf8), isApart: true))
@@ -85,7 +85,7 @@ import Testing
         #expect(pieces(&cut) == ["cd|", "ef"])
     }
 
-    @Test func paceIsKeptFromPieceToPiece() {
+    @Test func paceIsKeptBetweenPieces() {
         var paced = queue("abc", ForwardStyle(cut: .inPieces(of: 1), pace: .every(.milliseconds(5))))
         #expect(paced.next(at: at(0)) == .write([97], isApart: true))
         #expect(paced.next(at: at(3)) == .wait(until: at(5)))
@@ -106,7 +106,7 @@ import Testing
         #expect(now >= at(480) && now <= at(520))
     }
 
-    @Test func delayedComesSoMuchLaterAndTheEndToo() {
+    @Test func delayAppliesToBytesAndEnd() {
         var late = queue("a", ForwardStyle(delay: .milliseconds(50)))
         late.append(.fin, at: at(10))
         #expect(late.next(at: at(20)) == .wait(until: at(50)))
@@ -116,7 +116,7 @@ import Testing
         #expect(late.next(at: at(61)) == .idle)
     }
 
-    @Test func joinedIsOneWriteWhenNothingMoreComes() {
+    @Test func joinedBytesAreOneWriteAfterAPause() {
         var joined = queue("a", ForwardStyle(isJoined: true))
         joined.append([98], at: at(3))
         #expect(joined.next(at: at(4)) == .wait(until: at(8)))
@@ -126,13 +126,13 @@ import Testing
         #expect(joined.next(at: at(9)) == .write([99], isApart: false))
     }
 
-    @Test func whoNeverPausesIsJoinedForAWhileOnly() {
+    @Test func joiningIsBounded() {
         var joined = queue("a", ForwardStyle(isJoined: true))
         for moment in 1..<200 { joined.append([98], at: at(moment)) }
         #expect(joined.next(at: at(99)) == .wait(until: at(100)))
     }
 
-    @Test func heldIsKeptAndTheEndToo() {
+    @Test func bytesAndEndAreHeld() {
         var held = queue("ab")
         held.hold()
         held.append(.fin, at: at(1))
@@ -141,7 +141,7 @@ import Testing
         #expect(pieces(&held) == ["ab", "<fin>"])
     }
 
-    @Test func soManyAndThenItHolds() {
+    @Test func countedBytesPassThenTheQueueHolds() {
         var part = queue("abcdef", count: 4)
         #expect(pieces(&part) == ["abcd"])
         #expect(part.gate == .held && part.waiting == 2)
@@ -149,7 +149,7 @@ import Testing
         #expect(pieces(&part) == ["ef"])
     }
 
-    @Test func discardedIsGoneAndTheEndGoesOn() {
+    @Test func discardKeepsTheEnd() {
         var dropped = queue("abc")
         dropped.discard()
         dropped.append([100], at: at(1))
@@ -157,7 +157,7 @@ import Testing
         #expect(pieces(&dropped) == ["<fin>"])
     }
 
-    @Test func insertedComesFirstAlsoWhileItHolds() {
+    @Test func insertedBytesPassWhileHeld() {
         var held = queue("b")
         held.hold()
         held.insert([97])
@@ -166,7 +166,7 @@ import Testing
         #expect(pieces(&held) == ["b"])
     }
 
-    @Test func replacesAlsoWhatComesInPieces() {
+    @Test func replacementSpansPieces() {
         var changed = queue("xa")
         changed.replace(Array("abc".utf8), with: Array("Z".utf8), at: at(1))
         changed.append(Array("b".utf8), at: at(2))
@@ -180,7 +180,7 @@ import Testing
     @Test(arguments: [
         ("aab", "ab", "x", "ax"), ("ababab", "ab", "", ""), ("aaaa", "aa", "a", "aa"), ("abcabd", "abd", "!", "abc!"),
     ])
-    func replacementsAreThoseOfTheWholeText(text: String, wanted: String, replacement: String, result: String) {
+    func replacementDoesNotDependOnCuts(text: String, wanted: String, replacement: String, result: String) {
         for size in 1...text.utf8.count {
             var replacer = ByteReplacement(Array(wanted.utf8), with: Array(replacement.utf8))
             var (output, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text.utf8)[...])
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func endOnPurposeIsBehindWhatFlowsAndDropsWhatIsHeld() {
+    @Test func deliberateEndFollowsFlowingBytesAndDropsHeldOnes() {
         var flowing = queue("ab")
         flowing.finish(.halfClose, at: at(1))
         #expect(pieces(&flowing) == ["ab", "<halfClose>"])
@@ -202,7 +202,7 @@ import Testing
         #expect(pieces(&held) == ["<close>"])
     }
 
-    @Test func resetOvertakesAFinThatWaits() {
+    @Test func resetReplacesAPendingFIN() {
         var queue = queue("a")
         queue.hold()
         queue.append(.fin, at: at(1))

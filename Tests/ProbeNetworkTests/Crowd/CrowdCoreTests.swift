@@ -6,7 +6,7 @@ import Testing
 struct CrowdCoreTests {
     private let second = Duration.seconds(1)
 
-    @Test func aScriptIsDoneInOrder() {
+    @Test func scriptRunsInOrder() {
         let crowd = FakeCrowd([
             .connect(within: second), .send(pieces: [Array("GET\r\n".utf8)], pause: .zero),
             .expect(.line(.equal(Array("OK".utf8))), within: second),
@@ -24,7 +24,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.done, crowd.snapshot.alive, crowd.snapshot.failed) == (1, 0, 0))
     }
 
-    @Test func membersBeginAtTheirRate() {
+    @Test func membersStartAtTheirRate() {
         let crowd = FakeCrowd([.connect(within: second)], members: 10, rate: 100)
         crowd.begin()
         #expect(crowd.snapshot.started == 1)
@@ -35,7 +35,7 @@ struct CrowdCoreTests {
         #expect(crowd.core.nextMoment == nil)
     }
 
-    @Test func withoutARateNotAllConnectAtOnce() {
+    @Test func concurrentConnectsAreLimited() {
         let crowd = FakeCrowd([.connect(within: second)], members: 1000)
         crowd.connections.answer = .pending
         crowd.begin()
@@ -47,7 +47,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.connected, crowd.connections.connects.count) == (200, 456))
     }
 
-    @Test func aConnectThatIsNotAnsweredFails() {
+    @Test func unansweredConnectFails() {
         let crowd = FakeCrowd([.connect(within: .milliseconds(50))])
         crowd.connections.answer = .pending
         crowd.begin()
@@ -59,7 +59,7 @@ struct CrowdCoreTests {
         #expect(crowd.connections.ended[0] == .reset)
     }
 
-    @Test func aRefusedConnectIsTold() {
+    @Test func refusedConnectIsReported() {
         let crowd = FakeCrowd([.connect(within: second)], members: 3)
         crowd.connections.answer = .failed("refused")
         crowd.begin()
@@ -67,7 +67,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.connected, crowd.snapshot.alive) == (0, 0))
     }
 
-    @Test func piecesLeaveOneByOne() {
+    @Test func piecesAreSentOneByOne() {
         let crowd = FakeCrowd([
             .connect(within: second), .send(pieces: [[65], [66], [67]], pause: .milliseconds(10)), .close,
         ])
@@ -83,7 +83,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.alive, crowd.snapshot.done) == (0, 1))
     }
 
-    @Test func whatTheKernelDoesNotTakeIsSentLater() {
+    @Test func unwrittenBytesAreSentLater() {
         let crowd = FakeCrowd([.connect(within: second), .send(pieces: [Array("abcdef".utf8)], pause: .zero)])
         crowd.connections.room[0] = 4
         crowd.begin()
@@ -95,7 +95,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.done, crowd.snapshot.sent) == (1, 6))
     }
 
-    @Test func anEndlessSendGoesOnForEver() {
+    @Test func endlessSendContinues() {
         let crowd = FakeCrowd([.connect(within: second), .sendEndlessly([120], every: .milliseconds(10))])
         crowd.begin()
         crowd.pass(milliseconds: 95)
@@ -109,7 +109,7 @@ struct CrowdCoreTests {
         #expect(crowd.connections.text(of: 0).count <= count + 4)
     }
 
-    @Test func aPeerThatClosesEndsADrip() {
+    @Test func closedPeerEndsAnEndlessSend() {
         let crowd = FakeCrowd([.connect(within: second), .sendEndlessly([120], every: second)])
         crowd.begin()
         crowd.deliver(.end)
@@ -119,7 +119,7 @@ struct CrowdCoreTests {
         #expect(crowd.connections.text(of: 0) == "x")
     }
 
-    @Test func anEndIsNoFailureWhereNothingIsLeftToDo() {
+    @Test func endWithNothingLeftToDoIsNotAFailure() {
         let crowd = FakeCrowd([
             .connect(within: second), .send(pieces: [[65]], pause: .zero), .wait(.milliseconds(100)), .close,
         ])
@@ -130,7 +130,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.alive, crowd.snapshot.failed, crowd.snapshot.done) == (0, 0, 1))
     }
 
-    @Test func anEndBeforeASendIsAFailure() {
+    @Test func endBeforeASendIsAFailure() {
         let crowd = FakeCrowd([
             .connect(within: second), .wait(.milliseconds(100)), .send(pieces: [[65]], pause: .zero),
         ])
@@ -139,7 +139,7 @@ struct CrowdCoreTests {
         #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "closed by the peer", count: 1)])
     }
 
-    @Test func anExpectedEndIsNoFailure() {
+    @Test func expectedEndIsNotAFailure() {
         let crowd = FakeCrowd([
             .connect(within: second), .wait(.milliseconds(100)), .expect(.eof, within: second), .close,
         ])
@@ -150,14 +150,14 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.failed, crowd.snapshot.done) == (0, 1))
     }
 
-    @Test func bytesInPlaceOfAnEndAreAFailure() {
+    @Test func bytesInsteadOfAnEndAreAFailure() {
         let crowd = FakeCrowd([.connect(within: second), .expect(.eof, within: second)])
         crowd.begin()
         crowd.deliver("abc")
         #expect(crowd.snapshot.failures.first?.reason == "received 3 bytes")
     }
 
-    @Test func aLineThatIsAnotherOneFails() {
+    @Test func unexpectedLineFails() {
         let crowd = FakeCrowd(
             [.connect(within: second), .expect(.line(.regex("^2", flags: "")), within: second)],
             matchers: [1: { $0.first == UInt8(ascii: "2") }])
@@ -166,7 +166,7 @@ struct CrowdCoreTests {
         #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "the line was \"500 no\"", count: 1)])
     }
 
-    @Test func aStopOfReadingLeavesBytesWhereTheyAre() {
+    @Test func stoppedReadingLeavesBytesUnread() {
         let crowd = FakeCrowd([.connect(within: second), .stopReading])
         crowd.begin()
         crowd.deliver("abc")
@@ -175,7 +175,7 @@ struct CrowdCoreTests {
         #expect(crowd.snapshot.alive == 0)
     }
 
-    @Test func slowReadingTakesSoMuchAtATime() {
+    @Test func slowReadingReadsTheGivenAmount() {
         let crowd = FakeCrowd([.connect(within: second), .read(count: 1, every: .milliseconds(10))])
         crowd.begin()
         crowd.pass(milliseconds: 1)
@@ -186,7 +186,7 @@ struct CrowdCoreTests {
         #expect(crowd.snapshot.received == 4)
     }
 
-    @Test func aRepeatThatNeverWaitsLeavesOthersTheirTurn() {
+    @Test func busyRepeatYieldsToOthers() {
         let crowd = FakeCrowd([.connect(within: second), .close, .jump(to: 0)], members: 2)
         crowd.begin()
         for _ in 0..<10 { crowd.core.advance(to: crowd.now) }
@@ -195,7 +195,7 @@ struct CrowdCoreTests {
         #expect(crowd.core.nextMoment == 0)
     }
 
-    @Test func stoppedMembersCloseAndNoneBeginsAnyMore() {
+    @Test func stopClosesMembersAndStartsNoMore() {
         let crowd = FakeCrowd([.connect(within: second), .wait(second)], members: 4, rate: 2)
         crowd.begin()
         crowd.core.stop(at: crowd.now)
@@ -205,7 +205,7 @@ struct CrowdCoreTests {
         #expect(crowd.core.nextMoment == nil)
     }
 
-    @Test func connectionsThatComeAreMembers() {
+    @Test func acceptedConnectionsAreMembers() {
         let crowd = FakeCrowd([.expect(.line(.any), within: second), .send(pieces: [[65]], pause: .zero)], members: 0)
         crowd.begin()
         #expect(crowd.core.accept(at: crowd.now) == 0)
@@ -216,7 +216,7 @@ struct CrowdCoreTests {
         #expect(crowd.connections.text(of: 1) == "A")
     }
 
-    @Test func thoseThatConnectAgainAreBehindThoseThatHaveNotBegun() {
+    @Test func newMembersConnectBeforeReconnectingOnes() {
         let crowd = FakeCrowd([.connect(within: second), .close, .jump(to: 0)], members: 300)
         crowd.connections.answer = .pending
         crowd.begin()
@@ -228,7 +228,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.started, crowd.snapshot.connected) == (300, 300))
     }
 
-    @Test func aPeerThatTakesNothingIsToldInTime() {
+    @Test func stalledSendIsReported() {
         let crowd = FakeCrowd([.connect(within: second), .send(pieces: [Array("abcdef".utf8)], pause: .zero)])
         crowd.connections.room[0] = 2
         crowd.begin()
@@ -241,7 +241,7 @@ struct CrowdCoreTests {
         #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "the peer does not read", count: 1)])
     }
 
-    @Test func aMemberThatDoesNotReadMayBeBlockedForEver() {
+    @Test func nonReadingMemberMayBlockIndefinitely() {
         let crowd = FakeCrowd([
             .connect(within: second), .stopReading, .send(pieces: [Array("abcdef".utf8)], pause: .zero),
         ])
@@ -251,7 +251,7 @@ struct CrowdCoreTests {
         #expect((crowd.snapshot.failed, crowd.snapshot.alive) == (0, 1))
     }
 
-    @Test func anEndThatCameWithTheLastLineIsSeen() {
+    @Test func endTogetherWithTheLastLineIsSeen() {
         let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)])
         crowd.begin()
         crowd.connections.deliver("hello\r\n", to: 0)
@@ -260,7 +260,7 @@ struct CrowdCoreTests {
     }
 
     @Test(arguments: [(1 << 18) - 1, 1 << 18])
-    func aLineIsTooLongAlsoWhereItComesAtOnce(length: Int) {
+    func longLineInOnePieceIsTooLong(length: Int) {
         let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)])
         crowd.begin()
         crowd.deliver(String(repeating: "x", count: length) + "\r\n")

@@ -7,7 +7,7 @@ import Testing
 struct CrowdLatencyTests {
     private let second = Duration.seconds(1)
 
-    @Test func aWaitIsMeasuredFromTheMomentItWasDue() {
+    @Test func waitIsMeasuredFromItsDueTime() {
         let crowd = FakeCrowd([
             .connect(within: second), .wait(.milliseconds(100)), .send(pieces: [[65]], pause: .zero),
             .expect(.line(.any), within: second),
@@ -21,7 +21,7 @@ struct CrowdLatencyTests {
         #expect(crowd.latencies(.line) == [60])
     }
 
-    @Test func aMemberOfARateIsDueAtItsOwnMoment() {
+    @Test func ratedMemberHasItsOwnDueTime() {
         let crowd = FakeCrowd([.connect(within: second)], members: 3, rate: 10)
         crowd.begin()
         crowd.stall(milliseconds: 250)
@@ -29,7 +29,7 @@ struct CrowdLatencyTests {
         #expect(crowd.latencies(.connect) == [0, 50, 150])
     }
 
-    @Test func lateWaitsAreNotAddedUp() {
+    @Test func delaysOfWaitsDoNotAccumulate() {
         let crowd = FakeCrowd([
             .connect(within: second), .wait(.milliseconds(10)), .jump(to: 1), .expect(.eof, within: second),
         ])
@@ -43,7 +43,7 @@ struct CrowdLatencyTests {
         #expect(crowd.core.nextMoment.map { $0 - crowd.now } == 10_000_000)
     }
 
-    @Test func waitsThatGoOnCountWithWhatTheyHaveTaken() {
+    @Test func runningWaitsCountWithTheirElapsedTime() {
         let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)], members: 2)
         crowd.begin()
         crowd.pass(milliseconds: 5)
@@ -53,7 +53,7 @@ struct CrowdLatencyTests {
         #expect(crowd.snapshot.latencies[.line]?.value(at: 50) == .milliseconds(5))
     }
 
-    @Test func failedWaitsAreLongerThanAllOthers() {
+    @Test func failedWaitsRankLongest() {
         let crowd = FakeCrowd(
             [.connect(within: second), .expect(.count(1), within: .milliseconds(100))], members: 2)
         crowd.begin()
@@ -67,14 +67,14 @@ struct CrowdLatencyTests {
         #expect(record?.value(at: 100) == .nanoseconds(Int64.max))
     }
 
-    @Test func aRefusedConnectIsAFailedWait() {
+    @Test func refusedConnectIsAFailedWait() {
         let crowd = FakeCrowd([.connect(within: second)])
         crowd.connections.answer = .failed("refused")
         crowd.begin()
         #expect(crowd.snapshot.latencies[.connect]?.failed == 1)
     }
 
-    @Test func aFailureWhileItSendsIsNoFailedWait() {
+    @Test func failureDuringASendIsNotAFailedWait() {
         let crowd = FakeCrowd([.connect(within: second), .send(pieces: [[65], [66]], pause: second)])
         crowd.begin()
         crowd.deliver(.failed("reset by the peer"))
@@ -84,7 +84,7 @@ struct CrowdLatencyTests {
 
     // MARK: Waits that have not ended
 
-    @Test func nothingIsSaidOfWaitsThatHaveNoEndYet() throws {
+    @Test func openWaitsWidenTheBounds() throws {
         let crowd = FakeCrowd(
             [.connect(within: second), .expect(.line(.any), within: second)], members: 10, rate: 100)
         crowd.begin()
@@ -99,7 +99,7 @@ struct CrowdLatencyTests {
         #expect(record.bounds(at: 100)?.lowerBound == .milliseconds(45))
     }
 
-    @Test func allBoundsAreOneWhereAllHaveEnded() throws {
+    @Test func boundsCoincideOnceAllWaitsHaveEnded() throws {
         let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)], members: 2)
         crowd.begin()
         crowd.pass(milliseconds: 3)
@@ -107,7 +107,7 @@ struct CrowdLatencyTests {
         #expect(crowd.snapshot.latencies[.line]?.bounds(at: 99) == .milliseconds(3) ... .milliseconds(3))
     }
 
-    @Test func aMemberThatFailsBeforeAWaitLeavesItOpen() throws {
+    @Test func failureBeforeAWaitLeavesItOpen() throws {
         let crowd = FakeCrowd([
             .connect(within: second), .send(pieces: [[65]], pause: .zero), .expect(.eof, within: second),
         ])
@@ -118,7 +118,7 @@ struct CrowdLatencyTests {
         #expect(record.bounds(at: 50)?.upperBound == .nanoseconds(Int64.max))
     }
 
-    @Test func aStopLosesWhatIsWaitedFor() throws {
+    @Test func stopLosesPendingWaits() throws {
         let crowd = FakeCrowd(
             [.connect(within: second), .expect(.line(.any), within: second), .expect(.eof, within: second)], members: 2)
         crowd.begin()
@@ -131,7 +131,7 @@ struct CrowdLatencyTests {
         #expect((end.failed, end.open) == (1, 1))
     }
 
-    @Test func laterRoundsOfARepeatCountByTheirTimeSoFar() throws {
+    @Test func laterRoundsCountWithTheirElapsedTime() throws {
         let crowd = FakeCrowd([
             .connect(within: second), .expect(.line(.any), within: second), .wait(.milliseconds(10)), .jump(to: 1),
         ])
@@ -146,13 +146,13 @@ struct CrowdLatencyTests {
     // MARK: Records
 
     @Test(arguments: [(50.0, 5), (90, 9), (99, 10), (99.9, 10), (100, 10), (10, 1), (10.1, 2), (0.1, 1)])
-    func aPercentileIsTheSmallestTimeThatSoManyTook(percentile: Double, milliseconds: Int) {
+    func percentileIsTheSmallestSufficientTime(percentile: Double, milliseconds: Int) {
         var record = LatencyRecord()
         for value in 1...10 { record.add(nanoseconds: Int64(value) * 1_000_000, count: 1) }
         #expect(record.value(at: percentile) == .milliseconds(milliseconds))
     }
 
-    @Test func recordsAddUp() {
+    @Test func recordsAreMerged() {
         var left = LatencyRecord()
         left.add(nanoseconds: 5, count: 2)
         var right = LatencyRecord()
@@ -164,7 +164,7 @@ struct CrowdLatencyTests {
         #expect((left.count, left.value(at: 60), left.value(at: 80)) == (5, .nanoseconds(5), .nanoseconds(7)))
     }
 
-    @Test func anEmptyRecordHasNoPercentile() {
+    @Test func emptyRecordHasNoPercentile() {
         #expect(LatencyRecord().value(at: 50) == nil)
         #expect(LatencyRecord().percentiles().isEmpty)
     }

@@ -30,7 +30,7 @@ struct CrowdOrderTests {
         return order
     }
 
-    @Test func anOrderIsReadAsItWasWritten() throws {
+    @Test func orderRoundTrips() throws {
         let place = SocketEndpoint(address: .loopbackV4, port: 80)
         for role in [CrowdOrder.Role.clients(to: place), .servers(at: place), .sink(at: place, place: 1, places: 3)] {
             let text = order(role).json.encoded()
@@ -47,11 +47,11 @@ struct CrowdOrderTests {
         #"{"role":{"kind":"clients","at":{"address":"127.0.0.1","port":1}},"first":0,"step":1,"count":1,"program":{"terminator":"","instructions":[{"do":"jump","to":1}]}}"#,
         #"{"role":{"kind":"clients","at":{"address":"127.0.0.1","port":1}},"first":0,"step":1,"count":1,"program":{"terminator":"","instructions":[{"do":"dance"}]}}"#,
     ])
-    func whatIsNoOrderIsNone(text: String) throws {
+    func invalidOrdersAreRefused(text: String) throws {
         #expect(CrowdOrder(json: try JSONParser.parse(Array(text.utf8).span)) == nil)
     }
 
-    @Test func aSnapshotIsReadAsItWasWritten() throws {
+    @Test func snapshotRoundTrips() throws {
         var snapshot = CrowdSnapshot()
         (snapshot.started, snapshot.connected, snapshot.alive, snapshot.failed) = (9, 8, 7, 1)
         snapshot.failures = [.init(instruction: 3, reason: "the line was \"x\"", count: 1)]
@@ -69,7 +69,7 @@ struct CrowdOrderTests {
         #expect(stood.map { [$0.from.nanoseconds, $0.to.nanoseconds] } == [[5, 9]])
     }
 
-    @Test func snapshotsAddUp() {
+    @Test func snapshotsAreMerged() {
         var left = CrowdSnapshot()
         left.connected = 2
         left.failures = [.init(instruction: 0, reason: "refused", count: 1)]
@@ -84,7 +84,7 @@ struct CrowdOrderTests {
     }
 
     @Test(arguments: [1, 16, 1000, 60_000])
-    func noTwoMembersHaveTheSameEnd(members: Int) {
+    func memberEndpointsAreUnique(members: Int) {
         for seed in [UInt64(0), 7, .max] {
             let sources = SourceAddresses(members: members, seed: seed)
             var seen: Set<UInt64> = []
@@ -98,7 +98,7 @@ struct CrowdOrderTests {
         }
     }
 
-    @Test func localhostSufficesForAsManyMembersAsThereArePorts() {
+    @Test func localhostHasOneMemberPerPort() {
         let sources = SourceAddresses.localhost(offset: 22_000)
         let members = SourceAddresses.ports.count
         let ends = (0..<members).map { sources.endpoint(of: $0) }
@@ -109,14 +109,14 @@ struct CrowdOrderTests {
         #expect(sources.text == "127.0.0.1")
     }
 
-    @Test func chosenAddressesAreTakenInTurn() {
+    @Test func givenAddressesAreUsedInTurn() {
         let sources = SourceAddresses(first: 0x7f00_0002, addresses: 3, ports: SourceAddresses.ports)
         #expect((0..<6).map { sources.endpoint(of: $0).address & 0xff } == [2, 3, 4, 2, 3, 4])
         #expect(Set((0..<6).map { sources.endpoint(of: $0).port }).count == 2)
         #expect(sources.text == "127.0.0.2 to 127.0.0.4")
     }
 
-    @Test func aMemberThatConnectsAgainHasAnotherPort() {
+    @Test func reconnectingMemberGetsAnotherPort() {
         let sources = SourceAddresses(members: 100, seed: 7)
         let ends = (0..<50).map { sources.endpoint(of: 3, round: $0) }
         #expect(Set(ends.map(\.port)).count == 50)

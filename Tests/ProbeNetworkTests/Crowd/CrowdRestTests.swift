@@ -59,7 +59,7 @@ struct CrowdRestTests {
     ]
 
     @Test(arguments: samples)
-    func whatIsLeftOverIsReported(_ sample: Sample) {
+    func leftoverBytesAreReported(_ sample: Sample) {
         let crowd = FakeCrowd(sample.instructions)
         crowd.begin()
         for text in sample.received { crowd.deliver(text) }
@@ -72,7 +72,7 @@ struct CrowdRestTests {
     }
 
     /// Bytes that are in the kernel at the moment of the query count, without an event.
-    @Test func bytesThatHaveJustArrivedCount() {
+    @Test func unreadBytesInTheKernelCount() {
         let crowd = FakeCrowd([.connect(within: Self.second)], members: 3)
         crowd.begin()
         for member in 0..<2 { crowd.connections.deliver("late", to: member) }
@@ -80,7 +80,7 @@ struct CrowdRestTests {
         #expect((snapshot.withRest, snapshot.rest?.bytes) == (2, Array("late".utf8)))
     }
 
-    @Test func aConnectionThatThePeerEndsIsJudged() {
+    @Test func connectionEndedByThePeerIsJudged() {
         for end in [CrowdRead.end, .failed("reset by the peer")] {
             let crowd = FakeCrowd([.connect(within: Self.second), Self.ask, .wait(Self.second)])
             crowd.begin()
@@ -92,7 +92,7 @@ struct CrowdRestTests {
         }
     }
 
-    @Test func aMemberCountsOnceHoweverOftenItConnects() {
+    @Test func reconnectingMemberCountsOnce() {
         let crowd = FakeCrowd([.connect(within: Self.second), Self.line, .close, .wait(Self.second), .jump(to: 0)])
         crowd.begin()
         for _ in 0..<3 {
@@ -102,7 +102,7 @@ struct CrowdRestTests {
         #expect((crowd.snapshot.withRest, crowd.snapshot.failed) == (1, 0))
     }
 
-    @Test func ofManyBytesTheFirstAreKept() {
+    @Test func onlyTheFirstBytesAreKept() {
         let crowd = FakeCrowd([.connect(within: Self.second)])
         crowd.begin()
         for _ in 0..<10 { crowd.deliver(String(repeating: "x", count: 40)) }
@@ -115,7 +115,7 @@ struct CrowdRestTests {
         try #require(CrowdSnapshot(json: JSONParser.parse(snapshot.json.encoded(.ascii).span)))
     }
 
-    @Test func snapshotsOfSeveralWorkersAddUp() throws {
+    @Test func workerSnapshotsAreMerged() throws {
         var left = CrowdSnapshot()
         left.addRest(of: 2, .init(bytes: [0, 255], count: 7))
         var right = CrowdSnapshot()

@@ -20,7 +20,7 @@ import Testing
         .packets(.drop, PacketSelection(kind: kind, ordinals: ordinals))
     }
 
-    @Test func whatPassedIsReported() throws {
+    @Test func passedPacketsAreReported() throws {
         #expect(
             try told(drop(.data, 4...4)) { for number in 1...2 { _ = $0.data(number) } }
                 == ": 2 data packets passed from S to C")
@@ -29,7 +29,7 @@ import Testing
         #expect(try told(drop(.data, 1...1), from: .right) { _ = $0.data(1) } == ": no data packet passed from S to C")
     }
 
-    @Test func eachMemberOfASelectionIsMet() throws {
+    @Test func everySelectedPacketMustPass() throws {
         #expect(
             try told(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
                 == "4 to 9: 3 data packets passed from S to C")
@@ -45,7 +45,7 @@ import Testing
         #expect(found.reason("%").hasSuffix("another fault acted on the selected one"))
     }
 
-    @Test func membersAreJoinedAndTakenOut() {
+    @Test func selectedNumbersAreAddedAndRemoved() {
         let selection = PacketSelection<Resolved>(kind: .data, ordinals: 1...10)
         var effect = LinkEffect(.packets(.drop, selection), from: nil, LinkPair(LinkTally(), LinkTally()))
         for member in [3, 1, 5, 4, 10, 2, 2] { effect.add(member: member) }
@@ -58,7 +58,7 @@ import Testing
         #expect(effect.members == [1...10] && effect.isMet)
     }
 
-    @Test func aSwapNeedsAPacketThatFollows() throws {
+    @Test func swapNeedsAFollowingPacket() throws {
         let selection = PacketSelection<Resolved>(kind: .data, ordinals: 1...2)
         let both = try told(.packets(.swap, selection)) { for number in 1...3 { _ = $0.data(number) } }
         #expect(both?.hasPrefix("1: 3 data packets passed") == true, "the second one waits for itself")
@@ -69,7 +69,7 @@ import Testing
         #expect(healed?.hasSuffix("none followed the selected one within 200 ms") == true)
     }
 
-    @Test func packetsThatCanNotBeChangedDoNotCount() throws {
+    @Test func unchangeablePacketsDoNotCount() throws {
         let acks = PacketSelection<Resolved>(kind: .ack, ordinals: 1...1)
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
         #expect(
@@ -80,7 +80,7 @@ import Testing
                 == ": 1 packet passed from S to C, and the selected one has 200 bytes or fewer")
     }
 
-    @Test func aResetAfterAPacketCountsOnceItIsSent() throws {
+    @Test func resetAfterAPacketCountsOnceSent() throws {
         let first = PacketSelection<Resolved>(kind: .data, ordinals: 1...1)
         var link = LinkHarness()
         link.open()
@@ -92,7 +92,7 @@ import Testing
         #expect(link.core.unmet == [])
     }
 
-    @Test func aRateHoldsBackWhatHasToWait() throws {
+    @Test func rateMustDelayAPacket() throws {
         #expect(
             try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and none had to wait")
@@ -102,7 +102,7 @@ import Testing
             try told(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } } == nil)
     }
 
-    @Test func lossesAndTheirRuns() throws {
+    @Test func lossAndBurstsMustOccur() throws {
         func loss(_ percent: Double, _ burst: Int) -> LinkCommand<Resolved> {
             .loss(percent: percent, seed: 6, burst: burst)
         }
@@ -122,7 +122,7 @@ import Testing
         #expect(link.core.unmet == [])
     }
 
-    @Test func statesAreMetByWhatPassesUnderThem() throws {
+    @Test func statesNeedAffectedPackets() throws {
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
         #expect(try told(.mtu(1280, isSilent: true)) { $0.pass(ack) } == ": no data packet passed from S to C")
         #expect(try told(.mtu(1280, isSilent: true)) { _ = $0.data(1) } == nil)
@@ -140,7 +140,7 @@ import Testing
                 == ": 1 packet passed from S to C, and none announced a larger window")
     }
 
-    @Test func whatEndsAStateNeedsOne() throws {
+    @Test func endOfAStateNeedsAState() throws {
         #expect(try told(.up) { _ in } == ": nothing was down from S to C")
         #expect(try told(.heal) { _ in } == ": no fault and no state was in force from S to C")
         #expect(try told(.release) { _ in } == ": no packet was held from S to C")
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// Packets that pass after a state was replaced or healed don't count for it.
-    @Test func onlyWhatPassedMeanwhileIsCounted() throws {
+    @Test func onlyPacketsDuringTheStateCount() throws {
         let found = try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
             _ = $0.data(1)
             try $0.tell(.heal)
@@ -164,7 +164,7 @@ import Testing
 
     /// The kernel's own packets about neighbours and multicast groups are not subject to faults.
     @Test(arguments: packetsOfTheKernel)
-    func packetsOfTheKernelAreNoTraffic(_ next: UInt8, _ body: [UInt8]) throws {
+    func kernelPacketsAreNotTraffic(_ next: UInt8, _ body: [UInt8]) throws {
         var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body
         (frame[18], frame[19], frame[20]) = (0, UInt8(body.count), next)
         #expect(try told(.down) { $0.pass(frame) } != nil)

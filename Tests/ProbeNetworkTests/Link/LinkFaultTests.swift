@@ -9,7 +9,7 @@ import Testing
         PacketSelection(kind: .data, ordinals: number...number)
     }
 
-    @Test(arguments: [false, true]) func damagedPacketsAreWhatTheySay(_ isIPv6: Bool) throws {
+    @Test(arguments: [false, true]) func packetsAreDamagedAsOrdered(_ isIPv6: Bool) throws {
         let frames = SegmentFrames(isIPv6: isIPv6)
         var link = LinkHarness()
         link.open(frames)
@@ -28,7 +28,7 @@ import Testing
             link.core.records.suffix(6).map(\.view) == [.left, .arrived, .left, .arrived, .left, .arrived])
     }
 
-    @Test func orderOfLateSwappedAndHeld() throws {
+    @Test func delayedSwappedAndHeldPacketsAreReordered() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(.packets(.delay(.milliseconds(40)), selection(1)))
@@ -49,7 +49,7 @@ import Testing
         #expect(link.core.unmet == [])
     }
 
-    @Test func aSwapWithoutANextPacketIsNone() throws {
+    @Test func swapWithoutANextPacketHasNoEffect() throws {
         var link = LinkHarness()
         link.open()
         let id = try link.tell(.packets(.swap, selection(1)))
@@ -59,7 +59,7 @@ import Testing
         #expect(link.core.unmet == [id])
     }
 
-    @Test func aDuplicateIsMarked() throws {
+    @Test func duplicateIsMarked() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(.packets(.duplicate, selection(1)))
@@ -68,7 +68,7 @@ import Testing
         #expect(link.core.records.suffix(2).map(\.view) == [.both, .arrived])
     }
 
-    @Test(arguments: [false, true]) func resetsHaveTheNumberThatIsExpected(_ isIPv6: Bool) throws {
+    @Test(arguments: [false, true]) func resetsHaveTheExpectedSequenceNumber(_ isIPv6: Bool) throws {
         let frames = SegmentFrames(isIPv6: isIPv6)
         var link = LinkHarness()
         link.open(frames)
@@ -88,7 +88,7 @@ import Testing
         #expect(link.core.records.last?.isMadeByLink == true)
     }
 
-    @Test func aResetBehindAPacketFollowsIt() throws {
+    @Test func resetFollowsItsPacket() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false))
@@ -133,7 +133,7 @@ import Testing
         #expect(window(link.data(4)) == 1000)
     }
 
-    @Test func optionsOfTheHandshakeAreChanged() throws {
+    @Test func handshakeOptionsAreChanged() throws {
         let options: [UInt8] = [2, 4, 5, 0xb4, 4, 2, 3, 3, 7, 1, 1, 1]
         let frames = SegmentFrames()
         var link = LinkHarness()
@@ -147,7 +147,7 @@ import Testing
         #expect(link.core.unmet == [])
     }
 
-    @Test(arguments: [false, true]) func senderIsToldOfUnreachableHostsAndNarrowHops(_ isIPv6: Bool) throws {
+    @Test(arguments: [false, true]) func senderReceivesICMPErrors(_ isIPv6: Bool) throws {
         let frames = SegmentFrames(isIPv6: isIPv6, size: 1300)
         var link = LinkHarness()
         link.open(frames)
@@ -164,7 +164,7 @@ import Testing
         #expect(answer.first.map { Array($0.bytes[type..<type + 2]) } == (isIPv6 ? [1, 3] : [3, 1]))
     }
 
-    @Test func packetsWithoutDontFragmentAreCut() throws {
+    @Test func packetsWithoutDontFragmentAreFragmented() throws {
         let frames = SegmentFrames(mayFragment: true, size: 1300)
         var link = LinkHarness()
         link.open(frames)

@@ -30,7 +30,7 @@ import Testing
         #expect(link.data(3).count == 1)
     }
 
-    @Test func againIsTheNextCopy() throws {
+    @Test func againSelectsTheNextCopy() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(drop(.data, 2...2))
@@ -45,7 +45,7 @@ import Testing
         #expect(link.core.unmet == [])
     }
 
-    @Test func countingBeginsWithTheStep() throws {
+    @Test func countingBeginsAtTheStep() throws {
         var link = LinkHarness()
         link.open()
         #expect(link.data(1).count == 1)
@@ -54,7 +54,7 @@ import Testing
         #expect(link.data(3).count == 1)
     }
 
-    @Test func rangeAndAll() throws {
+    @Test func rangesAndAllAreSelected() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(drop(.data, 2...3))
@@ -63,7 +63,7 @@ import Testing
         #expect((4...6).map { link.data($0).count } == [0, 0, 0])
     }
 
-    @Test func eachRuleCountsEachPacket() throws {
+    @Test func everyRuleCountsEveryPacket() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(drop(.data, 1...1))
@@ -73,7 +73,7 @@ import Testing
         #expect(link.core.met(late) == 1)
     }
 
-    @Test func kindsOfAHandshakeAndOfAnEnd() throws {
+    @Test func handshakeAndEndPacketsAreSelectedByKind() throws {
         let frames = SegmentFrames()
         let syn = frames.segment(from: .right, flags: 2, sequence: 99, acknowledgment: 0)
         let synack = frames.segment(from: .left, flags: 18, sequence: 499, acknowledgment: 100)
@@ -95,7 +95,7 @@ import Testing
         #expect(link.pass(reset).isEmpty)
     }
 
-    @Test func aKeepAliveIsAnAck() throws {
+    @Test func keepAliveIsAnAck() throws {
         let frames = SegmentFrames()
         var link = LinkHarness()
         link.open()
@@ -108,7 +108,7 @@ import Testing
         #expect(link.pass(probe).isEmpty)
     }
 
-    @Test func whatMetNoPacketIsTold() throws {
+    @Test func unmetFaultsAreReported() throws {
         var link = LinkHarness()
         link.open()
         let first = try link.tell(drop(.data, 9...9))
@@ -120,7 +120,7 @@ import Testing
         #expect(throws: LinkError.self) { try link.tell(.burst(3)) }
     }
 
-    @Test func aNewConnectionWithTheSameAddressesIsCountedAnew() throws {
+    @Test func countingRestartsForANewConnection() throws {
         let frames = SegmentFrames()
         var link = LinkHarness()
         link.open()

@@ -5,7 +5,7 @@ import Testing
 
 /// States of a whole link: delay, rate, loss, silence.
 @Suite struct LinkShapeTests {
-    @Test func delayHoldsForEachWay() throws {
+    @Test func delayAppliesInBothDirections() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false), from: nil)
@@ -34,7 +34,7 @@ import Testing
         return order
     }
 
-    @Test func jitterKeepsTheOrderUnlessItMayNot() throws {
+    @Test func jitterKeepsTheOrderUnlessAllowedToReorder() throws {
         let ordered = try arrivals(jitter: .milliseconds(15), seed: 7, mayReorder: false)
         #expect(ordered == Array(1...200))
         let mixed = try arrivals(jitter: .milliseconds(15), seed: 7, mayReorder: true)
@@ -61,7 +61,7 @@ import Testing
         #expect(link.core.records.filter { $0.view == .left }.count == 5)
     }
 
-    @Test func lossIsAsOftenAsSaidAndSeeded() throws {
+    @Test func lossHasTheGivenRateAndIsSeeded() throws {
         func lost(_ percent: Double, seed: UInt64, burst: Int) throws -> [Bool] {
             var link = LinkHarness()
             link.open()
@@ -79,7 +79,7 @@ import Testing
         #expect(try lost(100, seed: 1, burst: 1).allSatisfy { $0 })
     }
 
-    @Test func downUpAndHeal() throws {
+    @Test func downUpAndHealControlTheLink() throws {
         var link = LinkHarness()
         link.open()
         try link.tell(.down)

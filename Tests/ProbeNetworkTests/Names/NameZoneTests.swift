@@ -31,7 +31,7 @@ struct NameZoneTests {
         return (reply, try #require(ReadAnswer(reply.bytes), "\(reply.bytes)"))
     }
 
-    @Test func answersAddressesInTheirOrderAndTime() throws {
+    @Test func addressesKeepTheirOrderAndTTL() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("dual.test"), &zone)
         #expect(answer.id == 0x1234 && answer.flags == 0x8180)
@@ -49,7 +49,7 @@ struct NameZoneTests {
     }
 
     /// The case of letters doesn't matter, and is preserved in the answer (RFC 4343): some resolvers check that.
-    @Test func repeatsTheQuestionAsItWasAsked() throws {
+    @Test func questionIsEchoedWithItsCase() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("DuAl.TEST", flags: 0x0010), &zone)
         #expect(answer.question == NameMessages.encoded("DuAl.TEST") + [0, 1, 0, 1])
@@ -60,7 +60,7 @@ struct NameZoneTests {
 
     /// The absence of a record is cached for as long as the record would be (RFC 2308).
     @Test(arguments: [(UInt16(15), "MX"), (12, "PTR"), (255, "ANY"), (65, "HTTPS"), (4242, "TYPE4242")])
-    func saysThatAKnownNameHasNoOtherRecord(_ type: UInt16, _ text: String) throws {
+    func otherRecordTypesHaveNoData(_ type: UInt16, _ text: String) throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question("dual.test", type: type), &zone)
         #expect(answer.code == 0 && answer.answers.isEmpty && reply.due == Self.now)
@@ -70,7 +70,7 @@ struct NameZoneTests {
         #expect(reply.question == "dual.test \(text)" && reply.text == "no address")
     }
 
-    @Test func saysThatAFamilyHasNoAddress() throws {
+    @Test func missingFamilyHasNoData() throws {
         var zone = zone(.addresses([Self.four], NameDelays(ipv6: .milliseconds(300))))
         let (reply, answer) = try reply(NameMessages.question("dual.test", type: 28), &zone)
         #expect(answer.code == 0 && answer.answers.isEmpty && answer.authorities.count == 1)
@@ -78,7 +78,7 @@ struct NameZoneTests {
     }
 
     @Test(arguments: ["gone.test", "other.test", "a.dual.test", "test", "9.0.77.10.in-addr.arpa"])
-    func saysThatThereIsNoSuchName(_ name: String) throws {
+    func unknownNamesAreNXDOMAIN(_ name: String) throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
         let (_, answer) = try reply(NameMessages.question(name), &zone)
@@ -87,13 +87,13 @@ struct NameZoneTests {
         #expect(answer.authorities.first?.name == name.split(separator: ".").last.map(String.init))
     }
 
-    @Test func answersForTheRoot() throws {
+    @Test func rootIsAnswered() throws {
         var zone = dual
         let (reply, answer) = try reply(NameMessages.question(""), &zone)
         #expect(answer.code == 3 && answer.authorities.map(\.name) == [""] && reply.question == ". A")
     }
 
-    @Test func failsAndIsSilent() throws {
+    @Test func failureAndSilenceAreProduced() throws {
         var zone = zone(.failure)
         let (_, answer) = try reply(NameMessages.question("dual.test"), &zone)
         #expect(answer.code == 2 && answer.answers.isEmpty && answer.authorities.isEmpty)
@@ -103,7 +103,7 @@ struct NameZoneTests {
     }
 
     /// A later meaning replaces an earlier one; the questions that each has answered are counted separately.
-    @Test func countsQuestionsByMeaning() throws {
+    @Test func queriesAreCountedPerMeaning() throws {
         var zone = dual
         zone.set("gone.test", to: .noSuchName, id: 1)
         #expect(zone.unmet == [0, 1])
@@ -130,7 +130,7 @@ struct NameZoneTests {
         (.addresses([NameZoneTests.six, NameZoneTests.four], NameDelays()), [1, 28]),
         (.addresses([NameZoneTests.four], NameDelays(ipv6: .seconds(1))), [1, 28]),
     ])
-    func isMetByTypesOfRecords(_ meaning: NameMeaning, _ types: [UInt16]) throws {
+    func meaningIsMetByItsRecordTypes(_ meaning: NameMeaning, _ types: [UInt16]) throws {
         for left in types {
             var zone = zone(meaning)
             for type in [1, 28, 15] as [UInt16] where type != left {
@@ -143,7 +143,7 @@ struct NameZoneTests {
     }
 
     @Test(arguments: [NameMeaning.noSuchName, .failure, .silence], [1, 28, 15] as [UInt16])
-    func isMetByAnyQuestion(_ meaning: NameMeaning, _ type: UInt16) {
+    func errorMeaningIsMetByAnyQuery(_ meaning: NameMeaning, _ type: UInt16) {
         var zone = zone(meaning)
         #expect(zone.unmet == [0])
         _ = zone.receive(NameMessages.question("dual.test", type: type).span, by: .udp, at: Self.now)
@@ -159,7 +159,7 @@ struct NameZoneTests {
         (.udp, 65_535, 75, true),
         (.tcp, .none, 400, false),
     ])
-    func cutsWhatIsTooLong(_ carrier: NameCarrier, _ size: UInt16?, _ count: Int, _ isCut: Bool) throws {
+    func longAnswersAreTruncated(_ carrier: NameCarrier, _ size: UInt16?, _ count: Int, _ isCut: Bool) throws {
         let addresses = (0..<count).map { IPAddress(v4: 0x0a4d_0100 + UInt32($0)) }
         var zone = zone(.addresses(addresses, NameDelays()))
         let message = NameMessages.question(
@@ -197,14 +197,14 @@ struct NameZoneTests {
     }()
 
     @Test(arguments: refused)
-    func refusesWhatItCanNotAnswer(_ message: [UInt8], _ code: UInt16) throws {
+    func unanswerableQueriesAreRefused(_ message: [UInt8], _ code: UInt16) throws {
         var zone = dual
         let (_, answer) = try reply(message, &zone)
         #expect(answer.code == code && answer.id == 0x1234 && answer.flags & 0x8000 != 0)
         #expect(answer.answers.isEmpty && zone.unmet == [0])
     }
 
-    @Test func refusesAnUnknownVersion() throws {
+    @Test func unknownEDNSVersionIsRefused() throws {
         var zone = dual
         let message = NameMessages.question(
             "dual.test", counts: [1, 0, 0, 1], tail: NameMessages.option(size: 600, version: 1))
@@ -215,7 +215,7 @@ struct NameZoneTests {
     }
 
     /// The longest valid name has 255 bytes.
-    @Test func takesTheLongestName() throws {
+    @Test func longestNameIsAccepted() throws {
         var zone = dual
         let name = String(repeating: "aa.", count: 84) + "a"
         #expect(NameMessages.encoded(name).count == 255)
@@ -227,14 +227,14 @@ struct NameZoneTests {
         [], [0x12], Array(NameMessages.question("dual.test").prefix(11)),
         NameMessages.question("dual.test", flags: 0x8180),
     ])
-    func dropsWhatIsNoQuestion(_ message: [UInt8]) {
+    func invalidMessagesAreDropped(_ message: [UInt8]) {
         var zone = dual
         let reply = zone.receive(message.span, by: .udp, at: Self.now)
         #expect(reply == nil)
     }
 
     /// Names are bytes: labels that are not text, and dots within a label, are escaped, and make a different name.
-    @Test func showsStrangeLabels() throws {
+    @Test func unusualLabelsAreEscaped() throws {
         var zone = dual
         let name: [UInt8] = [9] + Array("dual.test".utf8) + [1, 0xff, 0, 0, 1, 0, 1]
         let (reply, answer) = try reply(Array(NameMessages.question("").prefix(12)) + name, &zone)
@@ -243,7 +243,7 @@ struct NameZoneTests {
 
     /// Any bytes: nothing traps, and each answer can be read.
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func survivesAnyBytes(_ seed: UInt64) {
+    func arbitraryBytesNeverTrap(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var zone = dual
         let whole = NameMessages.question(
