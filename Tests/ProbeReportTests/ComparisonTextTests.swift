@@ -8,7 +8,7 @@ import Testing
         ComparisonText.text(expected: Array(expected.utf8), actual: Array(actual.utf8))
     }
 
-    @Test func marksTheFirstDifference() {
+    @Test func firstDifferenceIsMarked() {
         #expect(
             text("220 ready", "220 rexdy") == """
                     expected  "220 ready"
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Characters are shown as they are and marked as a whole; invalid UTF-8 is shown as bytes.
-    @Test func charactersAreShownAsTheyAre() {
+    @Test func validCharactersAreNotEscaped() {
         #expect(
             text("Jörg", "Järg") == """
                     expected  "Jörg"
@@ -45,7 +45,7 @@ import Testing
         #expect(text("a\u{202e}b", "ab").contains(#""a\xe2\x80\xaeb""#))
     }
 
-    @Test func oneEndsBeforeTheOther() {
+    @Test func missingAndExtraBytesAreReported() {
         #expect(text("220 ready", "220 r").contains("^ ends here: 4 bytes missing, starting at byte 6"))
         #expect(text("220", "220\n").contains("^^ 1 extra byte, starting at byte 4"))
         #expect(text("", "x") == "    expected  no bytes\n    actual    \"x\"\n")

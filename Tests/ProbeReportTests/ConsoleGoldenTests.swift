@@ -3,19 +3,19 @@ import ProbeReport
 import Testing
 
 @Suite struct ConsoleGoldenTests {
-    @Test(arguments: Samples.all.map(\.name)) func eachVerdictHasItsGoldenText(name: String) throws {
+    @Test(arguments: Samples.all.map(\.name)) func eachVerdictMatchesGoldenText(name: String) throws {
         let result = try #require(Samples.all.first { $0.name == name }).result
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         try GoldenText.check(console.written([.caseEnded(result)]), "console-\(name).txt")
     }
 
-    @Test func wholeRunInterrupted() throws {
+    @Test func interruptedRunMatchesGoldenText() throws {
         let style = ConsoleRecorder.Style(usesColor: false, timelineLimit: 2)
         let console = ConsoleRecorder(style: style, options: .sample(severalSubjects: true))
         try GoldenText.check(console.written(Samples.events), "console-run-interrupted.txt")
     }
 
-    @Test func summaryOfARunThatPassed() {
+    @Test func passedRunHasAShortSummary() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         var summary = RunSummary()
         summary.results = ResultCounts([.passed: 2])
@@ -24,7 +24,7 @@ import Testing
         #expect(text == "passed       crlf  35 ms\n2 passed, 0 failed in 12 ms\n")
     }
 
-    @Test func troublesAreNamed() {
+    @Test func runErrorsAreNamed() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         var summary = RunSummary()
         summary.runErrors = ["the report a.xml can't be written: No space left on device"]
@@ -34,21 +34,21 @@ import Testing
                 + "0 passed, 0 failed in 0 ms: nothing was judged, because there was no case to run\n")
     }
 
-    @Test func colourChangesNoLayout() {
+    @Test func colourDoesNotChangeTheLayout() {
         let plain = ConsoleRecorder(style: .init(usesColor: false), options: .sample()).written(Samples.events)
         let coloured = ConsoleRecorder(style: .init(usesColor: true), options: .sample()).written(Samples.events)
         #expect(coloured != plain)
         #expect(TerminalText.withoutColour(coloured) == plain)
     }
 
-    @Test func strictMakesShouldCount() {
+    @Test func strictCountsShould() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample(strict: true))
         let text = console.written([.caseEnded(Samples.should)])
         #expect(text.contains("FAILED       crlf  (should)  35 ms"))
         #expect(!text.contains("does not fail the run"))
     }
 
-    @Test func longTimelinesKeepTheirEnd() {
+    @Test func longTimelinesKeepTheirStartAndEnd() {
         let entries = (0..<100).map { TimelineEntry(time: Int64($0) * 1_000_000, kind: .note("entry \($0)")) }
         let result = Samples.result(.failed, findings: [Finding(.failed, "no")], timeline: entries)
         let text = ConsoleRecorder(style: .init(usesColor: false)).written([.caseEnded(result)])

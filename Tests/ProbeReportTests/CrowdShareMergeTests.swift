@@ -26,7 +26,7 @@ import Testing
         #expect(merged.result.rerun == "tcpprobe run c1.scn --strict")
     }
 
-    @Test func countsAndHistogramsAddUp() throws {
+    @Test func countsAndHistogramsAreSummed() throws {
         let merged = CrowdShareMerge([try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 2)])
         let crowd = try #require(merged.result.crowds.first)
         #expect(merged.result.crowds.count == 1)
@@ -42,7 +42,7 @@ import Testing
 
     /// The percentile p is in the bucket that contains the rank ceil(p / 100 * count); failed waits count as longer
     /// than all others.
-    @Test func percentilesAreComputedAgain() throws {
+    @Test func percentilesAreRecomputed() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))
         func crowd(_ buckets: [(upTo: Int64, count: Int)], failed: Int) -> CrowdResult {
             var crowd = ResultsSamples.crowd()
@@ -59,7 +59,7 @@ import Testing
         #expect(latency.percentiles.map(\.time) == [10, 40, nil, nil])
     }
 
-    @Test func samplesAreSumsOfWhatWasReached() throws {
+    @Test func samplesAreSummed() throws {
         var (left, right) = (try part("1/2", .passed, scale: 1), try part("2/2", .passed, scale: 1))
         func sample(_ time: Int64, _ connected: Int) -> CrowdResult.Sample {
             CrowdResult.Sample(time: time, connected: connected, done: 0, failed: 0, sent: connected * 10, received: 0)
@@ -75,7 +75,7 @@ import Testing
         #expect(apart.count <= 4)
     }
 
-    @Test func crowdThatOneShareLacksStays() throws {
+    @Test func crowdOfASingleShareIsKept() throws {
         var left = try part("1/2", .error, scale: 1)
         left.result.crowds = []
         let merged = CrowdShareMerge([left, try part("2/2", .passed, scale: 1)])
@@ -83,7 +83,7 @@ import Testing
         #expect(merged.result.verdict == .error)
     }
 
-    @Test func sharesOfOneShardGoTogether() throws {
+    @Test func sharesOfAShardAreMerged() throws {
         func file(_ share: String, _ verdict: Verdict) throws -> ResultsFile {
             let part = try part(share, verdict, scale: 1)
             var head = try ResultsSamples.head("1/1", of: 1, places: [1])
@@ -130,7 +130,7 @@ import Testing
         return (results, try #require(set.summary))
     }
 
-    @Test func failureOfTheSecondShareCountsIfTheFirstWasInterrupted() throws {
+    @Test func failureCountsDespiteAnInterruptedShare() throws {
         var stopped = RunSummary()
         stopped.interruptedBy = 15
         let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
@@ -146,7 +146,7 @@ import Testing
         #expect(summary.notRun == 0)
     }
 
-    @Test func caseThatAShareLacksDoesNotPass() throws {
+    @Test func caseMissingFromAShareDoesNotPass() throws {
         let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
         // The case did not run in one of the shares, or is missing from it.
         for files in [
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func caseThatNoShareRanIsNotRun() throws {
+    @Test func caseThatNoShareRanIsReportedAsNotRun() throws {
         let (one, two) = (ResultsSamples.passed("c1"), ResultsSamples.passed("c2"))
         let merged = try ResultsMerge([file("1/2", [one], notRun: [two]), file("2/2", [one], notRun: [two])])
         let (results, summary) = try results(merged)
@@ -175,7 +175,7 @@ import Testing
         #expect(summary.runErrors.count == 2)
     }
 
-    @Test func roundsOfASecondShareAreNotLost() throws {
+    @Test func roundsOfLaterSharesAreKept() throws {
         func rounds(_ numbers: [Int], _ last: Verdict) -> [CaseResult] {
             numbers.map { number in
                 var result = number == numbers.last && last == .failed ? failed("c1") : ResultsSamples.passed("c1")
@@ -195,7 +195,7 @@ import Testing
         #expect(summary.exitCode == 130)
     }
 
-    @Test func sharesOfOtherCasesAreWrong() throws {
+    @Test func sharesOfDifferentPlansAreRefused() throws {
         let files = [
             try file("1/2", [ResultsSamples.passed("c1"), ResultsSamples.passed("c2")]),
             try file("2/2", [ResultsSamples.passed("c1"), ResultsSamples.passed("other")]),
@@ -207,7 +207,7 @@ import Testing
     // MARK: Large numbers
 
     /// `merge` can read what it has written, even if sums exceed the limits of its input.
-    @Test func sumsAreOfWhatIsRead() throws {
+    @Test func largeSumsCanBeReadBack() throws {
         let most = ResultsNumber.largest
         var result = ResultsSamples.passed("c1")
         var crowd = ResultsSamples.crowd()

@@ -14,7 +14,7 @@ import Testing
 
         """
 
-    @Test func linesAreColouredByTheirKind() {
+    @Test func linesAreColouredByKind() {
         #expect(
             DiagnosticPaint.painted(Self.plain) == """
                 a b.scn:12:3: \u{1b}[1;31merror:\u{1b}[0m a server has no verb `acept` [unknown-verb]
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n", "error", "x: error:", "  ^ no caret", "a:1: text error: x", ": error: x"])
-    func otherLinesStay(text: String) {
+    func otherLinesAreUnchanged(text: String) {
         #expect(DiagnosticPaint.painted(text) == text)
     }
 }

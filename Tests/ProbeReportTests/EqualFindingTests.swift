@@ -20,7 +20,7 @@ import Testing
             .written(results.map(RunEvent.caseEnded) + [.ended(RunSummary())])
     }
 
-    @Test func equalOnesAreToldOnceWithTheirCases() {
+    @Test func equalFindingsAreReportedOnceWithTheirCases() {
         let text = Self.console(
             (1...15).map { Self.failed("cut[n=\($0)]", "T reported line \"ab\\\"\($0)\" after \($0) bytes") })
         #expect(text.split(separator: "\n").count { $0.contains("a detail") } == 1)
@@ -28,13 +28,13 @@ import Testing
         #expect(text.contains("the same in 14 more cases: cut[n=2], cut[n=3],"))
     }
 
-    @Test func othersAreToldInFull() {
+    @Test func differentFindingsAreReportedInFull() {
         let text = Self.console([Self.failed("a", "one"), Self.failed("b", "two"), Self.failed("c", "one")])
         #expect(text.split(separator: "\n").count { $0.contains("a detail") } == 2)
         #expect(text.contains("the same in 1 more case: c\n"))
     }
 
-    @Test func furtherFindingIsNotHidden() {
+    @Test func additionalFindingIsNotHidden() {
         var second = Self.failed("b", "one")
         second.findings.append(Finding(.failed, "the peer sent an RST"))
         let text = Self.console([Self.failed("a", "one"), second])
@@ -56,7 +56,7 @@ import Testing
         #expect(text.contains("1 passed") || text.contains("0 passed"))
     }
 
-    @Test func repeatedCasesHaveRoundsAndARate() {
+    @Test func repeatedCasesHaveRoundsAndAPassRate() {
         var passed = Samples.passed
         passed.round = 1
         let text = Self.console([passed, Self.failed("crlf", "no", round: 2)])
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// One bug of a subject that appears in three scripts, at different lines.
-    @Test func equalOnesOfASubjectAreToldOnceAcrossScripts() {
+    @Test func equalFindingsAreReportedOnceAcrossScripts() {
         let text = Self.console(
             ["a", "bb", "ccc"].enumerated().map {
                 Self.at(
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Findings of other subjects, other steps, other values or without values are each reported.
-    @Test func findingsOfDifferentScriptsThatDifferAreTold() {
+    @Test func differentFindingsAcrossScriptsAreReported() {
         let stopped = Finding(.failed, "T stopped", expected: [1], actual: [2])
         let others = [
             Self.at("b", "T expect started", stopped, subject: "nio"),
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The list is omitted because the table shows which cases failed.
-    @Test func listIsLeftOutWhereAMatrixIsPrinted() {
+    @Test func listIsOmittedIfAMatrixIsPrinted() {
         let results = ["bsd", "nio"].flatMap { subject in
             ["a", "b"].map { Self.at($0, "T expect started", Finding(.failed, "T stopped"), subject: subject) }
         }

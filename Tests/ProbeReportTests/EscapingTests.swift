@@ -53,7 +53,7 @@ import Testing
             + Verdict.allCases.flatMap { [.caseStarted(id: text), .caseEnded(result(bytes, $0))] } + [.ended(summary)]
     }
 
-    @Test(arguments: hostile.indices) func consoleHasNothingThatATerminalObeys(index: Int) {
+    @Test(arguments: hostile.indices) func consoleHasNoTerminalControls(index: Int) {
         let events = Self.events(Self.hostile[index])
         let console = ConsoleRecorder(
             style: .init(usesColor: true, progressWidth: 60), options: .sample(severalSubjects: true))
@@ -72,7 +72,7 @@ import Testing
 
     /// Every diagnostic is one YAML document, and the finding's text can be read back unchanged.
     @Test(.enabled(if: Python.hasYAML, "python3 has no yaml module"))
-    func yamlGivesTheTextBack() throws {
+    func yamlRoundTrips() throws {
         var blocks: [String] = []
         var expected = ""
         for bytes in Self.hostile {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func xmlGivesTheTextBack() throws {
+    func xmlRoundTrips() throws {
         // An XML document can't contain a form feed, so it separates the documents here.
         let documents = Self.hostile.map { JUnitRecorder(options: .sample()).written(Self.events($0)) }
         #expect(documents.allSatisfy { !$0.contains("]]>") && !$0.contains("\u{c}") })
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func jsonGivesTheTextBack() throws {
+    func jsonIsValidAndVisible() throws {
         let text = Self.hostile.map { JSONRecorder(options: .sample()).written(Self.events($0)) }.joined()
         let events = try Python.run(JSONRecorderTests.validator, [JSONRecorderTests.schema], input: text)
         #expect(events.split(separator: "\n").count { $0 == "case-ended" } == Self.hostile.count * 6)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func jsonKeepsEveryByte() throws {
+    func jsonPreservesEveryByte() throws {
         let recorder = JSONRecorder(options: .sample())
         let lines = Self.hostile.map { recorder.written([.caseEnded(Self.result($0, .failed))]) }
         let program = """
@@ -132,7 +132,7 @@ import Testing
         #expect(try Python.run(program, input: lines.joined()) == expected.joined())
     }
 
-    @Test(arguments: hostile.indices) func githubHasNothingInvisible(index: Int) {
+    @Test(arguments: hostile.indices) func githubHasNoInvisibleCharacters(index: Int) {
         let recorder = GitHubRecorder(options: .sample(), workspace: nil)
         let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })

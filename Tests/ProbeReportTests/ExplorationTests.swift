@@ -19,7 +19,7 @@ import Testing
         return result
     }
 
-    @Test func everyReportSaysIt() throws {
+    @Test func everyReportShowsTheExploration() throws {
         let events: [RunEvent] = [.caseEnded(result(.failed)), .caseEnded(result(.passed)), .ended(RunSummary())]
         #expect(CaseText(options: .sample()).failureDetail(result(.failed)).contains("  smallest:  out/a.min.scn\n"))
         let junit = JUnitRecorder(options: .sample()).written(events)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func fitsTheSchema() throws {
+    func jsonFitsTheSchema() throws {
         let events: [RunEvent] = [
             .caseEnded(result(.failed)), .caseEnded(result(.passed)), .caseEnded(result(.failed, counts: false)),
         ]
@@ -52,7 +52,7 @@ import Testing
 
     /// The exit code is the command's own, but a report that could not be written is an error.
     @Test(arguments: [(0, false, 0), (0, true, 3), (1, true, 1), (2, false, 2)])
-    func exitCodeIsThatOfTheCommand(own: Int, hasRunErrors: Bool, expected: Int) {
+    func exitCodeFollowsTheCommand(own: Int, hasRunErrors: Bool, expected: Int) {
         var summary = RunSummary()
         summary.commandExitCode = Int32(own)
         if hasRunErrors { summary.runErrors = ["full"] }

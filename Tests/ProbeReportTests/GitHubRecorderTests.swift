@@ -7,15 +7,15 @@ import Testing
         GitHubRecorder(options: .sample(strict: strict), workspace: workspace)
     }
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { GitHubRecorder(options: $1, workspace: nil) }
     }
 
-    @Test func textIsTheGoldenOne() throws {
+    @Test func outputMatchesGoldenText() throws {
         try GoldenText.check(recorder().written(Samples.events), "run.github.txt")
     }
 
-    @Test func annotationsComeAtTheEnd() {
+    @Test func annotationsAreWrittenAtTheEnd() {
         var github = recorder()
         #expect(github.record(.started(caseCount: 1), at: 0).isEmpty)
         #expect(github.record(.caseEnded(Samples.failedBytes), at: 1).isEmpty)
@@ -25,7 +25,7 @@ import Testing
                 "::error file=Scenarios/crlf.scn,line=10,col=3,endColumn=25,title=crlf%3A failed::"))
     }
 
-    @Test func severityFollowsWhatCounts() {
+    @Test func severityFollowsTheLevel() {
         func first(_ result: CaseResult, strict: Bool = false) -> String {
             String(recorder(strict: strict).written([.caseEnded(result), .ended(RunSummary())]).prefix { $0 != " " })
         }
@@ -38,7 +38,7 @@ import Testing
         #expect(first(Samples.passed) == "")
     }
 
-    @Test func absolutePathsAreOfTheWorkspace() {
+    @Test func workspacePathsAreRelative() {
         var result = Samples.error
         result.findings[0].span = nil
         for (path, shown) in [("/w/repo/a,b.scn", "a%2Cb.scn"), ("/w/repository/a.scn", "/w/repository/a.scn")] {

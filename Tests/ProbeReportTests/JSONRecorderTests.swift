@@ -19,16 +19,16 @@ import Testing
 
     static let schema = GoldenText.repositoryFile("docs/events.schema.json")
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { JSONRecorder(options: $1) }
     }
 
-    @Test func textIsTheGoldenOne() throws {
+    @Test func outputMatchesGoldenText() throws {
         try GoldenText.check(JSONRecorder(options: .sample()).written(Samples.events), "run.json")
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func fitsItsSchema() throws {
+    func outputFitsTheSchema() throws {
         let text = try Python.run(
             Self.validator, [Self.schema], input: JSONRecorder(options: .sample()).written(Samples.events))
         let events = text.split(separator: "\n")
@@ -46,7 +46,7 @@ import Testing
             ("\"kind\":\"packet\"", "\"kind\":\"segment\""), ("\"line\":10", "\"line\":0"),
             ("\"failsRun\":true", "\"failsRun\":1"), ("220 read\\\\x1b", "220 read\\u001b"),
         ])
-    func wrongLinesAreFound(change: (from: String, to: String)) throws {
+    func schemaRejectsInvalidLines(change: (from: String, to: String)) throws {
         let text = JSONRecorder(options: .sample()).written(Samples.events)
         try #require(text.contains(change.from))
         #expect(throws: Python.Failure.self) {
@@ -58,7 +58,7 @@ import Testing
     @Test(
         .enabled(if: Python.hasValidator, "python3 has no jsonschema module"),
         arguments: [(UnexpectedEnd.status(7), "{\"status\":7}"), (.signal(11), "{\"signal\":11}")])
-    func endOfAProgramIsAValue(end: UnexpectedEnd, text: String) throws {
+    func unexpectedEndIsStructured(end: UnexpectedEnd, text: String) throws {
         var finding = Finding(.failed, "P ended unexpectedly")
         finding.unexpectedEnd = end
         let written = JSONRecorder(options: .sample()).written([
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func crowdsOfACaseAreThere() throws {
+    func crowdsAreIncluded() throws {
         var result = Samples.result(.passed, findings: [])
         let names = ["began", "connected", "alive", "failed", "done", "sent", "received", "refused"]
         var latency = CrowdResult.Latency(
@@ -93,7 +93,7 @@ import Testing
         #expect(try Python.run(Self.validator, [Self.schema], input: written) == "case-ended\n")
     }
 
-    @Test func longBytesAreCut() {
+    @Test func longByteStringsAreTruncated() {
         let finding = Finding(.failed, "much", actual: [UInt8](repeating: 97, count: 100_000))
         let text = JSONRecorder(options: .sample()).written([.caseEnded(Samples.result(.failed, findings: [finding]))])
         #expect(text.contains("\"length\":100000"))

@@ -54,11 +54,11 @@ import Testing
             .split(separator: "\n").map(String.init)
     }
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { JUnitRecorder(options: $1) }
     }
 
-    @Test func textIsTheGoldenOne() throws {
+    @Test func outputMatchesGoldenText() throws {
         try GoldenText.check(JUnitRecorder(options: .sample()).written(Samples.events), "run.junit.xml")
     }
 
@@ -85,13 +85,13 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func strictMakesShouldAFailure() throws {
+    func strictTurnsShouldIntoAFailure() throws {
         let lines = try read([.caseEnded(Samples.should), .ended(RunSummary())], .sample(strict: true))
         #expect(lines.last?.contains("|failure|failed|") == true)
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func severalSubjectsAreSuitesOfTheirOwn() throws {
+    func eachSubjectHasItsOwnSuite() throws {
         var other = Samples.passed
         other.subject = "nio"
         let events: [RunEvent] = [.caseEnded(Samples.passed), .caseEnded(other), .ended(RunSummary())]
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func roundsHaveNamesOfTheirOwn() throws {
+    func roundsHaveDistinctNames() throws {
         let events = [1, 2].map { round in
             var result = Samples.passed
             result.round = round
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func aRunOfNothingIsADocument() throws {
+    func emptyRunIsADocument() throws {
         #expect(try read([.started(caseCount: 0), .ended(RunSummary())]) == [])
     }
 }

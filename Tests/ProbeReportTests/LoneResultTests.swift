@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         (Verdict.passed, "only after close/eof"), (.failed, "also alone"), (.error, "also alone"),
     ])
-    func everyReportSaysIt(verdict: Verdict, text: String) throws {
+    func everyReportShowsTheSecondRun(verdict: Verdict, text: String) throws {
         let result = result(verdict)
         let cases = CaseText(options: .sample())
         #expect(cases.line(result).contains("  (\(text))"))
@@ -31,14 +31,14 @@ import Testing
 
     /// Nothing follows from a second run that could not be judged.
     @Test(arguments: [Verdict.inconclusive, .unsupported, .skipped])
-    func unjudgedSecondRunSaysNothing(verdict: Verdict) {
+    func unjudgedSecondRunProvesNothing(verdict: Verdict) {
         let cases = CaseText(options: .sample())
         #expect(cases.line(result(verdict)) == cases.line(result(nil)))
         #expect(cases.failureDetail(result(verdict)).contains("unknown whether also alone: \(verdict)"))
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func fitsTheSchema() throws {
+    func jsonFitsTheSchema() throws {
         let events: [RunEvent] = [.caseEnded(result(.passed)), .caseEnded(result(.inconclusive))]
         let text = try Python.run(
             JSONRecorderTests.validator, [JSONRecorderTests.schema],

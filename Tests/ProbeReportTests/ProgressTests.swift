@@ -9,7 +9,7 @@ import Testing
         ConsoleRecorder(style: .init(usesColor: false, progressWidth: width), options: .sample())
     }
 
-    @Test func showsHowFarItIs() {
+    @Test func progressIsShown() {
         var console = recorder()
         var text = String(decoding: console.record(.started(caseCount: 40), at: 0), as: UTF8.self)
         #expect(TerminalText.screen(text) == ["0/40"])
@@ -31,7 +31,7 @@ import Testing
         #expect(screen.count { $0.contains("/40") } == 0)
     }
 
-    @Test func isDrawnTenTimesASecondAtMost() {
+    @Test func progressIsDrawnAtMostTenTimesASecond() {
         var console = recorder()
         var draws = 0
         for index in 0..<3000 {
@@ -55,7 +55,7 @@ import Testing
         #expect(lines == (0..<500).map { "passed       case\($0)  35 ms" })
     }
 
-    @Test func neverReachesTheLastColumn() {
+    @Test func progressStaysOutOfTheLastColumn() {
         for width in [1, 2, 10, 20] {
             var console = recorder(width: width)
             _ = console.record(.started(caseCount: 1), at: 0)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func anEndlessRunCountsUp() {
+    @Test func endlessRunCountsUp() {
         var console = recorder()
         _ = console.record(.started(caseCount: .max), at: 0)
         _ = console.record(.caseEnded(Samples.passed), at: 1)
@@ -75,7 +75,7 @@ import Testing
         #expect(TerminalText.screen(text).last == "1 done  0.5/s")
     }
 
-    @Test func withoutATerminalNothingIsShownLive() {
+    @Test func withoutATerminalThereIsNoProgress() {
         var console = ConsoleRecorder(style: .init(usesColor: false))
         #expect(console.record(.started(caseCount: 3), at: 0).isEmpty)
         #expect(console.tick(at: 1_000_000_000).isEmpty)

@@ -19,7 +19,7 @@ import Testing
         PlannedCase(id: "crlf", path: "Scenarios/crlf.scn", subject: "bsd"), Samples.planned[0], Samples.planned[1],
     ]
 
-    @Test func allGetEveryEvent() {
+    @Test func everyRecorderReceivesEveryEvent() {
         let (tap, json) = (Sink(), Sink())
         var set = RecorderSet(planned: Samples.planned, rules: RunRules())
         set.attach(TAPRecorder(options: .sample())) { tap.write($0) }
@@ -29,7 +29,7 @@ import Testing
         #expect(json.text.split(separator: "\n").count == Samples.events.count + 2)
     }
 
-    @Test func casesNotRunAreNamed() {
+    @Test func unrunCasesAreNamed() {
         let sink = Sink()
         var set = RecorderSet(planned: Self.planned, rules: RunRules())
         set.attach(ConsoleRecorder(style: .init(usesColor: false))) { sink.write($0) }
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// A case may be running for two subjects and in two rounds when the run is aborted, while others have ended.
-    @Test func whatWasRunningAtAnAbortIsAnError() throws {
+    @Test func runningCasesAreErrorsAfterAnAbort() throws {
         let json = Sink()
         let planned = ["a", "b", "c"].flatMap { id in
             ["bsd", "nio"].map { PlannedCase(id: id, path: "\(id).scn", subject: $0, rerun: "again") }
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Each round of a repeated run counts, however the run ends.
-    @Test(arguments: [false, true]) func casesNotRunCountInEachRound(isAborted: Bool) {
+    @Test(arguments: [false, true]) func unrunCasesCountInEachRound(isAborted: Bool) {
         var set = RecorderSet(planned: Samples.planned, rules: RunRules())
         set.record(.started(caseCount: 6), at: 0)
         var summary = RunSummary()
@@ -110,7 +110,7 @@ import Testing
         #expect(set.summary?.exitCode == 130)
     }
 
-    @Test func whatCannotBeWrittenIsSaidAndCounts() {
+    @Test func writeErrorsAreReportedAndCount() {
         let console = Sink()
         let failures = Mutex(0)
         var set = RecorderSet(planned: [], rules: RunRules())
@@ -127,7 +127,7 @@ import Testing
         #expect(set.summary?.exitCode == 3)
     }
 
-    @Test func filesAreInPlaceBeforeTheConsoleSaysItIsOver() throws {
+    @Test func filesAreInPlaceBeforeTheConsoleEnds() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // A leftover folder in the temporary folder does no harm.

@@ -16,7 +16,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
     }
 
-    @Test func appearsWhenItIsFinished() throws {
+    @Test func fileAppearsWhenFinished() throws {
         try inFolder { folder in
             let path = folder.appending(path: "report.json").path()
             try Data("of the run before".utf8).write(to: URL(filePath: path))
@@ -35,7 +35,7 @@ import Testing
 
     /// The permissions are also kept if the file was removed when the run began, or before.
     @Test(arguments: [false, true])
-    func keepsThePermissionsOfTheFileBefore(_ isRemovedFirst: Bool) throws {
+    func permissionsOfTheReplacedFileAreKept(_ isRemovedFirst: Bool) throws {
         try inFolder { folder in
             let path = folder.appending(path: "report.json").path()
             let manager = FileManager.default
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func neverFinishedLeavesNothing() throws {
+    @Test func unfinishedFileLeavesNothing() throws {
         try inFolder { folder in
             do {
                 let file = try ReportFile(folder.appending(path: "report.tap").path())
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func linksStayLinks() throws {
+    @Test func symbolicLinksAreKept() throws {
         try inFolder { folder in
             let (real, link) = (folder.appending(path: "real"), folder.appending(path: "link"))
             try Data().write(to: real)
@@ -85,7 +85,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: "/dev/null"))
     }
 
-    @Test func whatIsWrongIsNamed() throws {
+    @Test func errorsNameTheirCause() throws {
         try inFolder { folder in
             let missing = folder.appending(path: "none/report.xml").path()
             let error = #expect(throws: ReportFileError.self) { _ = try ReportFile(missing) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"))
-    func aFullDiskIsNamed() throws {
+    func fullDiskIsReported() throws {
         let file = try ReportFile("/dev/full")
         #expect(throws: ReportFileError(path: "/dev/full", code: ENOSPC)) { try file.append([1]) }
     }

@@ -80,7 +80,7 @@ import Testing
         #expect(read.planned.map(\.place) == head.places)
     }
 
-    @Test func interruptedRunSaysSo() throws {
+    @Test func interruptedRunIsMarkedIncomplete() throws {
         var end = RunSummary()
         (end.interruptedBy, end.duration) = (2, 99)
         end.runErrors = ["a report could not be written"]
@@ -95,7 +95,7 @@ import Testing
         #expect(read.planned.count == 2)
     }
 
-    @Test func shardWithoutCasesIsAFile() throws {
+    @Test func emptyShardIsAFile() throws {
         let read = try file(ResultsSamples.bytes(ResultsSamples.head("2/8", of: 1, places: []), []))
         #expect(read.entries.isEmpty)
         #expect(read.head.share.index == 2)
@@ -113,7 +113,7 @@ import Testing
         #expect(read.head.expectedResults == nil)
     }
 
-    @Test func scriptIsThereOnce() throws {
+    @Test func scriptIsStoredOnce() throws {
         let results = (1...50).map { ResultsSamples.passed("c\($0)") }
         let bytes = try ResultsSamples.bytes(ResultsSamples.head("1/1", of: 50, places: Array(1...50)), results)
         let text = String(decoding: bytes, as: UTF8.self)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func fitsItsSchema() throws {
+    func fileFitsTheSchema() throws {
         let program = """
             import json, sys
             from jsonschema import Draft202012Validator as V
@@ -164,7 +164,7 @@ import Testing
         #expect(problem(beginning + more + ",\"n7\":0}") != nil)
     }
 
-    @Test func everyCutIsFound() throws {
+    @Test func everyTruncationIsDetected() throws {
         let bytes = try #require(Self.whole)
         for count in stride(from: 0, to: bytes.count - 1, by: 29) {
             #expect(throws: ResultsProblem.self) { try ResultsFile(path: "r.json", bytes: Array(bytes[..<count])) }
@@ -173,7 +173,7 @@ import Testing
     }
 
     /// No change of a byte traps; most changes are detected.
-    @Test func changedBytesDoNotTrap() throws {
+    @Test func corruptedBytesNeverTrap() throws {
         let bytes = try #require(Self.whole)
         for place in stride(from: 3, to: bytes.count, by: 37) {
             for byte: UInt8 in [0x22, 0x39, 0x5b] {
@@ -213,13 +213,13 @@ import Testing
         ("\"sourceMaps\":[[0]]", "\"sourceMaps\":[[1]]", "not an index of `sources`"),
         ("\"attempt\":1", "\"attempt\":0", "`attempt`"),
     ])
-    func changedValuesAreFound(_ from: String, _ to: String, _ reason: String) throws {
+    func inconsistentValuesAreDetected(_ from: String, _ to: String, _ reason: String) throws {
         try #require(text.contains(from))
         let problem = problem(text.split(separator: from, maxSplits: 1).joined(separator: to))
         #expect(problem?.contains(reason) == true, "\(problem ?? "")")
     }
 
-    @Test func missingCaseIsFound() throws {
+    @Test func missingCaseIsDetected() throws {
         let start = try #require(text.firstRange(of: ",\n{\"place\":2"))
         let end = try #require(text.firstRange(of: "\n],\n\"notRun\""))
         let problem = problem(String(text[..<start.lowerBound]) + String(text[end.lowerBound...]))

@@ -37,7 +37,7 @@ import Testing
 
     // MARK: Merging
 
-    @Test func casesComeInTheOrderOfThePlan() throws {
+    @Test func casesKeepTheOrderOfThePlan() throws {
         let merged = try ResultsMerge(shards().reversed())
         #expect(merged.planned.map(\.id) == ["c1", "c2", "c3", "c4", "c5"])
         #expect(merged.title == "3 shards: 5 cases")
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// Every report of two merged shards equals that of the whole run.
-    @Test func reportsAreThoseOfTheWholeRun() throws {
+    @Test func mergedReportsMatchTheWholeRun() throws {
         var results: [CaseResult] = []
         for (index, sample) in Samples.all.enumerated() {
             var result = sample.result
@@ -90,7 +90,7 @@ import Testing
             try written(merged) { TAPRecorder(options: $0.options) }.0 == String(decoding: direct.bytes, as: UTF8.self))
     }
 
-    @Test func mergedFileIsAFileOfTheWhole() throws {
+    @Test func mergedFileIsAWholeRun() throws {
         let merged = try ResultsMerge(shards())
         let (text, _) = try written(merged) {
             ResultsRecorder(head: $0.head, planned: $0.planned, rules: $0.options.rules)
@@ -102,7 +102,7 @@ import Testing
         #expect(read.caseTimes.count == 5)
     }
 
-    @Test func roundsComeOneAfterTheOther() throws {
+    @Test func roundsAreInOrder() throws {
         func file(_ share: String, _ place: Int) throws -> ResultsFile {
             var results: [CaseResult] = []
             for round in 1...2 {
@@ -121,7 +121,7 @@ import Testing
         #expect(order == ["c1 1", "c2 1", "c1 2", "c2 2"])
     }
 
-    @Test func interruptedShardIsToldAndDecidesTheExitCode() throws {
+    @Test func interruptedShardDeterminesTheExitCode() throws {
         var end = RunSummary()
         end.interruptedBy = 15
         let bytes = try ResultsSamples.bytes(
@@ -137,7 +137,7 @@ import Testing
         #expect(text.contains("Bail out!"))
     }
 
-    @Test func givenUpSubjectIsWrongUse() throws {
+    @Test func abandonedSubjectIsInvalidUsage() throws {
         var end = RunSummary()
         end.hasGivenUpSubject = true
         let bytes = try ResultsSamples.bytes(
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: Attempts
 
-    @Test func laterTryReplacesTheEarlier() throws {
+    @Test func laterAttemptReplacesTheEarlierOne() throws {
         let again = try ResultsSamples.shard("1/3", of: 5, places: [2, 5], attempt: 2, path: "again.json")
         for files in [try shards() + [again], [again] + (try shards())] {
             let merged = try ResultsMerge(files)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func sameTryTwiceIsAnError() throws {
+    @Test func repeatedAttemptIsAnError() throws {
         var failed = ResultsSamples.passed("c2")
         failed.verdict = .failed
         failed.findings = [Finding(.failed, "why")]
@@ -172,7 +172,7 @@ import Testing
         #expect(text?.contains("Slurm, Buildkite, Cloud Run, AWS Batch and GitHub") == true)
     }
 
-    @Test func sameFileTwiceIsAnError() throws {
+    @Test func repeatedFileIsAnError() throws {
         let copy = try ResultsSamples.shard("1/3", of: 5, places: [2, 5], path: "copy.json")
         let text = problem(try shards() + [copy])
         #expect(text == "shard 1 of 3 is given twice: 1/3.json, copy.json")
@@ -222,7 +222,7 @@ import Testing
         #expect(text?.contains("1 case of the plan is in no shard, such as number 2 of 4") == true, "\(text ?? "")")
     }
 
-    @Test func planOfNoCasesIsReadAgain() throws {
+    @Test func emptyPlanRoundTrips() throws {
         let merged = try ResultsMerge([try ResultsSamples.shard("1/1", of: 0, places: [])])
         let (text, code) = try written(merged) {
             ResultsRecorder(head: $0.head, planned: $0.planned, rules: $0.options.rules)
@@ -231,7 +231,7 @@ import Testing
         #expect(try ResultsFile(path: "all.json", bytes: Array(text.utf8)).head.places.isEmpty)
     }
 
-    @Test func hugePlanOfNoCasesTakesNoMemory() throws {
+    @Test func hugeSparsePlanTakesNoMemory() throws {
         let file = try ResultsSamples.shard("1/1", of: 1 << 53, places: [1])
         #expect(problem([file])?.contains("in no shard") == true)
     }

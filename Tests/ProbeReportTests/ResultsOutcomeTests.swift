@@ -28,7 +28,7 @@ import Testing
         ]
     }
 
-    @Test func casesThatWereNotRunAreAnError() throws {
+    @Test func unrunCasesAreAnError() throws {
         let summary = try summary(shards([.sample("c2")], notRun: ["c3"]))
         #expect(summary.exitCode == 3)
         #expect(summary.notRun == 1 && summary.notRunCases.map(\.id) == ["c3"])
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// A file that declares one result less than was planned.
-    @Test func caseThatIsNotCountedIsAnError() throws {
+    @Test func uncountedCaseIsAnError() throws {
         let summary = try summary(
             shards([.sample("c2")], notRun: ["c3"]) { text in
                 text.replacing("\"expectedResults\":2", with: "\"expectedResults\":1")
@@ -49,7 +49,7 @@ import Testing
         #expect(summary.notRunCases.map(\.id) == ["c3"])
     }
 
-    @Test func runWithoutEndThatLacksACaseIsAnError() throws {
+    @Test func missingCaseOfAnUnboundedRunIsAnError() throws {
         let summary = try summary(
             shards([.sample("c2")], notRun: ["c3"]) { text in
                 text.replacing("\"expectedResults\":2", with: "\"expectedResults\":null")
@@ -59,7 +59,7 @@ import Testing
         #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 lacks 1 case") == true)
     }
 
-    @Test func fileThatIsNotCompleteIsAnError() throws {
+    @Test func incompleteFileIsAnError() throws {
         let all: [CaseResult] = [.sample("c2"), .sample("c3")]
         let summary = try summary(
             shards(all) { $0.replacing("\"complete\":true", with: "\"complete\":false") })
@@ -67,7 +67,7 @@ import Testing
         #expect(summary.runErrors.first?.hasPrefix("two.json: shard 2 of 2 is marked as incomplete") == true)
     }
 
-    @Test func exitCodeOfAFileIsNotLost() throws {
+    @Test func exitCodeOfAFileIsKept() throws {
         let all: [CaseResult] = [.sample("c2"), .sample("c3")]
         for code in [1, 3, 130] {
             let summary = try summary(
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// A failure of level `should` fails a strict run; the first file is of a run that was not strict.
-    @Test func failureOfAStrictShardIsNotLost() throws {
+    @Test func failureOfAStrictShardIsKept() throws {
         var failed = CaseResult.sample("c3")
         (failed.verdict, failed.level) = (.failed, .should)
         failed.findings = [Finding(.failed, "why")]
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// `--fail-fast`: the failed case explains why the others were not run.
-    @Test func failureExplainsWhatWasNotRun() throws {
+    @Test func failureExplainsUnrunCases() throws {
         var failed = CaseResult.sample("c2")
         failed.verdict = .failed
         failed.findings = [Finding(.failed, "why")]
@@ -98,7 +98,7 @@ import Testing
         #expect(summary.notRun == 1)
     }
 
-    @Test func membersThatSayHowItEndedAreNeeded() throws {
+    @Test func outcomeMembersAreRequired() throws {
         let all: [CaseResult] = [.sample("c2"), .sample("c3")]
         for (member, text) in [
             ("\"complete\":true,", "two.json: `complete` is missing; it must be true or false"),
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// A file that `merge` has written from those shards reports the same.
-    @Test func mergedFileSaysItAsWell() throws {
+    @Test func mergedFileReportsTheSameOutcome() throws {
         let merged = try ResultsMerge(shards([.sample("c2")], notRun: ["c3"]))
         var results: [CaseResult] = []
         try merged.replay { event, _ in if case .caseEnded(let result) = event { results.append(result) } }
@@ -125,7 +125,7 @@ import Testing
 
     // MARK: Start times
 
-    @Test func shardsOfDifferentDaysAreTold() throws {
+    @Test func shardsOfDifferentDaysAreReported() throws {
         func remarks(_ apart: Int64) throws -> [String] {
             try ResultsMerge([
                 ResultsSamples.shard("1/3", of: 1, places: [1], path: "r1.json"),

@@ -7,15 +7,15 @@ import Testing
         try TAPDocument(TAPRecorder(options: options).written(events))
     }
 
-    @Test func textIsTheGoldenOne() throws {
+    @Test func outputMatchesGoldenText() throws {
         try GoldenText.check(TAPRecorder(options: .sample()).written(Samples.events), "run.tap")
     }
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { TAPRecorder(options: $1) }
     }
 
-    @Test func directivesSayWhatCounts() throws {
+    @Test func directivesFollowTheVerdict() throws {
         let points = try document(Samples.events).points
         let byName = zip(Samples.all.map(\.name), points).reduce(into: [:]) { $0[$1.0] = $1.1 }
         #expect(byName["passed"]?.isOK == true && byName["passed"]?.directive == nil)
@@ -32,7 +32,7 @@ import Testing
         #expect(points.last?.directive == .skip("not run: interrupted by SIGINT"))
     }
 
-    @Test func strictLeavesNoTodo() throws {
+    @Test func strictHasNoTodo() throws {
         let point = try document([.caseEnded(Samples.should), .ended(RunSummary())], .sample(strict: true)).points[0]
         #expect(!point.isOK && point.directive == nil)
     }
@@ -41,12 +41,12 @@ import Testing
         #expect(try document(Samples.events).bailOut == "interrupted by SIGINT; cases not run: 2")
     }
 
-    @Test func runWithoutCasesIsADocument() throws {
+    @Test func emptyRunIsADocument() throws {
         let document = try document([.started(caseCount: 0), .ended(RunSummary())])
         #expect(document.points.isEmpty && document.plan == 0 && document.bailOut == nil)
     }
 
-    @Test func troublesAreNoPass() throws {
+    @Test func runErrorsBailOut() throws {
         var summary = RunSummary()
         summary.runErrors = ["the disk is full"]
         let document = try document([.started(caseCount: 1), .caseEnded(Samples.passed), .ended(summary)])

@@ -26,14 +26,14 @@ import Testing
         #expect(lines == [.entry(0), .entry(1), .entry(2), .entry(3)])
     }
 
-    @Test func equalStepsInARowAreFoldedAlsoWhereTheyFit() {
+    @Test func repeatedStepsAreFoldedEvenIfTheyFit() {
         let lines = Self.lines((1...10).map { Self.step(1, $0) } + [Self.step(2)], limit: 60)
         #expect(lines == [.entry(0), .omitted(count: 8, isRepetition: true, isOneKind: true), .entry(9), .entry(10)])
     }
 
     /// A loop of a thousand rounds after the decisive events, and one before them.
     @Test(arguments: [20, 40, 60, 200])
-    func decisiveEntriesStay(limit: Int) {
+    func decisiveEntriesAreKept(limit: Int) {
         var kinds: [TimelineEntry.Kind] = [
             Self.step(1), .packet(TimelinePacket("T -> S  S   seq 0")),
             .packet(TimelinePacket("S -> T  S.  seq 0 ack 1")),
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// The decisive entries, of several actors, are in the middle, with thousands of lines before and after them.
-    @Test func eachActorsLastEntriesStayInTheMiddle() {
+    @Test func lastEntriesOfEachActorAreKept() {
         let noise = (1...2000).map { Self.step($0 % 90 + 1, $0) }
         var kinds = noise
         var decisive: [Int] = []
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func repetitionsAreToldFromOtherLines() {
+    @Test func repetitionsAreDistinguishedFromOtherLines() {
         var kinds: [TimelineEntry.Kind] = []
         for round in 1...100 { kinds += [Self.step(1, round), .event(actor: "T", "line \(round)")] }
         kinds.append(.stepFailed(Self.span(1)))
@@ -104,14 +104,14 @@ import Testing
     }
 
     /// Every kind of entry, more entries than there are lines, and only landmarks.
-    @Test func limitHoldsHoweverMuchThereIs() {
+    @Test func limitHoldsForAnyTimeline() {
         let kinds = (0..<3000).map { TimelineEntry.Kind.packet(TimelinePacket("127.0.0.1:\($0) -> S  R   seq 0")) }
         #expect(Self.lines(kinds, limit: 40).count <= 50)
         #expect(Self.lines([], limit: 40).isEmpty)
         #expect(Self.lines([.note("a")], limit: 1) == [.entry(0)])
     }
 
-    @Test func valuesStandBehindTheStep() {
+    @Test func valuesFollowTheStep() {
         let line = Samples.span("T expect line \"220 ready\"")
         let result = Samples.result(
             .failed, findings: [Finding(.failed, "x")],

@@ -15,7 +15,7 @@ struct WorkflowCommandFilterTests {
         "\u{2028}::x", "\u{feff}::x", "\u{200b} ::x",
     ]
 
-    @Test(arguments: hostile) func nothingIsACommand(_ text: String) {
+    @Test(arguments: hostile) func outputContainsNoCommand(_ text: String) {
         let bytes = Array((text + "\n" + text).utf8)
         for cut in 0...bytes.count {
             var filter = WorkflowCommandFilter()
@@ -27,13 +27,13 @@ struct WorkflowCommandFilterTests {
     }
 
     @Test(arguments: ["", "a::b\n", "  a ::b", "#[x] #", "{\"a\": [1]}\n", " : :x", "passed  a\n  at a.scn:1:2: x"])
-    func allElseStays(_ text: String) {
+    func otherTextIsUnchanged(_ text: String) {
         var filter = WorkflowCommandFilter()
         #expect(filter.filtered(Array(text.utf8)) == Array(text.utf8))
     }
 
     /// A JSON string still contains the same characters.
-    @Test func jsonStaysWhatItWas() throws {
+    @Test func jsonKeepsItsMeaning() throws {
         var filter = WorkflowCommandFilter()
         let line = filter.filtered(Array("{\"a\":\"##[x]\"}\n".utf8))
         #expect(String(decoding: line, as: UTF8.self) == "{\"a\":\"##\\u005bx]\"}\n")

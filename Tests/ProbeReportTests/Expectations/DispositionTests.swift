@@ -52,7 +52,7 @@ import Testing
     }
 
     /// `failed?`: a failure is expected, a pass is fine, and any other verdict counts as usual.
-    @Test func atTimes() {
+    @Test func flakyExpectationAllowsPassAndFailure() {
         let line = ExpectedVerdict(
             key: Self.key, verdict: .failed, isAtTimes: true, comment: nil, path: "known.txt", line: 3)
         let rules = RunRules(strict: true, expectations: Expectations([line]))
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// An expected failure does not excuse an unexpected one.
-    @Test func othersStillCount() {
+    @Test func unexpectedFailuresStillCount() {
         var tally = RunTally(planned: [], rules: Self.rules(.failed, strict: false))
         tally.count(Self.result(.failed))
         #expect(tally.complete(RunSummary()).exitCode == 0)

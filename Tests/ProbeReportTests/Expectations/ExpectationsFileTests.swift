@@ -33,7 +33,7 @@ import Testing
         ("quoted", "'a' \"b\" \\ c"), ("quoted", "#a"), ("quoted", "tab\there"), ("quoted", "\u{1b}[31m\r\n\0"),
         ("quoted", "\u{202e}abc"), ("plain", "été/日本"),
     ])
-    func everyNameIsWrittenSoThatItIsRead(kind: String, name: String) {
+    func namesRoundTrip(kind: String, name: String) {
         let word = ExpectationWord.quoted(name)
         #expect((word == name) == (kind == "plain"))
         #expect(!word.contains("\n") && !word.contains("\u{1b}") && !word.contains("\u{202e}"))
@@ -42,7 +42,7 @@ import Testing
         #expect(file.lines.map(\.expected.key) == [CaseKey(id: name, subject: name)])
     }
 
-    @Test func diagnosticsShowThePlace() throws {
+    @Test func diagnosticsShowTheLocation() throws {
         let text = """
             asyncio
             asyncio  close/eof-mid-line
@@ -63,21 +63,21 @@ import Testing
         try GoldenText.check(file(text).diagnostics, "expectations-wrong.txt")
     }
 
-    @Test func whatIsNoTextIsSaid() {
+    @Test func invalidUTF8IsReported() {
         let file = ExpectationsFile(
             path: "known.txt", bytes: Array("a b failed\nc ".utf8) + [0xff] + Array(" failed".utf8))
         #expect(file.problems.count == 1)
         #expect(file.diagnostics.hasPrefix("known.txt:2:3: error: the file is not UTF-8 text\n"))
     }
 
-    @Test func manyProblemsAreBounded() {
+    @Test func diagnosticsAreLimited() {
         let text = file(String(repeating: "x\n", count: 5000)).diagnostics
         #expect(text.split(separator: "\n").count == 20 * 4 + 1)
         #expect(text.hasSuffix("… and 4980 more invalid lines\n"))
     }
 
     /// Whatever a file contains, nothing traps, and no output is interpreted by a terminal.
-    @Test(arguments: EscapingTests.hostile.indices) func anyBytesAreAFile(index: Int) {
+    @Test(arguments: EscapingTests.hostile.indices) func arbitraryBytesNeverTrap(index: Int) {
         for prefix in ["", "asyncio ", "asyncio a failed #", "\""] {
             let file = ExpectationsFile(path: "x", bytes: Array(prefix.utf8) + EscapingTests.hostile[index])
             let unsafe = file.diagnostics.unicodeScalars.filter { $0.value < 32 && $0 != "\n" || $0.value == 127 }

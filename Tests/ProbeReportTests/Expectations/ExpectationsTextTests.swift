@@ -30,11 +30,11 @@ import Testing
 
         """
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { ExpectationsRecorder(planned: $0, options: $1, old: nil, filteredAway: []) }
     }
 
-    @Test func aNewFileHasAHeader() {
+    @Test func newFileHasAHeader() {
         // Quotes inside a word need no quoting.
         let text = Self.fresh.split(separator: "'").joined()
         let aligned = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -54,7 +54,7 @@ import Testing
         #expect(columns == [10])
     }
 
-    @Test func whatIsWrittenIsReadAndComesOutTheSame() {
+    @Test func rewritingChangesNothing() {
         let first = written()
         #expect(written(old: first) == first)
     }
@@ -75,7 +75,7 @@ import Testing
 
     /// Lines about other subjects, and about cases that were filtered out, skipped or not run: the run does not
     /// contradict them.
-    @Test func whatDidNotRunIsKept() {
+    @Test func linesOfCasesThatDidNotRunAreKept() {
         let old = """
             nio other failed # of another subject
             asyncio away failed
@@ -89,7 +89,7 @@ import Testing
         for gone in ["gone", "# unsupported", "# passes"] { #expect(!text.contains(gone), "\(gone)") }
     }
 
-    @Test func anInterruptedRunKeepsLinesOfWhatWasNotRun() {
+    @Test func interruptedRunKeepsLinesOfUnrunCases() {
         let old = """
             asyncio close/eof-mid-line failed # ran
             asyncio close/half-close-reply failed # was running
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// `failed?` is kept after a pass or a failure; any other verdict replaces it, without the `?`.
-    @Test func aLineAboutAVerdictThatComesAtTimesStays() {
+    @Test func flakyExpectationIsKept() {
         let old = """
             bsd close/eof-mid-line failed? # passes here
             asyncio framing/cuts[at=2] failed? # failed
@@ -122,7 +122,7 @@ import Testing
         #expect(lines == ["framing/cuts[at=2] failed?", "framing/cuts[at=3] error", "close/eof-mid-line failed?"])
     }
 
-    @Test func aLineThatIsStillRightStays() {
+    @Test func correctLineIsKept() {
         let old = "node-net timeouts/idle unsupported # by design\nbsd framing/crlf passed # once it did not\n"
         let text = written(old: old)
         #expect(text.contains("# by design") && text.contains("# once it did not"))

@@ -35,11 +35,11 @@ import Testing
             ),
             ("bsd redis failed", ["known.txt:1: redis tests no subject; write - instead of the name"]),
         ] as [(String, [String])])
-    func whatIsAboutNothingIsTold(text: String, expected: [String]) {
+    func unmatchedLinesAreReported(text: String, expected: [String]) {
         #expect(notes(text, filteredAway: ["away"]) == expected)
     }
 
-    @Test func manyAreCounted() {
+    @Test func furtherUnmatchedLinesAreCounted() {
         let all = notes((0..<100).map { "asyncio none-\($0) failed\n" }.joined())
         #expect(all.count == 11)
         #expect(all.last == "known.txt: 90 more lines match no case of this run")

@@ -6,7 +6,7 @@ import Testing
 @testable import ProbeReport
 
 @Suite struct MatrixPageTests {
-    @Test func textIsTheGoldenOne() throws {
+    @Test func pageMatchesGoldenText() throws {
         try GoldenText.check(MatrixRecorderTests.document(.html, MatrixSamples.rules()), "matrix.html")
     }
 
@@ -69,7 +69,7 @@ import Testing
         """
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func isAPage() throws {
+    func pageIsWellFormed() throws {
         let text = try Python.run(Self.reader, input: MatrixRecorderTests.document(.html, MatrixSamples.rules()))
         for shown in [
             "How 3 transports behave", "close/eof-mid-line", "the title of framing/crlf", MatrixSamples.about,
@@ -80,7 +80,7 @@ import Testing
 
     /// Text from the wire, a program, a script or an adapter's name remains text in every format.
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func hostileTextStaysText() throws {
+    func hostileTextIsEscaped() throws {
         let pages = Self.hostile.map { MatrixRecorderTests.document(.html, events: $0, planned: []) }
         #expect(pages.allSatisfy { !$0.contains("\u{c}") })
         let texts = try Python.run(Self.reader, input: pages.joined(separator: "\u{c}")).split(
@@ -102,7 +102,7 @@ import Testing
 
     private static let hostile: [[RunEvent]] = bytes.map { EscapingTests.events($0) }
 
-    @Test(arguments: hostile.indices) func hostileTextBeginsNoMarkdown(index: Int) {
+    @Test(arguments: hostile.indices) func hostileTextCreatesNoMarkdown(index: Int) {
         let text = MatrixRecorderTests.document(.markdown, events: Self.hostile[index], planned: [])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         // Every line begins as a heading, a table row of three or two columns, or a list item.
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func hostileTextIsGivenBackByJSON() throws {
+    func hostileTextIsValidJSON() throws {
         let texts = Self.hostile.map { MatrixRecorderTests.document(.json, events: $0, planned: []) }
         let input = texts.joined(separator: "\u{c}")
         let lines = try Python.run(MatrixRecorderTests.validator, [MatrixRecorderTests.schema], input: input)
@@ -127,7 +127,7 @@ import Testing
         ("RFC 9293", nil), ("a/b", nil), ("a/b#", nil), ("a/b#1x", nil), ("../..#1", nil), ("a/b/c#1", nil),
         ("a\"/b#1", nil), ("a/b#1#2", nil), ("/b#1", nil),
     ])
-    func issuesAreLinks(text: String, address: String?) {
+    func issuesAreLinked(text: String, address: String?) {
         #expect(IssueLink.address(text) == address)
     }
 
@@ -138,12 +138,12 @@ import Testing
         ("r.html", "tcpprobe-out/é.pcapng", "tcpprobe-out/%C3%A9.pcapng"),
         ("a/b/r.html", "c.pcapng", "../../c.pcapng"),
     ])
-    func capturesAreLinkedFromWhereThePageIs(page: String, capture: String, link: String) {
+    func captureLinksAreRelativeToThePage(page: String, capture: String, link: String) {
         #expect(RelativePath.link(from: RelativePath.folder(of: page), to: capture) == link)
     }
 
     /// Different places have different anchors, even if their texts differ only in a byte that an anchor can't hold.
-    @Test func anchorsAreApart() {
+    @Test func anchorsAreUnique() {
         let texts = ["a", "a b", "a~20b", "a:b", "a%b", "a[x=\"1\"]", "a[x='1']", "é", ""]
         let anchors = texts.map { PageAnchor.of($0) } + texts.flatMap { id in texts.map { PageAnchor.of(id, $0) } }
         #expect(Set(anchors).count == anchors.count)

@@ -23,19 +23,19 @@ import Testing
             ("a.html", MatrixRecorder.Format.html), ("A.HTM", .html), ("x/y.md", .markdown), ("y.Markdown", .markdown),
             ("z.json", .json), ("html", nil), ("a.html.gz", nil), ("", nil), ("/dev/stdout", nil),
         ] as [(String, MatrixRecorder.Format?)])
-    func theEndingIsTheFormat(path: String, format: MatrixRecorder.Format?) {
+    func extensionSelectsTheFormat(path: String, format: MatrixRecorder.Format?) {
         #expect(MatrixRecorder.Format(path: path) == format)
     }
 
-    @Test(arguments: MatrixRecorder.Format.allCases) func keepsTheContract(format: MatrixRecorder.Format) {
+    @Test(arguments: MatrixRecorder.Format.allCases) func recorderKeepsTheContract(format: MatrixRecorder.Format) {
         RecorderContract.verify { MatrixRecorder(format, path: "m/x", planned: $0, options: $1) }
     }
 
-    @Test func jsonIsTheGoldenOne() throws {
+    @Test func jsonMatchesGoldenText() throws {
         try GoldenText.check(Self.document(.json, MatrixSamples.rules()), "matrix.json")
     }
 
-    @Test func markdownIsTheGoldenOne() throws {
+    @Test func markdownMatchesGoldenText() throws {
         try GoldenText.check(Self.document(.markdown, MatrixSamples.rules()), "matrix.md")
     }
 
@@ -57,7 +57,7 @@ import Testing
     static let schema = GoldenText.repositoryFile("docs/matrix.schema.json")
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func jsonFitsItsSchema() throws {
+    func jsonFitsTheSchema() throws {
         let lines = try Python.run(Self.validator, [Self.schema], input: Self.document(.json, MatrixSamples.rules()))
             .split(separator: "\n")
         #expect(lines.count == MatrixSamples.table.count)
@@ -71,7 +71,7 @@ import Testing
             ("\"verdict\":\"failed\"", "\"verdict\":\"Failed\""), ("\"cases\":", "\"rows\":"),
             ("\"rerun\":", "\"again\":"),
         ])
-    func wrongDocumentsAreFound(change: (from: String, to: String)) throws {
+    func schemaRejectsInvalidDocuments(change: (from: String, to: String)) throws {
         let text = Self.document(.json)
         try #require(text.contains(change.from))
         #expect(throws: Python.Failure.self) {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [MatrixRecorder.Format.json, .markdown, .html])
-    func interruptedRunsAreWhole(format: MatrixRecorder.Format) {
+    func interruptedRunsListEveryCase(format: MatrixRecorder.Format) {
         let events = MatrixSamples.events(results: Array(MatrixSamples.results.prefix(4)), signal: 2)
         let text = Self.document(format, events: events)
         #expect(text.contains("SIGINT") && text.contains("not run"))
@@ -89,14 +89,14 @@ import Testing
         for row in MatrixSamples.table { #expect(text.contains("\(row.id.split(separator: "/")[1].prefix(4))")) }
     }
 
-    @Test func aRunOfNothingIsADocument() throws {
+    @Test func emptyRunIsADocument() throws {
         for format in MatrixRecorder.Format.allCases {
             #expect(!Self.document(format, events: [.ended(RunSummary())], planned: []).isEmpty)
         }
     }
 
     /// A case that is run once by each subject, and some cases without a subject.
-    @Test func casesWithoutASubjectHaveAColumn() {
+    @Test func casesWithoutASubjectHaveTheirOwnColumn() {
         let events: [RunEvent] = [
             .caseEnded(MatrixSamples.result("a", .must, "bsd", .passed)),
             .caseEnded(MatrixSamples.result("b", .must, nil, .failed)), .ended(RunSummary()),

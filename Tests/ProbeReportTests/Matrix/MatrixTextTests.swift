@@ -14,7 +14,7 @@ import Testing
         return events.last.map { String(decoding: console.record($0, at: 1), as: UTF8.self) } ?? ""
     }
 
-    @Test func textIsTheGoldenOne() throws {
+    @Test func tableMatchesGoldenText() throws {
         try GoldenText.check(end(MatrixSamples.events()), "matrix-console.txt")
     }
 
@@ -24,12 +24,12 @@ import Testing
             end(MatrixSamples.events(rules), MatrixSamples.options(rules)), "matrix-console-expected.txt")
     }
 
-    @Test func interruptedRunsHaveNoRowsForWhatWasNotRun() throws {
+    @Test func interruptedRunsOmitCasesThatWereNotRun() throws {
         let events = MatrixSamples.events(results: Array(MatrixSamples.results.prefix(4)), signal: 2)
         try GoldenText.check(end(events), "matrix-console-interrupted.txt")
     }
 
-    @Test(arguments: [20, 40, 50, 60, 80, 200]) func keepsToTheTerminal(width: Int) {
+    @Test(arguments: [20, 40, 50, 60, 80, 200]) func tableFitsTheTerminal(width: Int) {
         let lines = end(MatrixSamples.events(), width: width).split(separator: "\n")
         let table = lines.prefix { !$0.contains(" passed, ") }
         #expect(table.allSatisfy { $0.count < max(width, 24) }, "\(table)")
@@ -37,7 +37,7 @@ import Testing
         for subject in MatrixSamples.subjects { #expect(table.joined().contains(subject)) }
     }
 
-    @Test func colourChangesNoLayout() {
+    @Test func colourDoesNotChangeTheLayout() {
         let plain = end(MatrixSamples.events(), width: 60)
         let coloured = end(MatrixSamples.events(), width: 60, color: true)
         #expect(coloured != plain)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The score line appears as soon as a subject has more than one result, and the table with the second subject.
-    @Test func oneResultNeedsNoScore() {
+    @Test func singleResultHasNoScore() {
         let one = MatrixSamples.result("a", .must, "bsd", .passed)
         let two = MatrixSamples.result("b", .must, "bsd", .failed)
         let console = ConsoleRecorder(style: .init(usesColor: false))
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// The worst round of a repeated case counts.
-    @Test func repetitionsAreOneCase() {
+    @Test func repetitionsCountAsOneCase() {
         let rounds: [Verdict] = [.passed, .failed, .passed]
         let console = ConsoleRecorder(style: .init(usesColor: false))
         let text = console.written(

@@ -12,7 +12,7 @@ import Testing
         return score
     }
 
-    @Test func isALineToBeQuoted() {
+    @Test func scoreIsOneLine() {
         let score = score([
             (.passed, .must, 108), (.failed, .must, 2), (.passed, .should, 14), (.failed, .should, 2),
             (.unsupported, .must, 3),
@@ -32,7 +32,7 @@ import Testing
             ([(.passed, .should, 1), (.failed, .may, 3), (.passed, .may, 2)], "1 of 1 should, 2 of 5 may"),
             ([(.passed, .must, 1), (.skipped, .must, 2), (nil, .should, 3)], "1 of 1 must, 2 skipped, 3 not run"),
         ] as [([(Verdict?, Scenario.Level, Int)], String)])
-    func whatIsNotThereIsLeftOut(results: [(Verdict?, Scenario.Level, Int)], text: String) {
+    func absentCountsAreOmitted(results: [(Verdict?, Scenario.Level, Int)], text: String) {
         #expect(score(results).text == text)
     }
 }

@@ -72,7 +72,7 @@ import Testing
         return crowd
     }
 
-    @Test func goldenPage() throws {
+    @Test func pageMatchesGoldenText() throws {
         var results = Samples.all.map(\.result) + [Self.withPackets]
         results[results.count - 1].id = "packets"
         results[results.count - 1].crowds = [Self.crowd]
@@ -81,11 +81,11 @@ import Testing
         try GoldenText.check(Self.page(events), "run.html")
     }
 
-    @Test func keepsTheContract() {
+    @Test func recorderKeepsTheContract() {
         RecorderContract.verify { HTMLRecorder(path: "x/r.html", options: $1) }
     }
 
-    @Test func hasEachCaseOfARun() {
+    @Test func pageHasEveryCase() {
         let page = Self.page(Samples.events)
         for (_, result) in Samples.all where result.verdict != .passed {
             #expect(page.contains(HTMLText.text(result.findings[0].summary).markup), "\(result.verdict)")
@@ -96,7 +96,7 @@ import Testing
         #expect(page.contains("<mark>T <u>expect line &quot;220 ready&quot;</u></mark>"))
     }
 
-    @Test func diagramSaysWhatThePacketsWere() throws {
+    @Test func diagramDescribesThePackets() throws {
         let diagram = try #require(CaseDiagram(Self.withPackets).value)
         #expect(diagram.lifelines == ["T", "S"])
         let arrows = diagram.rows.compactMap { row -> (SequenceDiagram.Arrow, SequenceDiagram.Tone)? in
@@ -115,7 +115,7 @@ import Testing
         #expect(arrows[4].0.remarks == ["a.scn:3 link S -> T drop data 2"])
     }
 
-    @Test func textFromOutsideStaysText() {
+    @Test func untrustedTextIsEscaped() {
         let hostile = "</script><script>alert(1)</script>\u{1b}]0;x\u{7}\u{202e}<img src=x onerror=y>\"'&"
         var result = Samples.failedBytes
         result.sources = SourceMap([SourceFile(path: hostile, bytes: Array(hostile.utf8))])
@@ -164,7 +164,7 @@ import Testing
         #expect(page.contains("115 further rounds"))
     }
 
-    @Test func tenThousandResultsAreLessThanThirtyMegabytes() {
+    @Test func tenThousandResultsFitInThirtyMegabytes() {
         var recorder = HTMLRecorder(path: "report.html", options: .sample())
         var failed = Samples.failedBytes
         failed.timeline += Self.withPackets.timeline
@@ -178,7 +178,7 @@ import Testing
         #expect(page.count > 5_000_000 && page.count < 30_000_000, "\(page.count) bytes")
     }
 
-    @Test func leavesOutWhatMattersLeast() {
+    @Test func leastImportantDetailsAreOmittedFirst() {
         var results: [CaseResult] = []
         for index in 0..<200 {
             var result = Self.withPackets

@@ -26,12 +26,12 @@ import Testing
         return diagram
     }
 
-    @Test func goldenPicture() throws {
+    @Test func drawingMatchesGoldenText() throws {
         try GoldenText.check(SequenceDrawing(Self.sample).html.markup + "\n", "sequence.html")
         #expect(Self.sample.summary == "2 lifelines (T, S), 5 messages, 2 steps")
     }
 
-    @Test func textFromOutsideStaysText() {
+    @Test func untrustedTextIsEscaped() {
         var diagram = SequenceDiagram(title: "</title><script>alert(1)</script>")
         let hostile = "\u{1b}[31m\u{202e}\u{0}</text></svg><script>\"'&"
         let (first, second) = (diagram.lifeline(hostile), diagram.lifeline("é 漢字 🙂"))
