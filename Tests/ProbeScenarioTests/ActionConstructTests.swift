@@ -36,7 +36,7 @@ import Testing
         return expectation
     }
 
-    @Test func sends() throws {
+    @Test func sendsAreParsed() throws {
         func send(_ text: String) throws -> SendStatement {
             switch try action(text) {
             case .connection(.send(let statement)), .subject(.send(let statement)), .process(.send(let statement)):
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func verbs() throws {
+    @Test func verbsAreParsed() throws {
         if case .server(.accept(as: let name?, _, nil)) = try action("S accept as A") {
             #expect(name.value == "A")
         } else {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func expectationsOfConnections() throws {
+    @Test func connectionExpectationsAreParsed() throws {
         if case .bytes = try connection("C expect x + \"y\"") {} else { Issue.record("bytes") }
         if case .line(.value, as: nil) = try connection("C expect line \"x\"") {} else { Issue.record("line") }
         if case .line(.regex(let regex), as: nil) = try connection("C expect line /(?<a>x)(?<b>y)/") {
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func expectationsOfSubjectsAndProcesses() throws {
+    @Test func subjectAndProcessExpectationsAreParsed() throws {
         if case .message = try subject("T expect message \"x\"") {} else { Issue.record("message") }
         if case .leftover = try subject("T expect leftover \"tw\"") {} else { Issue.record("leftover") }
         if case .lost(reason: "eof", as: nil) = try subject("T expect lost eof within 1s") {
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func resourcesOfProcessesAndSubjectsAreTheSame() throws {
+    @Test func processesAndSubjectsShareResourceSyntax() throws {
         func both(_ text: String) throws -> [ResourceExpectation] {
             guard case .resource(let ofProcess) = try process("P \(text)"),
                 case .resource(let ofSubject) = try subject("T \(text)")

@@ -24,7 +24,7 @@ import Testing
     private static let definition = "define talk { T start; T expect line \"x\"; P start; P send \"x\" }\n"
 
     @Test(arguments: [true, false])
-    func definitionsMayStandAboveTheirActors(inInclude: Bool) throws {
+    func definitionsMayPrecedeTheirActors(inInclude: Bool) throws {
         let actors = "server S\nsubject T -> S\nprocess P = prog\n"
         let header = "scenario \"x\"\n\(Self.definition)"
         let script = header + (inInclude ? "include \"actors.scn\"\n" : actors) + "do talk\nS accept\n"
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func acceptedNameHasTheKindOfTheAcceptAbove() throws {
+    @Test func acceptedNameHasTheKindOfItsAccept() throws {
         let script = """
             scenario "x"
             server S
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// A definition is parsed once, so all of it must be about one kind of actor.
-    @Test func definitionAboutTwoKindsIsAnError() {
+    @Test func definitionForTwoKindsIsAnError() {
         let script = """
             scenario "x"
             define talk { A expect line "x" }

@@ -13,7 +13,7 @@ struct AddressOutsideTests {
             ("client C -> localhost:(int(\"${S.port}\"))", false),
             ("client C -> 127.0.0.1:(int(\"7000\"))", true),
         ])
-    func aPortOfAnActorIsInside(client: String, isOutside: Bool) throws {
+    func actorPortsAreInside(client: String, isOutside: Bool) throws {
         let text = "scenario \"x\"\nserver S\n\(client)\nclient D -> S\nD connect\nC connect\nC close\n"
         let result = compile(text)
         #expect(!result.hasErrors, "\(result.rendered)")

@@ -76,11 +76,11 @@ import Testing
     }
 
     /// The rest of each script is correct: without the line, or with a correct one, there is no diagnostic.
-    @Test func theRestIsRight() {
+    @Test func restOfEachScriptIsValid() {
         #expect(compile(Self.head + "D expect line \"bye\"\n").rendered == "")
     }
 
-    @Test func thereAreTwentyFive() { #expect(Set(Self.scripts.map(\.line)).count >= 25) }
+    @Test func thereAreTwentyFiveScripts() { #expect(Set(Self.scripts.map(\.line)).count >= 25) }
 
     // MARK: Reading before there is a connection
 
@@ -91,7 +91,7 @@ import Testing
         "D connect\nMail accept as A\nMail stop reading\nE connect\nMail accept as B",
         "for i in 1..2 {\n D connect\n Mail accept as A\n D close\n A close\n D stop reading\n}",
     ])
-    func readingToComeIsLegal(_ steps: String) {
+    func readingBeforeAConnectionIsValid(_ steps: String) {
         let text = Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n" + steps + "\n"
         #expect(!compile(text).diagnostics.contains { $0.id == .notConnected }, "\(compile(text).rendered)")
     }
@@ -101,7 +101,7 @@ import Testing
         ("E connect\nMail accept as A\nMail stop reading", "Mail accept"),
         ("D connect\nMail accept\nD close\nD read 1B every 1ms", "D connect"),
     ])
-    func readingOfNothingIsAnError(_ steps: String, _ fix: String) {
+    func readingWithoutAConnectionIsAnError(_ steps: String, _ fix: String) {
         let text = Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n" + steps + "\n"
         let errors = compile(text).diagnostics.filter { $0.id == .notConnected }
         #expect(errors.count == 1, "\(compile(text).rendered)")
@@ -115,7 +115,7 @@ import Testing
         ("cat chat.py", "warning"), ("python3 ${dir}/chat.py", nil), ("python3 -m http.server", nil),
         ("sh -c 'cat chat.py'", nil), ("echo chat", nil), ("python3 other.py", nil), ("node -e chat.py", "warning"),
     ])
-    func filesBesideTheScript(_ command: String, _ severity: String?) {
+    func commandsNamingScriptFilesAreDiagnosed(_ command: String, _ severity: String?) {
         let result = compile(
             Self.title + "process P = \(command)\nP start\nP expect exit 0\n",
             files: ["chat.py": "print(1)\n", "chat": ""])
@@ -130,7 +130,7 @@ import Testing
         "P start\nMail accept as A\nD connect", "retry every 10ms within 1s { Mail accept }\nD connect",
         "T start\nMail accept as A\nD connect",
     ])
-    func somebodyMayHaveConnected(_ steps: String) {
+    func acceptAfterAPossibleConnectIsValid(_ steps: String) {
         let text =
             Self.title + "server Mail\nclient D -> Mail\nclient E\nsubject T -> Mail\nprocess P = cat\n" + steps + "\n"
         #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
@@ -157,7 +157,7 @@ import Testing
             "E connect"
         ),
     ])
-    func laterAcceptsAreTooEarlyToo(_ steps: String, _ fix: String) throws {
+    func laterAcceptsCanBeTooEarly(_ steps: String, _ fix: String) throws {
         let text =
             Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n"
             + "define both {\n D connect\n Mail accept as A\n}\n" + steps + "\n"
@@ -188,7 +188,7 @@ import Testing
         "D connect\nMail accept as A\nfinally { Mail accept as B }\nE connect",
         "D connect timeout within 1ms\nD connect\nMail accept as A\nMail accept as B\nE connect",
     ])
-    func laterAcceptsMayFindSomebody(_ steps: String) {
+    func laterAcceptsWithAPossibleClientAreValid(_ steps: String) {
         let text =
             Self.title + "each n = 1..3\nserver Mail\nclient D -> Mail\nclient E -> Mail\nclient F\nsubject T -> Mail\n"
             + "process P = cat\n" + steps + "\n"
@@ -200,7 +200,7 @@ import Testing
         "server Mail\nMail accept\nMail expect eof\n",
         "server Mail\nclient D\nMail accept\nD connect to 127.0.0.1:(int(\"${Mail.port}\"))\n",
     ])
-    func somebodyElseMayConnect(_ text: String) {
+    func acceptOfExternalClientsIsValid(_ text: String) {
         #expect(!compile(Self.title + text).diagnostics.contains { $0.id == .acceptTooEarly })
     }
 }

@@ -18,24 +18,24 @@ import Testing
             try plan("let a = 5\nlet b = \"${a}!\"").cases[0].bindings == ["a": .integer(5), "b": .bytes([53, 33])])
     }
 
-    @Test func listsAndRanges() throws {
+    @Test func listsAndRangesAreExpanded() throws {
         #expect(try labels("each x = 1022, 1023") == ["[x=1022]", "[x=1023]"])
         #expect(try labels("each n = 1..3") == ["[n=1]", "[n=2]", "[n=3]"])
         #expect(try labels("each n = 5..5") == ["[n=5]"])
         #expect(try labels("let top = 2\neach n = 1..(top + 1)") == ["[n=1]", "[n=2]", "[n=3]"])
     }
 
-    @Test func severalMultiplyAndTheLastVariesFastest() throws {
+    @Test func parametersMultiplyAndTheLastVariesFastest() throws {
         let plan = try plan("each x = 1, 2\neach y = \"a\", \"b\"\nlet z = \"${x}${y}\"")
         #expect(plan.cases.map(\.label) == ["[x=1,y=a]", "[x=1,y=b]", "[x=2,y=a]", "[x=2,y=b]"])
         #expect(plan.cases[2].bindings["z"] == .bytes(Array("2a".utf8)))
     }
 
-    @Test func oneMayDependOnAnother() throws {
+    @Test func parameterMayDependOnAnother() throws {
         #expect(try labels("each x = 1, 2\neach y = x..2") == ["[x=1,y=1]", "[x=1,y=2]", "[x=2,y=2]"])
     }
 
-    @Test func tables() throws {
+    @Test func tableRowsAreCases() throws {
         let plan = try plan("table t = \"NOOP\" /^250 /, \"RSET\" /^251 /i\neach cmd, reply in t")
         #expect(plan.cases.map(\.label) == ["[cmd=NOOP]", "[cmd=RSET]"])
         #expect(plan.cases[1].bindings["cmd"] == .bytes(Array("RSET".utf8)))
@@ -56,19 +56,19 @@ import Testing
         #expect(try labels("each x = \"\(long)\\nb\"") == ["[x=\"\(long)...\"]"])
     }
 
-    @Test func everyWayToCutOnce() throws {
+    @Test func singleCutsAreEnumerated() throws {
         let plan = try plan(#"each piece = cuts("ab\r\n")"#)
         #expect(plan.cases.map(\.label) == ["[piece=1]", "[piece=2]", "[piece=3]"])
         #expect(plan.cases[1].bindings["piece"] == .pieces([[97, 98], [13, 10]]))
     }
 
-    @Test func everyWayToCutTwice() throws {
+    @Test func doubleCutsAreEnumerated() throws {
         let plan = try plan(#"each p = cuts("abcd", 2)"#)
         #expect(plan.cases.map(\.label) == ["[p=1+2]", "[p=1+3]", "[p=2+3]"])
         #expect(plan.cases[1].bindings["p"] == .pieces([[97], [98, 99], [100]]))
     }
 
-    @Test func labelsNeverHoldRawBytes() throws {
+    @Test func labelsContainNoRawBytes() throws {
         let values = #""a b", "a\r\n\x1b[31m\xff", "", "a,b]", "é", "\u{202e}", "x" * 100, "x" * 101, "NOOP-1.5_""#
         let labels = try labels("each v = \(values)")
         #expect(Set(labels).count == 9)
@@ -84,11 +84,11 @@ import Testing
         #expect(labels[8] == "[v=NOOP-1.5_]")
     }
 
-    @Test func theSameValueTwiceIsTwoCases() throws {
+    @Test func equalValuesAreSeparateCases() throws {
         #expect(try labels("each x = 1, 1, 1") == ["[x=1]", "[x=1#2]", "[x=1#3]"])
     }
 
-    @Test func tenThousandCases() throws {
+    @Test func tenThousandCasesAreExpanded() throws {
         let plan = try plan("each a = 1..100\neach b = 1..100")
         #expect(plan.cases.count == 10_000)
         #expect(plan.cases.last?.label == "[a=100,b=100]")
@@ -101,7 +101,7 @@ import Testing
         #expect(result.diagnostics.map(\.id) == [.tooManyCases])
     }
 
-    @Test func whatOnlyTheRunKnowsIsLeftOut() throws {
+    @Test func runtimeValuesAreNotBound() throws {
         let plan = try plan("let address = \"${S.port}\"\nlet other = \"a${address}\"\nlet c = 1")
         #expect(plan.cases[0].bindings == ["c": .integer(1)])
     }

@@ -4,14 +4,14 @@ import Testing
 
 /// The syntax trees of whole scenarios.
 @Suite struct ConstructTests {
-    @Test func wholeLanguage() throws {
+    @Test func wholeLanguageCompiles() throws {
         let text = TestFiles.text(of: "whole-language.scn")
         let result = compile(text)
         #expect(result.rendered == "")
         #expect(result.plan?.cases.count == 180)
     }
 
-    @Test func header() throws {
+    @Test func headerIsParsed() throws {
         let text = """
             scenario "t"
             about "a"
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func includesAreFoldedIn() throws {
+    @Test func includesAreMerged() throws {
         let files = [
             "lib/common.scn": "let who = \"bob\"\ninclude \"more.scn\"\n",
             "lib/more.scn": "define greet { C send line who; S expect line \"${who}\" }\ntimeout 1s\n",
@@ -94,7 +94,7 @@ import Testing
             ("/etc/passwd", true), ("../a.scn", true), ("lib/../../a.scn", true), ("..", true), ("lib/up.scn", true),
             ("lib/far.scn", true), ("lib/near.scn", false), ("lib/../a.scn", false), ("./lib//near.scn", false),
         ], ["x.scn", "dir/x.scn", "/dir/x.scn", "/x.scn", "../x.scn", "./x.scn"])
-    func includesStayBeneathTheScript(_ include: (path: String, isOutside: Bool), _ script: String) {
+    func includesStayBelowTheScriptsFolder(_ include: (path: String, isOutside: Bool), _ script: String) {
         let folder = String(script.dropLast("x.scn".count))
         var files: [String: String] = [:]
         for (name, text) in [
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// The limit that is exceeded is that of bytes, not of cases.
-    @Test func cutsThatAreTooLargeAreTold() {
+    @Test func oversizedCutsAreReported() {
         let script = "scenario \"x\"\neach p = cuts(\"x\" * 70000000, 4)\nserver S\nS accept\n"
         let result = compile(script)
         let ids: [DiagnosticID] = result.diagnostics.map(\.id)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ["plain", "do", "for", "either", "together", "retry", "finally"])
-    func definitionsThatDoubleAtEachLevelAreRefused(_ wrapper: String) {
+    func exponentialDefinitionsAreRefused(_ wrapper: String) {
         let text = doubling(40) { calls in
             switch wrapper {
             case "do": "do { \(calls) }"
@@ -31,13 +31,13 @@ import Testing
         #expect(result.diagnostics.first?.text.contains("1000000") == true)
     }
 
-    @Test func definitionsThatDoubleAFewTimesRun() throws {
+    @Test func moderatelyNestedDefinitionsCompile() throws {
         let plan = try #require(compile(doubling(12) { $0 }).plan)
         #expect(plan.cases.count == 1)
     }
 
     /// A definition with many steps in a block that is done many times: each time counts with all its steps.
-    @Test func aLongBlockDoneOftenIsRefused() {
+    @Test func frequentlyRepeatedLongBlockIsRefused() {
         let note = String(repeating: "note \"x\"\n", count: 3_000)
         let text =
             Self.head + "define d {\ndo {\n\(note)}\n}\n" + String(repeating: "do d\n", count: 3_000) + Self.steps
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Each loop's body is checked twice, and so is that of the enclosing loop.
-    @Test func loopsInLoopsAreNotWalkedForEver() {
+    @Test func nestedLoopsAreCheckedQuickly() {
         let depth = 46
         let text =
             Self.head + "C connect\nS accept\n" + String(repeating: "for i in 1..2 {\n", count: depth)
@@ -68,13 +68,13 @@ import Testing
         "random(100MiB, seed 1)", "\"ab\" * 100MiB", "sized(u32, random(90MiB, seed 1)) + \"x\"",
         "line(\"x\" * 2MiB)", "lines(\"x\" * 2MiB, \"y\" * 2MiB)", "(\"a\" * 3MiB) + \"b\"",
     ])
-    func largeValuesAreLeftToTheRun(_ value: String) throws {
+    func largeValuesAreComputedDuringTheRun(_ value: String) throws {
         let text = Self.head + "let x = \(value)\nlet y = \"<${x}>\"\nlet n = len(y)\neach i = 1..n / n\n" + Self.steps
         let plan = try #require(compile(text.replacing("each i = 1..n / n", with: "each i = 1..(n / n)")).plan)
         #expect(Set(plan.cases[0].bindings.keys) == ["n", "i"])
     }
 
-    @Test func headersThatHoldTooMuchAreRefused() {
+    @Test func oversizedHeadersAreRefused() {
         var lets = ""
         for number in 0..<40 { lets += "let v\(number) = random(100MiB, seed \(number))\n" }
         let result = compile(Self.head + lets + Self.steps)
@@ -87,14 +87,14 @@ import Testing
         "table t = \"a\" * 33MiB /a/, \"b\" * 33MiB /b/\neach x, y in t",
         "each n = 1..3000\neach x = \"a\" * (100KiB + n)",
     ])
-    func casesThatHoldTooMuchAreRefused(_ header: String) {
+    func oversizedCasesAreRefused(_ header: String) {
         let result = compile(Self.head + header + "\n" + Self.steps)
         #expect(result.diagnostics.map(\.id) == [.cantCompute])
         #expect(result.diagnostics.first?.text.contains("64 MiB") == true)
     }
 
     /// Large values that depend on an `each` are computed case by case during the run.
-    @Test func valuesOfManyCasesAreLeftToTheRun() throws {
+    @Test func largeValuesOfManyCasesAreComputedDuringTheRun() throws {
         let text = Self.head + "each n = 1..2000\nlet x = \"a\" * (n * 10KiB)\nlet y = len(x)\n" + Self.steps
         let plan = try #require(compile(text).plan)
         #expect(plan.cases.last?.bindings["x"] == nil)
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// Cases share what they have in common.
-    @Test func manyLetsAndManyCases() throws {
+    @Test func casesShareTheirBindings() throws {
         var lets = ""
         for number in 0..<2_000 { lets += "let v\(number) = \"x\"\n" }
         let plan = try #require(compile(Self.head + lets + "each n = 1..20000\n" + Self.steps).plan)
@@ -111,7 +111,7 @@ import Testing
         #expect(plan.cases[19_999].bindings.count == 2_001)
     }
 
-    @Test func aParameterMadeOfALargeValue() throws {
+    @Test func parameterMayDependOnALargeFile() throws {
         let header = "let x = \"7\" + (\"a\" * 2MiB)\nlet s = file(\"seven\")\neach n = 1..int(s)\n"
         let text = Self.head + header + Self.steps
         #expect(compile(text, files: ["seven": "7"]).plan?.cases.count == 7)
@@ -128,7 +128,7 @@ import Testing
     // MARK: Names
 
     /// A mistake in each line, with as many names that may have been meant.
-    @Test func manyMistakesAmongManyNames() {
+    @Test func manyErrorsAmongManyNamesAreReported() {
         var text = "scenario \"cost\"\n"
         for number in 0..<300 { text += "server S\(number)\n" }
         for number in 0..<300 { text += "X\(number) send \"a\"\n" }
@@ -137,12 +137,12 @@ import Testing
         #expect(compile(text).diagnostics.count == 501)
     }
 
-    @Test func manyBranchesThatBindNamesOfTheirOwn() {
+    @Test func manyBranchesWithDistinctNamesAreChecked() {
         let branches = (0..<3_000).map { "{ S expect line /(?<a\($0)>x)/ }" }.joined(separator: " or ")
         #expect(compile(Self.head + "C connect\nS accept\neither \(branches)\nnote \"${a7}\"\n").diagnostics.count == 1)
     }
 
-    @Test func manyLoopsOverALongTable() {
+    @Test func manyLoopsOverALongTableCompile() {
         let rows = (0..<3_000).map { "\"a\($0)\" /(?<g\($0)>x)/" }.joined(separator: ",\n")
         let loops = String(repeating: "for a, b in t { note a }\n", count: 3_000)
         let text =

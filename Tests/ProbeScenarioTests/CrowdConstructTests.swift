@@ -54,7 +54,7 @@ struct CrowdConstructTests {
         return try #require(result.plan?.scenario.actors.last, "\(result.rendered)")
     }
 
-    @Test func declarations() throws {
+    @Test func declarationsAreParsed() throws {
         let clients = try declaration("crowd W = 10000 clients -> S with receive-buffer 4KiB")
         guard case .crowd(let crowd) = clients.kind, case .clients(.actor(let target)) = crowd.role else {
             Issue.record("\(clients.kind)")
@@ -76,7 +76,7 @@ struct CrowdConstructTests {
         #expect(servers.tls?.certificate != nil)
     }
 
-    @Test func starts() throws {
+    @Test func startsAreParsed() throws {
         if case .start(2000?, let script) = try action("W start at 2000/s { connect; send \"x\" }") {
             #expect(script.statements.count == 2)
         } else {
@@ -90,7 +90,7 @@ struct CrowdConstructTests {
         if case .stop = try action("W stop") {} else { Issue.record("stop") }
     }
 
-    @Test func sends() throws {
+    @Test func sendsAreParsed() throws {
         func send(_ text: String) throws -> (SendStatement, isEndless: Bool) {
             guard case .send(let statement, let isEndless) = try statement("send \(text)").kind else {
                 throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
@@ -108,7 +108,7 @@ struct CrowdConstructTests {
         #expect(try !send("\"xyz\" cut at random seed 7 at 10B/s").isEndless)
     }
 
-    @Test func expectations() throws {
+    @Test func memberExpectationsAreParsed() throws {
         func wait(_ text: String) throws -> CrowdWait {
             guard case .expect(let wait) = try statement("expect \(text) within 1s").kind else {
                 throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
@@ -128,7 +128,7 @@ struct CrowdConstructTests {
         #expect(try statement("expect eof").within == nil)
     }
 
-    @Test func others() throws {
+    @Test func otherStatementsAreParsed() throws {
         if case .wait(.milliseconds(20)) = try statement("wait 20ms").kind {} else { Issue.record("wait") }
         if case .close = try statement("close").kind {} else { Issue.record("close") }
         if case .reset = try statement("reset").kind {} else { Issue.record("reset") }
@@ -148,7 +148,7 @@ struct CrowdConstructTests {
         ("alive 20", .alive, .equal), ("failed 0", .failed, .equal), ("alive >= 9", .alive, .greaterOrEqual),
         ("connected == n", .connected, .equal), ("failed < 1", .failed, .less), ("done != 3", .done, .notEqual),
     ])
-    func counts(_ text: String, _ count: CrowdCount, _ comparison: Comparison) throws {
+    func countExpectationsAreParsed(_ text: String, _ count: CrowdCount, _ comparison: Comparison) throws {
         guard case .expect(.count(count, comparison, _)) = try action("W expect \(text) within 3s") else {
             Issue.record("\(text)")
             return
@@ -158,7 +158,7 @@ struct CrowdConstructTests {
     @Test(arguments: [
         ("p99", 99.0), ("p50", 50), ("p99.9", 99.9), ("p99.99", 99.99), ("p0.5", 0.5), ("p100", 100), ("max", 100),
     ])
-    func latencies(_ text: String, _ value: Double) throws {
+    func latencyExpectationsAreParsed(_ text: String, _ value: Double) throws {
         guard
             case .expect(.latency(let percentile, .lessOrEqual, .milliseconds(50), of: .line)) =
                 try action("W expect latency \(text) <= 50ms of line")
@@ -190,7 +190,7 @@ struct CrowdConstructTests {
     }
 
     /// `crowd` begins a declaration only if a name and `=` follow it.
-    @Test func theWordMayBeAName() {
+    @Test func keywordMayBeAName() {
         let text = """
             scenario "x"
             define begin { crowd start { connect; wait 1ms } }
@@ -220,7 +220,7 @@ struct CrowdConstructTests {
         #expect(variable.diagnostics.isEmpty, "\(variable.rendered)")
     }
 
-    @Test func serversAreConnectedTo() {
+    @Test func crowdServersAreTargets() {
         let text = """
             scenario "x"
             crowd V = 3 servers
@@ -241,7 +241,7 @@ struct CrowdConstructTests {
         #expect(result.diagnostics.isEmpty, "\(result.rendered)")
     }
 
-    @Test func isFormatted() throws {
+    @Test func crowdsAreFormatted() throws {
         let text = """
             scenario "x"
             server S

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: DiagnosticID.allCases)
-    func examplesAreTrue(_ id: DiagnosticID) {
+    func examplesMatchTheirDiagnostics(_ id: DiagnosticID) {
         let explanation = DiagnosticExplanation.of(id)
         #expect(explanation.meaning.count > 20)
         if let wrong = explanation.wrong {
@@ -36,11 +36,11 @@ import Testing
         }
     }
 
-    @Test func eachKindHasOne() {
+    @Test func everyDiagnosticHasAnExplanation() {
         #expect(Set(DiagnosticExplanation.table.keys) == Set(DiagnosticID.allCases))
     }
 
-    @Test func mostHaveExamples() {
+    @Test func mostExplanationsHaveExamples() {
         let without = DiagnosticID.allCases.filter { DiagnosticExplanation.of($0).wrong == nil }
         #expect(Set(without) == [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting])
     }

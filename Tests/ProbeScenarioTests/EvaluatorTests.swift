@@ -52,7 +52,7 @@ import Testing
     ]
 
     @Test(arguments: valuesOfBytes)
-    func values(_ text: String, _ expected: [UInt8]) throws {
+    func valuesAreEvaluated(_ text: String, _ expected: [UInt8]) throws {
         #expect(try Self.bytes(text) == expected)
     }
 
@@ -61,7 +61,7 @@ import Testing
         ("4KiB", 4_096), ("1.5kB", 1_500), ("1MB", 1_000_000), ("len(\"abc\" * 4)", 12), ("int(\"-12\") + 1", -11),
         ("(2 - 5) * 2", -6),
     ])
-    func integers(_ text: String, _ expected: Int) throws {
+    func integersAreEvaluated(_ text: String, _ expected: Int) throws {
         let result = compile("scenario \"x\"\nlet a = \(text)\nserver S\nS accept\n")
         #expect(result.plan?.cases.first?.bindings["a"] == .integer(expected), "\(result.rendered)")
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(throws: EvaluationError.self) { try Self.bytes("line(\"x\")", framing: .none) }
     }
 
-    @Test func files() throws {
+    @Test func filesAreRead() throws {
         #expect(try Self.value("file(\"a/b.bin\")", files: ["a/b.bin": [1, 2]]) == .bytes([1, 2]))
         #expect(throws: EvaluationError.self) { try Self.value("file(\"nope\")") }
         #expect(throws: EvaluationError.self) {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func randomIsTheSameEverywhere() throws {
+    @Test func randomBytesAreReproducible() throws {
         // The first two numbers of SplitMix64 with seed 7, lowest byte first.
         var generator = SplitMix64(seed: 7)
         let first = generator.next()
@@ -119,25 +119,25 @@ import Testing
         ("\"x\" * (n * n)", Int.max), ("\"x\" * (n + 1)", Int.max), ("\"x\" * (0 - n - 2)", Int.max),
         ("\"x\" * (n / (0 - 1))", Int.min),
     ])
-    func whatCantBeComputed(_ text: String, _ number: Int) throws {
+    func invalidArgumentsAreErrors(_ text: String, _ number: Int) throws {
         #expect(throws: EvaluationError.self) { try Self.value(text, variables: ["n": .integer(number)]) }
     }
 
     @Test(arguments: ["", "x", "1x", "--1", "+1", "99999999999999999999"])
-    func notDecimal(_ text: String) throws {
+    func nonDecimalTextIsAnError(_ text: String) throws {
         #expect(throws: EvaluationError.self) {
             try Self.value("\"a\" * int(x)", variables: ["x": .bytes(Array(text.utf8))])
         }
     }
 
     @Test(arguments: ["a", "a===", "aGk", "aG=k", "=", "aGk=="])
-    func notBase64(_ text: String) throws {
+    func invalidBase64IsAnError(_ text: String) throws {
         #expect(throws: EvaluationError.self) {
             try Self.value("base64(x)", variables: ["x": .bytes(Array(text.utf8))])
         }
     }
 
-    @Test func regexesQuoteWhatTheyInsert() throws {
+    @Test func regexesQuoteInterpolatedValues() throws {
         let result = compile("scenario \"x\"\nlet a = \"1.5*\"\nserver S\nS accept\nS expect line /^${a}+$/i\n")
         guard
             case .act(_, .connection(.expect(.line(.regex(let literal), as: nil))), _) = result.plan?.scenario.steps

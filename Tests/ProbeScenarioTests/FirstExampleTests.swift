@@ -24,7 +24,7 @@ import Testing
         wire no rst
         """#
 
-    @Test func compiles() throws {
+    @Test func exampleCompiles() throws {
         let result = compile(Self.script)
         #expect(result.rendered == "")
         let plan = try #require(result.plan)

@@ -11,7 +11,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func layout() throws {
+    @Test func layoutIsNormalized() throws {
         let text = """
             \u{FEFF}# Title comment   
 
@@ -98,14 +98,14 @@ import Testing
         #expect(diagnostics.map(\.id) == [.unknownStatement])
     }
 
-    @Test func firstExampleOfTheContract() throws {
+    @Test func firstExampleKeepsItsLayout() throws {
         let once = try formatted(FirstExampleTests.script)
         #expect(once == FirstExampleTests.script.replacingDoubleSpace + "\n")
     }
 
     /// Formatting twice changes nothing, and the plan is the same except for source positions.
     @Test(arguments: ["whole-language.scn"])
-    func isStable(_ name: String) throws {
+    func formattingIsIdempotent(_ name: String) throws {
         let text = TestFiles.text(of: name)
         let once = try formatted(text)
         #expect(once != text)
@@ -133,7 +133,7 @@ import Testing
 
     /// Scripts with errors that can be parsed are formatted too; others are left alone.
     @Test(arguments: WrongScriptTests.scripts)
-    func wrongScriptsStayTheSameScripts(_ script: WrongScript) throws {
+    func invalidScriptsKeepTheirMeaning(_ script: WrongScript) throws {
         guard case .formatted(let once) = ScenarioFormatter.format(path: "x", bytes: Array(script.script.utf8)) else {
             return
         }
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func mutationsAreFormattedOnceAndForAll(_ seed: Int) throws {
+    func formattingOfMutationsIsIdempotent(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed &+ 5_000)
         let whole = TestFiles.bytes(of: "whole-language.scn")
         let signs = Array(" \n\t;#{}()|+,=\r\"/'".utf8)

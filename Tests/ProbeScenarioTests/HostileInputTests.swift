@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func randomBytes(_ seed: Int) {
+    func randomBytesAreAnswered(_ seed: Int) {
         var generator = SplitMix64(seed: seed)
         for _ in 0..<10 {
             let bytes = generator.bytes(generator.below(600))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func randomWords(_ seed: Int) {
+    func randomWordsAreAnswered(_ seed: Int) {
         let words = [
             "scenario", "\"x\"", "\n", "server", "S", "client", "C", "->", "connect", "accept", "send", "expect",
             "line", "/a/",
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func mutationsOfAValidScript(_ seed: Int) {
+    func mutationsOfAValidScriptAreAnswered(_ seed: Int) {
         var generator = SplitMix64(seed: seed &+ 2_000)
         for _ in 0..<3 {
             var bytes = Self.whole
@@ -71,12 +71,12 @@ import Testing
 
     /// The example of each entry in the language, cut off anywhere.
     @Test(arguments: LanguageTable.all)
-    func everyPrefixOfAnExample(_ listed: ListedEntry) {
+    func everyPrefixOfAnExampleIsAnswered(_ listed: ListedEntry) {
         let text = Array(ExampleScript.text(of: listed).utf8)
         for end in 0...text.count { #expect(isAnswered(Array(text[..<end]))) }
     }
 
-    @Test func everyPrefixOfAValidScript() {
+    @Test func everyPrefixOfAValidScriptIsAnswered() {
         let text = Array(FirstExampleTests.script.utf8)
         for end in 0...text.count { #expect(isAnswered(Array(text[..<end]))) }
     }
@@ -84,14 +84,14 @@ import Testing
     @Test(arguments: [
         "(", "{", "do {", "either {", "either { S expect \"a\" } or ", "for i in 1..2 {", "u8(", "\"a\" * ",
     ])
-    func deepNesting(_ part: String) {
+    func deepNestingIsAnswered(_ part: String) {
         for start in ["scenario \"x\"\nserver S\n", "scenario \"x\"\nserver S\nS send "] {
             #expect(isAnswered(Array((start + String(repeating: part, count: 4_000)).utf8)))
         }
     }
 
     @Test(arguments: ["+", "-", "*", "|", ","])
-    func longExpressions(_ sign: String) {
+    func longExpressionsAreAnswered(_ sign: String) {
         let sum = Array(repeating: "1", count: 4_000).joined(separator: sign)
         for start in ["let x = ", "S send ", "each x = ", "check 1 == "] {
             #expect(isAnswered(Array("scenario \"x\"\nserver S\nS accept\n\(start)\(sum)\n".utf8)))

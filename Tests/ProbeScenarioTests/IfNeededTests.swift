@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: steps.filter(\.entry.canBeUnneeded))
-    func mayFollow(_ listed: ListedEntry) {
+    func ifNeededIsAcceptedWhereAllowed(_ listed: ListedEntry) {
         let script = ExampleScript.text(of: listed).replacing(listed.example, with: "\(listed.example) if needed")
         let result = compile(script, files: ExampleScript.files)
         let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: steps.filter { !$0.entry.canBeUnneeded && $0.category != .header && $0.name != "framing" })
-    func mayNotFollow(_ listed: ListedEntry) {
+    func ifNeededIsRefusedElsewhere(_ listed: ListedEntry) {
         let script = ExampleScript.text(of: listed).dropLast() + " if needed\n"
         let result = compile(String(script), files: ExampleScript.files)
         #expect(result.plan == nil, "\(script)")
@@ -51,7 +51,7 @@ import Testing
         ("server S\nproxy X -> S\nclient C -> X\nC connect\nX accept if needed", false),
         ("server S\nclient C -> S\nC connect\nS accept\nwhenever C gets line /a/ { note \"a\" } if needed", true),
     ])
-    func isReadAsAClause(_ body: String, _ isRight: Bool) {
+    func ifNeededIsParsedAsAClause(_ body: String, _ isRight: Bool) {
         let result = compile("scenario \"x\"\n\(body)\n")
         let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
         #expect(errors.isEmpty == isRight, "\(body)\n\(result.rendered)")

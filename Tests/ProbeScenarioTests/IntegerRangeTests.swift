@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: places.indices)
-    func runGetsTheRangeOfTheCheck(index: Int) {
+    func runUsesTheCheckersRange(index: Int) {
         let (script, range) = Self.places[index]
         let below = compiled(script, "(\(range.lowerBound) - 1)")
         #expect(below.diagnostics.contains { $0.id == .outOfRange }, "\(below.rendered)")

@@ -10,7 +10,7 @@ import Testing
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
     @Test(arguments: LanguageTable.all)
-    func exampleChecksAndIsFormatted(_ listed: ListedEntry) throws {
+    func exampleCompilesAndIsFormatted(_ listed: ListedEntry) throws {
         let script = ExampleScript.text(of: listed)
         let result = compile(script, files: ExampleScript.files)
         let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
@@ -32,7 +32,7 @@ import Testing
             // A proxy's expectation is parsed as the entry of a connection's expectation.
             [.verb, .expectation, .wire].contains($0.category) && !["expect", "expect … from"].contains($0.name)
         })
-    func exampleIsReadAsItsEntry(_ listed: ListedEntry) throws {
+    func exampleIsParsedAsItsEntry(_ listed: ListedEntry) throws {
         let script = ExampleScript.text(of: listed)
         switch Self.parsed(script).last?.kind {
         case .act(_, let action, _)?:
@@ -49,7 +49,7 @@ import Testing
             [.verb, .expectation, .wire].contains($0.category) && $0.name != "expect"
         },
         ["within", "after"])
-    func clauseIsRefusedWhereTheTableSaysSo(_ listed: ListedEntry, _ word: String) throws {
+    func clauseIsRefusedAccordingToTheTable(_ listed: ListedEntry, _ word: String) throws {
         let timing = try #require(listed.entry.timing)
         let refusal = word == "within" ? timing.within.refusal : timing.after.refusal
         let script = ExampleScript.text(of: listed).dropLast() + " \(word) 200ms\n"
@@ -64,7 +64,7 @@ import Testing
         return context.scenario.steps
     }
 
-    @Test func nothingIsListedTwice() {
+    @Test func entriesAreUnique() {
         var seen: Set<String> = []
         for listed in LanguageTable.all {
             let key = "\(listed.name) of \(listed.kind?.rawValue ?? "\(listed.category)")"
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func everyEntrySaysWhatItDoes() {
+    @Test func everyEntryHasAMeaning() {
         for listed in LanguageTable.all {
             let others = LanguageTable.all.filter { $0.category == listed.category && $0.kind == listed.kind }
             let isSaid =
@@ -146,20 +146,20 @@ import Testing
         (LanguageTable.expectationChoices(of: .crowd), "connected, alive, failed, done, latency"),
         (WirePhrases.choices, "fin from, rst from, no rst, closed by"),
     ])
-    func listOfChoicesHasTheOrderOfTheTable(_ choices: [String], _ first: String) {
+    func choicesHaveTheOrderOfTheTable(_ choices: [String], _ first: String) {
         #expect(choices.joined(separator: ", ").hasPrefix(first))
     }
 
     /// `make editors` generates the files.
     @Test(arguments: GeneratedFile.allCases)
-    func generatedFilesAreThoseOfTheTable(_ file: GeneratedFile) throws {
+    func generatedFilesMatchTheTable(_ file: GeneratedFile) throws {
         let source = TestFiles.text(of: "../../\(file.source)")
         let text = try #require(file.text(from: source))
         #expect(text == TestFiles.text(of: "../../\(file.path)"), "make editors")
     }
 
     /// A page that is not listed would keep tables that are no longer generated.
-    @Test func pagesHaveTheTablesOfTheReference() {
+    @Test func pagesListTheTablesOfTheReference() {
         for page in Self.pages {
             let tables = page.text.matches(of: /<!-- table: ([a-z ]+) -->/).map { String($0.1) }
             let listed = LanguageReference.pages.first { $0.name == page.name }?.tables ?? []
@@ -175,7 +175,7 @@ import Testing
         ("wire no", ["wire no rst", "wire no retransmission"]), ("stalled", ["expect stalled for"]), ("hex", ["hex"]),
         ("retry", ["retry"]), ("nonsense", []),
     ])
-    func wordsAreFound(_ words: String, _ names: [String]) {
+    func entriesAreFoundByWords(_ words: String, _ names: [String]) {
         #expect(LanguageTable.find(words).map(\.name) == names)
     }
 }

@@ -44,7 +44,7 @@ struct LanguageWordTests {
         }
     }
 
-    @Test func pagesArePlainText() {
+    @Test func explanationsArePlainText() {
         for listed in LanguageTable.all {
             let text = EntryExplanation.text(of: listed)
             #expect(!text.contains("](") && !text.contains("\\|"), "\(listed.name)")

@@ -30,7 +30,7 @@ struct LargeScriptTests {
 
     /// Whether the script has errors does not matter here: unused actors are errors.
     @Test(.timeLimit(.minutes(1)), arguments: Kind.allCases)
-    func timeGrowsWithTheLength(_ kind: Kind) {
+    func timeIsLinear(_ kind: Kind) {
         let bytes = Array(kind.script(20_000).utf8)
         let result = ScenarioCompiler.compile(path: "a.scn", bytes: bytes, loader: Self.loader)
         #expect(result.plan != nil || !result.diagnostics.isEmpty)

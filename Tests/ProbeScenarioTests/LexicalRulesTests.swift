@@ -19,7 +19,7 @@ import Testing
         return []
     }
 
-    @Test func linesGoOnBehindTheseWords() throws {
+    @Test func linesContinueAfterOperators() throws {
         #expect(
             try sent(Self.head + "S send \"a\" |\n \"b\" +\n\"c\" | # comment\n# another\n\n \"d\"\n") == [
                 "a", "bc", "d",
@@ -30,7 +30,7 @@ import Testing
                 == ["q"])
     }
 
-    @Test func aLineThatStartsWithABarBelongsToTheOneBefore() throws {
+    @Test func leadingBarContinuesTheLine() throws {
         #expect(try sent(Self.head + "S send \"a\"\n  | \"b\"\n\n  | \"c\" every 5ms\n") == ["a", "b", "c"])
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(try sent(crlf) == ["220 rea", "dy\r", "\n"])
     }
 
-    @Test func tabsAreSpacesAndCommentsNeedSpace() throws {
+    @Test func tabsAreSpacesAndCommentsNeedASpace() throws {
         #expect(try sent(Self.head + "\tS\tsend\t\"a#b\"\t#comment \"x\"\n") == ["a#b"])
     }
 
@@ -61,7 +61,7 @@ import Testing
         #expect(result.rendered == "")
     }
 
-    @Test func contextualWordsAreVariablesToo() throws {
+    @Test func contextualKeywordsMayBeVariables() throws {
         let text =
             Self.head + """
                 C expect line as line
@@ -129,7 +129,7 @@ import Testing
         #expect(words == expected)
     }
 
-    @Test func processLinesInterpolateAndNeverGoOn() throws {
+    @Test func processLinesInterpolateAndNeverContinue() throws {
         let result = compile(
             "scenario \"x\"\nprocess P = a --port=${P.port} ${P.port.3} \"${dir}/b\" '${P.port.9}' x,\nP start\nP expect exit 0\n"
         )
@@ -146,7 +146,7 @@ import Testing
         #expect(words == ["a", "--port=<port>", "<port.3>", "/d/b", "${P.port.9}", "x,"])
     }
 
-    @Test func aProcessThatIsConnectedToHasAPort() throws {
+    @Test func processThatIsATargetHasAPort() throws {
         let plan = try #require(
             compile("scenario \"x\"\nprocess P = a\nclient C -> P\nP start\nC connect\nC expect eof\n").plan)
         guard case .process(let command) = plan.scenario.actors[0].kind else { return }
@@ -160,7 +160,7 @@ import Testing
         ("127.0.0.1:(40 * 2)", "127.0.0.1"),
         ("[1:2:3:4:5:6:7:8]:80", "1:2:3:4:5:6:7:8"),
     ])
-    func addresses(_ text: String, _ host: String) throws {
+    func addressesAreParsed(_ text: String, _ host: String) throws {
         let script = "scenario \"x\"\nclient C -> \(text)\nC connect\nC expect eof\n"
         let plan = try #require(compile(script, allowing: nil).plan)
         guard case .client(.address(let address), _) = plan.scenario.actors[0].kind else {
@@ -175,7 +175,7 @@ import Testing
     @Test(arguments: [
         "[::1", "[:::1]:80", "[1:2:3]:80", "[1::2::3]:80", "1.2.3:80", "1.2.3.4.5:80", "[::1%]:", "256.1.1.1:80",
     ])
-    func noAddresses(_ text: String) {
+    func invalidAddressesAreRefused(_ text: String) {
         #expect(compile("scenario \"x\"\nclient C -> \(text)\nC connect\nC expect eof\n").plan == nil)
     }
 
@@ -184,14 +184,14 @@ import Testing
         ("2min", .seconds(120)),
         ("0.001s", .milliseconds(1)), ("1_000ms", .seconds(1)),
     ])
-    func durations(_ text: String, _ expected: Duration) throws {
+    func durationsAreParsed(_ text: String, _ expected: Duration) throws {
         let plan = try #require(compile(Self.head + "wait \(text)\nC expect eof\n").plan)
         guard case .wait(let duration) = plan.scenario.steps[2].kind else { return }
         #expect(duration == expected)
     }
 
     @Test(arguments: ["10B/s": 10, "1KiB/s": 1_024, "1.5kB/s": 1_500, "1MiB/s": 1 << 20])
-    func rates(_ text: String, _ expected: Int) throws {
+    func ratesAreParsed(_ text: String, _ expected: Int) throws {
         let plan = try #require(compile(Self.head + "S send \"x\" at \(text)\nC expect eof\n").plan)
         guard case .act(_, .connection(.send(let statement)), _) = plan.scenario.steps[2].kind,
             case .rate(let rate) = statement.pace
@@ -205,11 +205,11 @@ import Testing
     @Test(arguments: [
         "99999999999999999999", "0xfffffffffffffffff", "1.2.3", "1x", "0xg", "9999999999999GiB", "1.", "1_000min1",
     ])
-    func noNumbers(_ text: String) {
+    func invalidNumbersAreRefused(_ text: String) {
         #expect(compile(Self.head + "S send \"x\" * \(text)\nC expect eof\n").plan == nil)
     }
 
-    @Test func regexesMayHoldSlashesInClasses() throws {
+    @Test func regexesMayContainSlashesInClasses() throws {
         let plan = try #require(compile(Self.head + "C expect line /^[^/]+\\/[/x]$/i\n").plan)
         guard case .act(_, .connection(.expect(.line(.regex(let literal), as: nil))), _) = plan.scenario.steps[2].kind
         else {

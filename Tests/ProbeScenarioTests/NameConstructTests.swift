@@ -28,7 +28,7 @@ struct NameConstructTests {
         return try #require(result.plan?.scenario.names.last)
     }
 
-    @Test func readsAddresses() throws {
+    @Test func addressesAreParsed() throws {
         let statement = try statement(#"name "Other.test" = R, 10.77.0.9, S, [fd77::9]"#)
         guard case .addresses(let addresses, let times) = statement.answer else {
             Issue.record("\(statement)")
@@ -45,7 +45,7 @@ struct NameConstructTests {
         #expect(NameStatement.key(of: statement.name.value) == "other.test")
     }
 
-    @Test func readsTimes() throws {
+    @Test func timesAreParsed() throws {
         let statement = try statement(#"name "slow.test" = S with a after 0ms, aaaa after 300ms, ttl 2s"#)
         guard case .addresses(_, let times) = statement.answer else {
             Issue.record("\(statement)")
@@ -54,14 +54,14 @@ struct NameConstructTests {
         #expect(times.ipv4Delay == .zero && times.ipv6Delay == .milliseconds(300) && times.timeToLive == .seconds(2))
     }
 
-    @Test func readsOtherAnswers() throws {
+    @Test func otherAnswersAreParsed() throws {
         if case .nxdomain = try statement(#"name "gone.test" nxdomain"#).answer {} else { Issue.record("nxdomain") }
         if case .fails = try statement(#"name "gone.test" fails"#).answer {} else { Issue.record("fails") }
         if case .timesOut = try statement(#"name "gone.test" times out"#).answer {} else { Issue.record("times out") }
     }
 
     /// A subject that receives a name receives no address, and the meaning of a `name` step holds from that step on.
-    @Test func tellsASubject() throws {
+    @Test func subjectReceivesTheName() throws {
         let result = compile(script("", steps: #"name "dual.test" = [fd77::9]"#))
         let scenario = try #require(result.plan?.scenario, "\(result.rendered)")
         guard case .subject(.address(let address)?, _)? = scenario.actors.last?.kind else {
@@ -74,14 +74,14 @@ struct NameConstructTests {
     }
 
     /// A target's port may be that of a server.
-    @Test func takesThePortOfAServer() {
+    @Test func targetPortMayBeAServersPort() {
         let text = script("").replacing("-> \"dual.test\":8080", with: #"-> "dual.test":int("${S.port}")"#)
         let result = compile(text)
         #expect(result.diagnostics.isEmpty, "\(result.rendered)")
     }
 
     /// `name` begins a statement only if a string follows.
-    @Test func actorsAndVariablesMayHaveTheWord() {
+    @Test func keywordMayBeAName() {
         let result = compile(
             """
             scenario "x"
@@ -100,7 +100,7 @@ struct NameConstructTests {
     }
 
     /// The alignment of the header does not extend to the steps.
-    @Test func isFormatted() throws {
+    @Test func namesAreFormatted() throws {
         let text = """
             scenario "x"
             server S on link:8080
@@ -132,7 +132,7 @@ struct NameConstructTests {
         ("localhost", false), ("a.LOCALHOST", false), (String(repeating: "a.", count: 126) + "b", true),
         (String(repeating: "a.", count: 127), false), (String(repeating: "a.", count: 127) + "b", false),
     ])
-    func tellsNamesFromOtherText(_ name: String, _ isName: Bool) {
+    func namesAreDistinguishedFromOtherText(_ name: String, _ isName: Bool) {
         #expect((HostSyntax.fault(inName: name) == nil) == isName)
     }
 
@@ -142,7 +142,7 @@ struct NameConstructTests {
         ("fd77:9::2", "actor"), ("10.77.1.0", "elsewhere"), ("10.77.1.255", "elsewhere"), ("10.78.0.9", "elsewhere"),
         ("127.0.0.1", "elsewhere"), ("fd78::9", "elsewhere"), ("::1", "elsewhere"),
     ])
-    func tellsWhoseAnAddressMayBe(_ text: String, _ place: String) throws {
+    func addressOwnersAreIdentified(_ text: String, _ place: String) throws {
         #expect("\(LinkNetwork.place(of: try #require(IPAddress(text))))" == place)
     }
 }

@@ -27,7 +27,7 @@ import Testing
     ]
 
     @Test(arguments: messages)
-    func message(_ text: String, _ bytes: [UInt8]) throws {
+    func messagesAreEncoded(_ text: String, _ bytes: [UInt8]) throws {
         #expect(try EvaluatorTests.value(text, variables: ["n": .integer(5)]).bytes == bytes)
     }
 
@@ -45,7 +45,7 @@ import Testing
     ]
 
     @Test(arguments: fields)
-    func field(_ text: String, _ value: Value) throws {
+    func fieldsAreExtracted(_ text: String, _ value: Value) throws {
         #expect(try EvaluatorTests.value(text) == value)
     }
 
@@ -65,7 +65,7 @@ import Testing
     ]
 
     @Test(arguments: failures)
-    func failure(_ text: String, _ message: String) {
+    func failuresAreExplained(_ text: String, _ message: String) {
         let error = #expect(throws: EvaluationError.self) {
             try EvaluatorTests.value(text, variables: ["n": .integer(0)])
         }

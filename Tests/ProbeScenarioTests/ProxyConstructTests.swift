@@ -19,7 +19,7 @@ struct ProxyConstructTests {
         return (statement, count != nil, side)
     }
 
-    @Test func forwards() throws {
+    @Test func forwardsAreParsed() throws {
         let plain = try forward("to client")
         #expect(plain.0.isPlain && !plain.hasCount && plain.2 == .client)
         let all = try forward("100 bytes to server in pieces of 1B every 5ms delayed by 50ms joined")
@@ -34,7 +34,7 @@ struct ProxyConstructTests {
         if case .rate(10_000)? = try forward("to client at 10kB/s").0.pace {} else { Issue.record("rate") }
     }
 
-    @Test func others() throws {
+    @Test func otherStatementsAreParsed() throws {
         if case .hold(to: .server) = try action("X hold to server") {} else { Issue.record("hold") }
         if case .release(to: nil) = try action("X release") {} else { Issue.record("release") }
         if case .release(to: .client?) = try action("X release to client") {} else { Issue.record("release to") }
@@ -60,7 +60,7 @@ struct ProxyConstructTests {
         "any bytes as y", "eof",
         "reset", "closed", "nothing for 50ms", "u16 as y", "message \"a\"", "until line /a/", "x",
     ])
-    func watches(_ what: String) throws {
+    func expectationsAreParsed(_ what: String) throws {
         for side in ConversationSide.allCases {
             guard case .expect(_, from: side) = try action("X expect \(what) from \(side.word)") else {
                 Issue.record("\(what) from \(side)")
@@ -70,7 +70,7 @@ struct ProxyConstructTests {
     }
 
     /// `proxy` begins a declaration only if a name and `->` follow it.
-    @Test func theWordMayBeAName() {
+    @Test func keywordMayBeAName() {
         let text = """
             scenario "x"
             server S

@@ -37,7 +37,7 @@ struct RegexMatchTests {
     }
 
     @Test(arguments: Reference.all)
-    func matchesAsPythonDoes(_ reference: Reference) throws {
+    func matchesEqualPythons(_ reference: Reference) throws {
         let regex = try ByteRegex(reference.pattern, ignoresCase: reference.ignoresCase)
         let match = regex.firstMatch(in: reference.input)
         let found = match.map { ([$0.range] + $0.groups.map(\.range)).map(Self.text).joined(separator: ";") } ?? "-"
@@ -45,7 +45,7 @@ struct RegexMatchTests {
         #expect(regex.containsMatch(in: reference.input) == (match != nil))
     }
 
-    @Test func theReferenceTableIsWhole() {
+    @Test func referenceTableIsComplete() {
         #expect(Reference.all.count == 300)
     }
 
@@ -118,16 +118,16 @@ struct RegexMatchTests {
     ]
 
     @Test(arguments: matches)
-    func finds(_ pattern: String, in input: String, _ expected: String?) throws {
+    func matchesAreFound(_ pattern: String, in input: String, _ expected: String?) throws {
         #expect(try Self.found(pattern, in: input) == expected)
     }
 
-    @Test func theFlagOfTheLiteralIgnoresTheCaseOfASCII() throws {
+    @Test func caseInsensitiveFlagAppliesToASCII() throws {
         #expect(try Self.found("[a-c]É", in: "xBÉ", ignoresCase: true) == "BÉ")
         #expect(try Self.found("é", in: "É", ignoresCase: true) == nil)
     }
 
-    @Test func namedGroups() throws {
+    @Test func namedGroupsAreCaptured() throws {
         let regex = try ByteRegex(#"^(?<code>\d{3})(?P<sep>[ -])(?<the-rest>.*)(?<none>x)?$"#)
         #expect(regex.groupNames == ["code", "sep", "the-rest", "none"])
         let match = try #require(regex.firstMatch(in: Array("220 ready".utf8)))
@@ -139,7 +139,7 @@ struct RegexMatchTests {
         #expect(match.groups.map(\.name) == regex.groupNames)
     }
 
-    @Test func aSlicesMatchHasTheSlicesIndicesAndItsEndsAreAnchors() throws {
+    @Test func sliceBoundsAreAnchors() throws {
         let bytes = Array("xxabyy".utf8)
         let match = try #require(try ByteRegex("^a(?<b>b)$").firstMatch(in: bytes[2..<4]))
         #expect(match.range == 2..<4)
@@ -148,7 +148,7 @@ struct RegexMatchTests {
         #expect(try !ByteRegex("^a(?<b>b)$").containsMatch(in: bytes))
     }
 
-    @Test func aSearchFromAnOffsetSeesWhatLiesBeforeIt() throws {
+    @Test func searchFromAnOffsetSeesEarlierBytes() throws {
         let bytes = Array("ab ab\nab".utf8)
         #expect(try ByteRegex("ab").firstMatch(in: bytes, from: 1)?.range == 3..<5)
         #expect(try ByteRegex("^ab").firstMatch(in: bytes, from: 3) == nil)
@@ -160,7 +160,7 @@ struct RegexMatchTests {
         #expect(try ByteRegex("").firstMatch(in: bytes, from: .max) == nil)
     }
 
-    @Test func quotedBytesMatchThemselvesAlone() throws {
+    @Test func quotedBytesMatchOnlyThemselves() throws {
         let all = (0...255 as ClosedRange<UInt8>).map { $0 }
         let quoted = try ByteRegex("^" + ByteRegex.quoting(all) + "$")
         #expect(quoted.firstMatch(in: all)?.range == 0..<256)
@@ -173,7 +173,7 @@ struct RegexMatchTests {
         #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
     }
 
-    @Test func aRegexEqualsAnotherOfTheSameSourceAndFlag() throws {
+    @Test func equalityComparesSourceAndFlag() throws {
         #expect(try ByteRegex("a") == ByteRegex("a"))
         #expect(try ByteRegex("a") != ByteRegex("b"))
         #expect(try ByteRegex("a") != ByteRegex("a", ignoresCase: true))

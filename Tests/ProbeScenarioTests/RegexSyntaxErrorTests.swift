@@ -70,7 +70,7 @@ struct RegexSyntaxErrorTests {
         ("a†{999999999999999999999}", .tooLarge(limit: 32_768)),
         ("(?:(?:){1000})†{1000}", .tooLarge(limit: 32_768)),
     ])
-    func namesWhatIsWrongAndWhere(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
+    func errorsNameTheirCauseAndOffset(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
         let parts = marked.split(separator: "†", maxSplits: 1, omittingEmptySubsequences: false)
         // A case without a mark only checks the kind.
         let offset = parts.count == 2 ? parts[0].utf8.count : nil
@@ -81,7 +81,7 @@ struct RegexSyntaxErrorTests {
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test func whatIsNotSupportedSaysWhy() throws {
+    @Test func unsupportedSyntaxIsExplained() throws {
         for pattern in [#"(a)\1"#, "(?=a)", "a++", "(?>a)", "(?(1)a)"] {
             let error = try #require(throws: RegexSyntaxError.self) { try ByteRegex(pattern) }
             #expect(error.message.contains("not supported"))
@@ -89,13 +89,13 @@ struct RegexSyntaxErrorTests {
         }
     }
 
-    @Test func bytesThatAreNoUTF8() {
+    @Test func invalidUTF8IsRefused() {
         let error = #expect(throws: RegexSyntaxError.self) { try ByteRegex(bytes: [0x61, 0xC3, 0xA9, 0xFF, 0x61]) }
         #expect(error == RegexSyntaxError(.notUTF8, offset: 3))
         #expect(throws: RegexSyntaxError(.notUTF8, offset: 0)) { try ByteRegex(bytes: [0xC3]) }
     }
 
-    @Test func limitsAreErrorsAndWhatIsJustBelowThemIsNone() throws {
+    @Test func limitsAreExact() throws {
         let deep = String(repeating: "(", count: 100) + "a" + String(repeating: ")", count: 100)
         #expect(try ByteRegex(deep).containsMatch(in: [0x61]))
         #expect(throws: RegexSyntaxError(.nestedTooDeep(limit: 100), offset: 100)) { try ByteRegex("(\(deep))") }

@@ -27,7 +27,7 @@ struct ScriptOutlineTests {
         #expect(names(text) == wanted)
     }
 
-    @Test func statementsKnowTheirBlocks() {
+    @Test func statementsReferToTheirBlocks() {
         let outline = ScriptOutline(Array("scenario \"a\"\neither { S close; C close } or { C reset }\nwait 1s\n".utf8))
         let shown = outline.statements.map { statement in
             outline.tokens[statement.tokens].map { outline.text(of: $0) }.joined(separator: " ")
@@ -37,14 +37,14 @@ struct ScriptOutlineTests {
         #expect(outline.firstStep == 1)
     }
 
-    @Test func filesAreNamed() {
+    @Test func filesAreFound() {
         let outline = ScriptOutline(Array("include \"a.scn\"\nlet x = file(\"b\") + file('c')\nnote \"d\"\n".utf8))
         #expect(outline.files.map(\.path) == ["a.scn", "b", "c"])
         #expect(outline.files.map(\.isInclude) == [true, false, false])
     }
 
     /// Each token is found at each of its bytes, and each statement at each of its tokens.
-    @Test func placesAreFound() {
+    @Test func tokensAndStatementsAreFoundByOffset() {
         let text = "scenario \"a\" # x\nserver S\nS send \"é\" + (1)\n}{ ; \"unclosed"
         let outline = ScriptOutline(Array(text.utf8))
         for offset in -1...text.utf8.count + 2 { _ = outline.token(at: offset) }

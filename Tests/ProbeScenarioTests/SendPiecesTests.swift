@@ -15,7 +15,7 @@ import Testing
         return try evaluator.pieces(of: statement).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func bars() throws {
+    @Test func barsSeparatePieces() throws {
         #expect(try pieces(#"send "a" | "b" + "c" | "d""#) == ["a", "bc", "d"])
         #expect(try pieces(#"send line "a" | "b""#) == ["a", "b\r\n"])
         #expect(try pieces(#"send line "a" | "b""#, framing: .u16) == ["\0\u{2}a", "b"])
@@ -24,7 +24,7 @@ import Testing
         #expect(try pieces(#"send line """#) == ["\r\n"])
     }
 
-    @Test func offsets() throws {
+    @Test func offsetsCutPieces() throws {
         #expect(try pieces(#"send "abcdef" cut at 1, 4"#) == ["a", "bcd", "ef"])
         #expect(try pieces(#"send line "ab" cut at 3"#) == ["ab\r", "\n"])
         #expect(try pieces(#"send "abcdef" in pieces of 4B"#) == ["abcd", "ef"])
@@ -32,7 +32,7 @@ import Testing
         #expect(try pieces(#"send "abcdef" in pieces of 2B"#) == ["ab", "cd", "ef"])
     }
 
-    @Test func cutsMadePieces() throws {
+    @Test func cutValuesArePieces() throws {
         #expect(try pieces("send n", variables: ["n": .pieces([[97], [98]])]) == ["a", "b"])
         #expect(try pieces("send (n)", variables: ["n": .pieces([[97], [98]])]) == ["a", "b"])
         #expect(try pieces(#"send "x" + "${n}""#, variables: ["n": .pieces([[97], [98]])]) == ["xab"])
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(arguments: [0, 3, 4, -1, Int.max])
-    func offsetsOutside(_ offset: Int) {
+    func offsetsOutsideAreErrors(_ offset: Int) {
         #expect(throws: EvaluationError.self) {
             try pieces("send \"abc\" cut at n", variables: ["n": .integer(offset)])
         }
     }
 
-    @Test func offsetsOutOfOrder() {
+    @Test func offsetsOutOfOrderAreErrors() {
         #expect(throws: EvaluationError.self) {
             try pieces("send \"abcdef\" cut at 3, n", variables: ["n": .integer(3)])
         }

@@ -5,7 +5,7 @@ import Testing
 /// The syntax tree of each step that doesn't begin with an actor, and those of statements about the wire with values.
 /// `LanguageTableTests` reads the example of each.
 @Suite struct StepConstructTests {
-    @Test func flow() throws {
+    @Test func controlFlowIsParsed() throws {
         if case .wait(.milliseconds(50)) = try lastStep("wait 50ms") {} else { Issue.record("wait") }
         if case .note = try lastStep("note \"${S.port}\"") {} else { Issue.record("note") }
         if case .assign = try lastStep("let y = x + \"z\"") {} else { Issue.record("let") }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func wire() throws {
+    @Test func wireStatementsAreParsed() throws {
         func statement(_ text: String) throws -> WireStatement<Parsed> {
             guard case .wire(let statement, _) = try lastStep(text) else { return .noReset }
             return statement

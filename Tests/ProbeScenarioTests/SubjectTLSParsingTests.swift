@@ -16,7 +16,7 @@ struct SubjectTLSParsingTests {
     ]
 
     @Test(arguments: good)
-    func whatIsRightIsUnderstood(script: String) {
+    func validStatementsAreAccepted(script: String) {
         let result = compile("scenario \"x\"\n" + Self.server + script)
         #expect(!result.hasErrors, "\(result.rendered)")
     }
@@ -39,7 +39,7 @@ struct SubjectTLSParsingTests {
     ]
 
     @Test(arguments: wrong)
-    func whatIsWrongIsTold(script: String, says: String) {
+    func invalidStatementsAreExplained(script: String, says: String) {
         let result = compile("scenario \"x\"\n" + Self.server + script)
         #expect(result.hasErrors && result.rendered.contains(says), "\(script)\n\(result.rendered)")
     }

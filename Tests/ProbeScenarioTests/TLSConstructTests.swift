@@ -15,7 +15,7 @@ import Testing
         compile("scenario \"x\"\n" + text).diagnostics.map(\.id).filter { $0 != .nothingTested }
     }
 
-    @Test func optionsStandInAnyOrder() throws {
+    @Test func optionsMayBeInAnyOrder() throws {
         let text = """
             server S on 127.0.0.1 tls alpn "imap" "smtp" key "a.key" version 1.2 cert "a.pem" tickets 0 client-cert asked backlog 4
             client C -> S tls name "chat.test" ca run version 1.3 cert run with send-buffer 4KiB
@@ -56,7 +56,7 @@ import Testing
         ("server S\nclient C -> S tls cert expired", .expected),
         ("server S\nsubject T -> S tls cert run", .unknownWord),
     ])
-    func wrongOptionsAreNamed(text: String, id: DiagnosticID) {
+    func invalidOptionsAreDiagnosed(text: String, id: DiagnosticID) {
         #expect(ids(text + "\nnote \"x\"").contains(id), "\(ids(text + "\nnote \"x\""))")
     }
 
@@ -81,7 +81,7 @@ import Testing
         ("C send \"a\" in records of 20KiB", .outOfRange),
         ("C send record 256 \"\"", .outOfRange),
     ])
-    func stepsThatCannotBeDoneAreErrors(text: String, id: DiagnosticID) {
+    func impossibleStepsAreErrors(text: String, id: DiagnosticID) {
         #expect(ids(Self.up + text).contains(id), "\(ids(Self.up + text))")
     }
 
@@ -112,16 +112,16 @@ import Testing
         "let notify = \"x\"\nD send (notify)",
         "S expect alert unknown-ca within 100ms",
     ])
-    func stepsThatCanBeDoneAreRead(text: String) {
+    func possibleStepsAreAccepted(text: String) {
         #expect(ids(Self.up + text) == [], "\(compile("scenario \"x\"\n" + Self.up + text).rendered)")
     }
 
-    @Test func forgedRecordsNeedTheNewVersion() {
+    @Test func forgedRecordsNeedTLS13() {
         let text = "server S tls version 1.2\nclient C -> S tls\nC connect\nS accept\nS send record 23 \"\""
         #expect(ids(text) == [.afterForged])
     }
 
-    @Test func theAuthorityIsNamed() throws {
+    @Test func useOfTheAuthorityIsDetected() throws {
         #expect(try scenario("process P = prog ${ca}\nP start").namesAuthority)
         #expect(try !scenario("let ca = \"x\"\nprocess P = prog ${ca}\nP start").namesAuthority)
     }

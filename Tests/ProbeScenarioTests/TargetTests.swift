@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(arguments: scripts.indices)
-    func eachAddressIsJudgedWhereItStands(_ index: Int) throws {
+    func disallowedAddressIsReportedAtItsLocation(_ index: Int) throws {
         let script = Self.scripts[index]
         let result = check(script.text, allowing: AllowedTargets())
         let errors = result.diagnostics.filter { $0.severity == .error }
@@ -46,14 +46,14 @@ import Testing
     }
 
     @Test(arguments: scripts.map(\.text))
-    func allowedOnesAreNoError(_ text: String) throws {
+    func allowedAddressesAreValid(_ text: String) throws {
         let targets = try AllowedTargets(["192.0.2.1", "2001:db8::1", "db.test", "0.0.0.0", "::"])
         #expect(!check(text, allowing: targets).hasErrors, "\(check(text, allowing: targets).rendered)")
         // Without a list of allowed targets, as for a command that opens no connection, addresses are not judged.
         #expect(!check(text, allowing: nil).hasErrors)
     }
 
-    @Test func aPortThatIsKnownIsJudged() throws {
+    @Test func knownPortIsChecked() throws {
         let targets = try AllowedTargets(["192.0.2.1:80"])
         #expect(!check("let p = 80\nclient C -> 192.0.2.1:p\n" + Self.steps, allowing: targets).hasErrors)
         #expect(check("let p = 81\nclient C -> 192.0.2.1:p\n" + Self.steps, allowing: targets).hasErrors)
@@ -65,7 +65,7 @@ import Testing
         "server S on 127.0.0.2:8080\nclient C -> S\nC connect\nS accept\nC expect eof\n",
         "client C -> [::ffff:127.0.0.1]:80\n" + steps,
     ])
-    func loopbackIsNoError(_ text: String) {
+    func loopbackIsValid(_ text: String) {
         #expect(!check(text, allowing: AllowedTargets()).hasErrors)
     }
 }

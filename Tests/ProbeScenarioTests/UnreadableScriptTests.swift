@@ -10,37 +10,37 @@ import Testing
         return result.diagnostics.first
     }
 
-    @Test func empty() {
+    @Test func emptyScriptIsReported() {
         #expect(only([])?.id == .emptyScript)
         #expect(only(Array("\u{FEFF}\n\r\n  \t\n# x".utf8))?.id == .emptyScript)
     }
 
     @Test(arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82], [0x80]])
-    func notUTF8(_ bytes: [UInt8]) throws {
+    func invalidUTF8IsReported(_ bytes: [UInt8]) throws {
         let diagnostic = try #require(only(Array("scenario \"é\"\n".utf8) + bytes + [0x0A]))
         #expect(diagnostic.id == .notUTF8)
         #expect(diagnostic.span.start == 14)
         #expect(diagnostic.text.contains("offset 14"))
     }
 
-    @Test func nul() throws {
+    @Test func nulByteIsReported() throws {
         let diagnostic = try #require(only(Array("scenario \"x\"\n\0".utf8)))
         #expect(diagnostic.id == .nulByte)
         #expect(diagnostic.span.start == 13)
     }
 
-    @Test func tooLarge() {
+    @Test func oversizedScriptIsReported() {
         #expect(only([UInt8](repeating: 0x20, count: (64 << 20) + 1))?.id == .tooLarge)
     }
 
-    @Test func moreErrorsThanAnyoneReads() {
+    @Test func errorCountIsLimited() {
         let result = compile("scenario \"x\"\n" + String(repeating: "wait 5\n", count: 2_000))
         #expect(result.diagnostics.count == 501)
         #expect(result.diagnostics.filter { $0.id == .tooManyErrors }.count == 1)
     }
 
     @Test(arguments: ["\u{1B}", "\u{7F}", "\r", "\u{1}"])
-    func hiddenCharactersInStrings(_ character: String) {
+    func hiddenCharactersInStringsAreReported(_ character: String) {
         let result = compile(
             LexicalRulesTests.head + "S send \"a\(character)b\" + 'c\(character)d'\nC expect \"x\ty\"\r\n")
         #expect(result.diagnostics.map(\.id) == [.unexpectedCharacter, .unexpectedCharacter])
@@ -56,7 +56,7 @@ import Testing
         "```\n" + example + "```\n", "Prose.\n\n  ~~~ scn\n" + example + "~~~\n",
         "Title\n=====\n\n```sh\nmake run\n```\n", "- a list\n\n\t```\n\tC send \"a\"\n\t```\n",
     ])
-    func markdownIsOneMessage(_ text: String) throws {
+    func markdownGetsOneMessage(_ text: String) throws {
         let diagnostic = try #require(only(Array(text.utf8)))
         #expect(diagnostic.id == .noScenario)
         #expect(diagnostic.text.contains("Markdown"))
@@ -65,7 +65,7 @@ import Testing
         #expect(diagnostic.span.start == text.utf8.distance(from: text.startIndex, to: fence.lowerBound))
     }
 
-    @Test func aTextWithAScenarioIsOneMessage() throws {
+    @Test func proseAroundAScenarioGetsOneMessage() throws {
         let prose = (1...8).map { "This is line \($0), of a text.\n" }.joined()
         let diagnostic = try #require(only(Array((prose + Self.example + prose).utf8)))
         #expect(diagnostic.id == .noScenario)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// A scenario with mistakes keeps its messages, and a scenario in which such characters are text has none.
-    @Test func aScenarioIsNoMarkdown() {
+    @Test func scenarioIsNotMistakenForMarkdown() {
         let stray = compile(Self.example + "```\n")
         #expect(stray.diagnostics.contains { $0.id != .noScenario && stray.sources.location(of: $0.span).line == 7 })
         #expect(!compile("# ```\n" + Self.example + "C send \"```\"\n").diagnostics.contains { $0.id == .noScenario })
@@ -81,7 +81,7 @@ import Testing
         #expect(!late.diagnostics.contains { $0.id == .noScenario }, "\(late.rendered)")
     }
 
-    @Test func oneMebibyteOnOneLine() throws {
+    @Test func longLinesAreHandled() throws {
         let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
         let result = compile(head + "S send \"" + String(repeating: "a", count: 1 << 20) + "\"\n")
         #expect(result.diagnostics.map(\.id) == [.nothingTested])

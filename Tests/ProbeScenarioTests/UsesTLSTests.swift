@@ -9,7 +9,7 @@ struct UsesTLSTests {
             ("wire C -> S records 1", true), ("retry every 10ms within 1s { wire C -> S tls from the start }", true),
             ("together {\n  note \"a\"\n  wire C -> S records 0\n}", true),
         ])
-    func stepThatSaysTLSCounts(step: String, uses: Bool) throws {
+    func tlsStepsAreDetected(step: String, uses: Bool) throws {
         let text = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n\(step)\n"
         let result = compile(text)
         #expect(result.diagnostics.isEmpty, "\(result.rendered)")

@@ -10,24 +10,24 @@ import Testing
     static var isRenewing: Bool { getenv("TCPPROBE_RENEW_GOLDEN") != nil }
 
     @Test(.disabled(if: isRenewing), arguments: scripts)
-    func saysWhatIsWrong(_ script: WrongScript) {
+    func messagesMatchGoldenText(_ script: WrongScript) {
         #expect(script.actual == script.golden)
     }
 
     @Test(.enabled(if: isRenewing))
-    func renews() {
+    func goldenTextIsRenewed() {
         let text = Self.scripts.map { "=== \($0.name)\n\($0.actual)\n" }.joined(separator: "\n")
         TestFiles.write(text, to: Self.file)
     }
 
-    @Test func thereAreEnough() {
+    @Test func thereAreEnoughScripts() {
         #expect(Self.scripts.count >= 90)
         #expect(Set(Self.scripts.map(\.name)).count == Self.scripts.count)
         for script in Self.scripts { #expect(script.golden.contains("1\u{FE0F}\u{20E3}"), "\(script.name)") }
     }
 
     /// The ids of diagnostics are stable for users, and each appears for some script.
-    @Test func coversEveryKind() {
+    @Test func everyDiagnosticIsCovered() {
         let elsewhere: Set<DiagnosticID> = [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting]
         for id in DiagnosticID.allCases where !elsewhere.contains(id) {
             #expect(Self.scripts.contains { $0.golden.contains(" \(id.rawValue): ") }, "\(id.rawValue)")
