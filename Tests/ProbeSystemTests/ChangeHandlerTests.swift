@@ -3,7 +3,7 @@ import Testing
 @testable import ProbeSystem
 
 struct ChangeHandlerTests {
-    @Test func changesWithinTheHandlerAreHandledAfterIt() {
+    @Test func changesDuringTheHandlerAreHandledAfterIt() {
         let changes = ChangeHandler()
         var (depth, deepest, left, calls) = (0, 0, 100_000, 0)
         changes.handler = {
@@ -23,7 +23,7 @@ struct ChangeHandlerTests {
         #expect(calls == 100_001)
     }
 
-    @Test func aHandlerThatIsReplacedByItselfIsNotCalledAgain() {
+    @Test func replacedHandlerIsNotCalledAgain() {
         let changes = ChangeHandler()
         var calls = 0
         changes.handler = {

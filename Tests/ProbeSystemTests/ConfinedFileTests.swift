@@ -39,7 +39,7 @@ struct ConfinedFileTests {
     @Test(
         arguments: ["a", "./a", "sub/../a", "sub//b", "near", "sub/up", "folder/b", "chain", "folder/deep/../b"],
         [true, false])
-    func whatIsInsideIsRead(_ path: String, _ usesOpenat2: Bool) throws {
+    func filesInsideTheFolderAreRead(_ path: String, _ usesOpenat2: Bool) throws {
         let tree = try tree()
         let file = ConfinedFile(in: try Folder("\(tree.path)/in"), usesOpenat2: usesOpenat2)
         let text = path.hasSuffix("b") ? "b" : "a"
@@ -52,7 +52,7 @@ struct ConfinedFileTests {
             "sub/outside/secret", "folder/outside/secret", "there-and-back", "later", "root/etc/passwd",
             "process/a", "sub/deep/../../../secret",
         ], [true, false])
-    func whatIsOutsideIsNot(_ path: String, _ usesOpenat2: Bool) throws {
+    func filesOutsideTheFolderAreRefused(_ path: String, _ usesOpenat2: Bool) throws {
         let tree = try tree()
         let file = ConfinedFile(in: try Folder("\(tree.path)/in"), usesOpenat2: usesOpenat2)
         #expect(throws: SystemError("open", code: EXDEV)) { _ = try file.contents(of: path, limit: 10) }
@@ -66,7 +66,7 @@ struct ConfinedFileTests {
             ("none", ENOENT), ("nowhere", ENOENT), ("a/b", ENOTDIR), ("a/", ENOTDIR), ("a/.", ENOTDIR), ("", ENOENT),
             ("itself", ELOOP),
         ], [true, false])
-    func whatIsNoFileIsTold(_ what: (path: String, code: Int32), _ usesOpenat2: Bool) throws {
+    func otherKindsOfFilesAreReported(_ what: (path: String, code: Int32), _ usesOpenat2: Bool) throws {
         let tree = try tree()
         let file = ConfinedFile(in: try Folder("\(tree.path)/in"), usesOpenat2: usesOpenat2)
         let error = #expect(throws: SystemError.self) { _ = try file.contents(of: what.path, limit: 10) }
@@ -74,7 +74,7 @@ struct ConfinedFileTests {
     }
 
     @Test(arguments: ["null", "zero", "full"], [true, false])
-    func devicesAreNot(_ name: String, _ usesOpenat2: Bool) throws {
+    func devicesAreRefused(_ name: String, _ usesOpenat2: Bool) throws {
         let file = ConfinedFile(in: try Folder("/dev"), usesOpenat2: usesOpenat2)
         let error = #expect(throws: SystemError.self) { _ = try file.contents(of: name, limit: 10) }
         #expect(error?.code == EINVAL)
@@ -82,7 +82,7 @@ struct ConfinedFileTests {
 
     /// The size is checked before a byte is read.
     @Test(arguments: [true, false])
-    func whatIsTooLargeIsNot(_ usesOpenat2: Bool) throws {
+    func oversizedFilesAreRefused(_ usesOpenat2: Bool) throws {
         let tree = try tree()
         let large = try tree.write("in/large", "")
         try #require(truncate(large, 1 << 40) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ConnectionOriginTests {
     @Test(arguments: [(UInt8(0x45), 20), (0x4f, 60), (0x60, 40)])
-    func theNumberIsReadBehindTheAddresses(first: UInt8, length: Int) {
+    func isnIsReadAfterTheAddresses(first: UInt8, length: Int) {
         let headers = [first] + [UInt8](repeating: 0xee, count: length - 1) + [1, 2, 3, 4, 0xde, 0xad, 0xbe, 0xef, 5]
         #expect(ConnectionOrigin.initialSequence(inHeaders: headers[...]) == 0xdead_beef)
         for count in 0..<length + 8 {
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func noKnownHeaderIsNoNumber() {
+    @Test func unknownHeaderHasNoISN() {
         for first in [UInt8(0), 0x41, 0x44, 0x50, 0xff] {
             let headers = [first] + [UInt8](repeating: 1, count: 100)
             #expect(ConnectionOrigin.initialSequence(inHeaders: headers[...]) == nil)
@@ -22,7 +22,7 @@ import Testing
 
     /// The kernel saves the SYN of the connections that a listener of the harness accepts.
     @Test(arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-    func anAcceptedConnectionHasItsNumber(host: String) throws {
+    func acceptedConnectionHasItsISN(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else {
             Issue.record("\(host) is no address")
             return
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// An IPv4-mapped IPv6 address is the IPv4 address.
-    @Test func aMappedAddressIsTheIPv4Address() {
+    @Test func mappedAddressEqualsTheIPv4Address() {
         let mapped = SocketAddress(numeric: "::ffff:127.0.0.1", port: 80)
         #expect(mapped == SocketAddress(numeric: "127.0.0.1", port: 80))
         #expect(mapped?.isIPv6 == false)

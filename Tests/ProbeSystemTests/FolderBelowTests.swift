@@ -3,7 +3,7 @@ import Testing
 
 /// Files are written only below a folder, and files that are in their place are preserved.
 struct FolderBelowTests {
-    @Test func foldersOnTheWayAreMade() throws {
+    @Test func intermediateFoldersAreCreated() throws {
         let temporary = try ScratchFolder()
         let folder = try Folder(temporary.path)
         try Folder(making: ["a", "b"], below: folder).replaceKeepingEarlier("c", with: Array("1".utf8))
@@ -12,14 +12,14 @@ struct FolderBelowTests {
     }
 
     @Test(arguments: [["..", "x"], ["a", ".."], ["a", "../x"], ["."], [""], ["a/b"]])
-    func namesThatLeadElsewhereAreRefused(parts: [String]) throws {
+    func escapingNamesAreRefused(parts: [String]) throws {
         let temporary = try ScratchFolder()
         let folder = try Folder(temporary.path)
         #expect(throws: SystemError.self) { try Folder(making: parts, below: folder) }
         #expect(throws: SystemError.self) { try folder.replaceKeepingEarlier(parts[parts.count - 1] + "/", with: []) }
     }
 
-    @Test func linkOnTheWayIsNotFollowed() throws {
+    @Test func intermediateLinkIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let other = try ScratchFolder()
         let folder = try Folder(temporary.path)
@@ -32,7 +32,7 @@ struct FolderBelowTests {
         #expect(temporary.read("x") == "1")
     }
 
-    @Test func linkInThePlaceOfAFileIsMovedAndNotWrittenThrough() throws {
+    @Test func linkInPlaceOfAFileIsMoved() throws {
         let temporary = try ScratchFolder()
         let folder = try Folder(temporary.path)
         try folder.replace("own", with: Array("own".utf8))

@@ -18,7 +18,7 @@ struct FolderRemovalTests {
         #expect(scratch.names == ["outside"] && scratch.read("outside/kept") == "kept")
     }
 
-    @Test func aLinkInItsPlaceIsTold() throws {
+    @Test func linkInPlaceOfTheFolderIsReported() throws {
         let scratch = try ScratchFolder()
         let outside = try scratch.folder("outside")
         _ = try scratch.write("outside/kept", "kept")
@@ -32,7 +32,7 @@ struct FolderRemovalTests {
         #expect(scratch.names == ["moved", "outside"] && scratch.read("outside/kept") == "kept")
     }
 
-    @Test func anotherFolderInItsPlaceIsLeftAlone() throws {
+    @Test func replacementFolderIsLeftAlone() throws {
         let scratch = try ScratchFolder()
         let outside = try scratch.folder("outside")
         _ = try scratch.write("outside/kept", "kept")
@@ -48,13 +48,13 @@ struct FolderRemovalTests {
         #expect(FileStatus(at: made).map { $0.mode & 0o777 } == 0o555)
     }
 
-    @Test func oneThatIsGoneIsNoProblem() throws {
+    @Test func missingFolderIsIgnored() throws {
         let scratch = try ScratchFolder()
         try Folder(scratch.path).remove("none", identity: nil)
     }
 
     /// Paths longer than `PATH_MAX`, and deeper than the number of descriptors.
-    @Test func deepOnesGo() throws {
+    @Test func deepFoldersAreRemoved() throws {
         let scratch = try ScratchFolder()
         var current = try Folder(try scratch.folder("made"))
         let name = String(repeating: "n", count: 200)
@@ -71,7 +71,7 @@ struct FolderRemovalTests {
 
     /// Folders with permissions that prevent a user other than root from reading them, and names that are not text.
     @Test(arguments: [0o555, 0o000, 0o222, 0o111] as [mode_t])
-    func lockedOnesGo(_ mode: mode_t) throws {
+    func unreadableFoldersAreRemoved(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()
         let made = try scratch.folder("made")
         _ = try scratch.folder("made/a")

@@ -5,7 +5,7 @@ import Testing
 
 struct ListenerTests {
     /// Between its fork and its `exec`, a program that is being started has such a copy.
-    @Test func aCopyOfTheDescriptorDoesNotGoOnListening() throws {
+    @Test func copyOfTheDescriptorDoesNotKeepListening() throws {
         // A port that no outgoing connection of another test can be given.
         let ports = PortAllocator(seed: getpid())
         let any = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))

@@ -7,7 +7,7 @@ import Testing
 struct ListeningSocketsTests {
     /// A port has a listener from `listen()` until the socket is closed.
     @Test(arguments: ["127.0.0.1", "::1"])
-    func aListenerIsSeenUntilItIsClosed(host: String) throws {
+    func listenerIsFoundUntilClosed(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else { throw Problem.noAddress }
         var listener: Listener?
         do { listener = try Listener(address: address, backlog: 1, options: []) } catch {
@@ -22,7 +22,7 @@ struct ListeningSocketsTests {
         #expect(!ListeningSockets.isListening(port: port))
     }
 
-    @Test func moreSocketsThanTheFirstAnswerHoldsAreAllFound() throws {
+    @Test func moreSocketsThanOneReplyHoldsAreFound() throws {
         var listeners: [Listener] = []
         for _ in 0..<300 { listeners.append(try Listener(address: .loopback(port: 0), backlog: 1, options: [])) }
         let found = ListeningSockets.ports(ownedByGroup: getpgrp()).ports
@@ -30,7 +30,7 @@ struct ListeningSocketsTests {
         listeners = []
     }
 
-    @Test func endpointsOfTheKernelsTablesAreRead() {
+    @Test func endpointsInKernelTablesAreParsed() {
         func read(_ text: String) -> String? { SocketEndpoint(kernelTable: Array(text.utf8)[...])?.description }
         #expect(read("0100007F:1F90") == "127.0.0.1:8080")
         #expect(read("00000000000000000000000001000000:0050") == "[::1]:80")

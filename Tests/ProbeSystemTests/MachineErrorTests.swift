@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct MachineErrorTests {
     @Test(arguments: MachineError.allCases)
-    func eachIsFoundInTheTextsOfTransports(_ fault: MachineError) {
+    func machineErrorsAreFoundInTransportMessages(_ fault: MachineError) {
         let reason = String(cString: strerror(fault.code))
         for text in [
             reason, "the subject: \(reason)", "connect(descriptor:addr:size:): \(reason) (errno: \(fault.code))",
@@ -21,11 +21,11 @@ import Testing
         "", "Connection refused", "Connection reset by peer", "connect: refused (errno: 111)", "errno: 2",
         "errno: 245)",
     ])
-    func nothingElseIsTrouble(_ text: String) {
+    func otherErrorsAreNotMachineErrors(_ text: String) {
         #expect(MachineError(text: text) == nil)
     }
 
-    @Test func portsOfTheFullestAddressAreCountedOnce() {
+    @Test func portsOfTheBusiestAddressAreCountedOnce() {
         let table = """
               sl  local_address rem_address   st
                0: 0100007F:8000 00000000:0000 0A
@@ -42,14 +42,14 @@ import Testing
         #expect(ResourcesLeft.maxPorts(in: 1...0xFFFF, [Array("0: 00000000:0050 x".utf8)]) == 1)
     }
 
-    @Test func theSoftLimitIsRead() {
+    @Test func softLimitIsRead() {
         let limits =
             "Limit                     Soft Limit           Hard Limit\nMax open files            20                   4096     files\n"
         #expect(ResourcesLeft.openFiles(Array(limits.utf8)) == 20)
         #expect(ResourcesLeft.openFiles([]) == nil)
     }
 
-    @Test func whatThisProcessHasLeftIsTold() {
+    @Test func remainingResourcesAreReported() {
         for (lines, owner) in [
             (ResourcesLeft.here(), "this process"), (ResourcesLeft.of([getpid()]), "process \(getpid())"),
         ] {
@@ -61,14 +61,14 @@ import Testing
 
     /// A call that fails for lack of a resource reports how much of it is left, whatever the call.
     @Test(arguments: MachineError.shortages, ["socket", "bind", "connect", "accept", "epoll_ctl", "open", "send"])
-    func eachCallThatTheMachineRefusedSaysWhatIsLeft(_ fault: MachineError, _ call: String) {
+    func failedCallsReportRemainingResources(_ fault: MachineError, _ call: String) {
         let error = SystemError(call, uncounted: fault.code)
         #expect(!error.advice.isEmpty && !error.resourcesLeft.isEmpty)
         #expect(SystemError(call, uncounted: ECONNREFUSED).resourcesLeft.isEmpty)
     }
 
     @Test(arguments: MachineError.allCases)
-    func aCaseProvokesOnlyWhatItsAddressesMayCause(_ fault: MachineError) {
+    func provocableErrorsDependOnAddresses(_ fault: MachineError) {
         #expect(!MachineError.provocable(staysHere: true, isFromHere: true).contains(fault))
         let isShortage = MachineError.shortages.contains(fault)
         #expect(MachineError.provocable(staysHere: false, isFromHere: true).contains(fault) != isShortage)

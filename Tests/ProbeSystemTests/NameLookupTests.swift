@@ -14,7 +14,7 @@ struct NameLookupTests {
         ("hosts files\n", nil),
         ("", nil),
     ])
-    func readsTheServicesOfHosts(_ text: String, _ services: [String]?) {
+    func hostServicesAreParsed(_ text: String, _ services: [String]?) {
         #expect(NameLookup.hostServices(in: Array(text.utf8)) == services)
     }
 }

@@ -15,7 +15,7 @@ struct OutputFileTests {
         return try #require(scratch.names.first)
     }
 
-    @Test func writersOfOneNameDoNotMeet() throws {
+    @Test func concurrentWritersDoNotInterfere() throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
         var first = try ReplacementFile("a", in: folder)
@@ -29,7 +29,7 @@ struct OutputFileTests {
         #expect(scratch.read("a") == "first" && scratch.names == ["a"])
     }
 
-    @Test func theFileOfAKilledProcessIsRemoved() throws {
+    @Test func fileOfAKilledProcessIsRemoved() throws {
         let scratch = try ScratchFolder()
         let name = try Self.temporaryName()
         _ = try scratch.write(name, "half a report")
@@ -39,7 +39,7 @@ struct OutputFileTests {
 
     /// Only files that a killed process of this user may have left behind are removed.
     @Test(arguments: ["symbolic link", "folder", "pipe", "locked"])
-    func whatIsNotAbandonedStays(_ kind: String) throws {
+    func otherFilesAreKept(_ kind: String) throws {
         let scratch = try ScratchFolder()
         let name = try Self.temporaryName()
         let path = "\(scratch.path)/\(name)"
@@ -60,7 +60,7 @@ struct OutputFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-    func theFileOfAnotherUserStays() throws {
+    func filesOfOtherUsersAreKept() throws {
         let scratch = try ScratchFolder()
         let name = try Self.temporaryName()
         try #require(lchown(try scratch.write(name, "another's"), 65534, 65534) == 0)
@@ -69,7 +69,7 @@ struct OutputFileTests {
     }
 
     @Test(arguments: [0o600, 0o640, 0o644, 0o664, 0o666, 0o444, 0o755, 0o000] as [mode_t])
-    func permissionsOfAFileThatIsReplacedStay(_ mode: mode_t) throws {
+    func permissionsOfAReplacedFileAreKept(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
         try #require(chmod(scratch.write("a", "old"), mode) == 0)
@@ -83,7 +83,7 @@ struct OutputFileTests {
     }
 
     /// Mode bits other than permissions are not passed on to another file.
-    @Test func setUserIDsDoNotStay() throws {
+    @Test func setIDBitsAreDropped() throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
         try #require(chmod(scratch.write("a", "old"), 0o6755) == 0)
@@ -92,7 +92,7 @@ struct OutputFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-    func permissionsThatAnotherUserPreparedDoNotStay() throws {
+    func permissionsSetByAnotherUserAreDropped() throws {
         let scratch = try ScratchFolder()
         let folder = try Folder(scratch.path)
         let path = try scratch.write("a", "prepared")
@@ -109,7 +109,7 @@ struct OutputFileTests {
     }
 
     /// A program of the run may exchange the folder by renaming it.
-    @Test func aFolderThatIsExchangedIsNotFollowed() throws {
+    @Test func exchangedFolderIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let out = try temporary.folder("out")
         let elsewhere = try temporary.folder("elsewhere")
@@ -126,7 +126,7 @@ struct OutputFileTests {
 
     /// The file replaces the last component of the path; if that is a link, it is not written through.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
-    func whatIsThereIsReplaced(_ kind: String) throws {
+    func existingEntryIsReplaced(_ kind: String) throws {
         let temporary = try ScratchFolder()
         let victim = try temporary.write("victim", "kept")
         let path = "\(temporary.path)/a"
@@ -139,7 +139,7 @@ struct OutputFileTests {
         #expect(temporary.read("a") == "new" && temporary.read("victim") == "kept")
     }
 
-    @Test func permissionsAndLinksOfAFileThatIsRewrittenStay() throws {
+    @Test func rewritingKeepsPermissionsAndLinks() throws {
         let temporary = try ScratchFolder()
         let real = try temporary.write("real", "old")
         chmod(real, 0o640)
@@ -153,7 +153,7 @@ struct OutputFileTests {
 
     /// The kernel has the same rule for links in `/tmp`; resolving the name first would circumvent it.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
-    func aLinkOfAnotherUserIsNotFollowed() throws {
+    func linkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let victim = try temporary.write("victim", "kept")
         let shared = try temporary.folder("shared")
@@ -172,7 +172,7 @@ struct OutputFileTests {
         #expect(throws: SystemError.self) { _ = try FilePlace(path) }
     }
 
-    @Test func aLinkToItselfEnds() throws {
+    @Test func selfReferentialLinkIsAnError() throws {
         let temporary = try ScratchFolder()
         let path = try temporary.link("a", to: "a")
         #expect(throws: SystemError("open", code: ELOOP)) { _ = try FilePlace(path) }

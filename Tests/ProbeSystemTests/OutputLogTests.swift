@@ -13,7 +13,7 @@ struct OutputLogTests {
         log.append(Array(text)[...], from: stream, at: time(1)) { lines, _ in lines.map(keeping) }
     }
 
-    @Test func whatIsAskedForIsKept() {
+    @Test func requestedLinesAreKept() {
         var log = OutputLog()
         append("first\nneedle\n".utf8, to: &log) { $0.bytes == Array("needle".utf8) }
         let line = [UInt8](repeating: 120, count: 999) + [10]
@@ -27,7 +27,7 @@ struct OutputLogTests {
         #expect(log[1] == nil)
     }
 
-    @Test func whatIsKeptIsBounded() {
+    @Test func keptLinesAreBounded() {
         var log = OutputLog()
         let line = [UInt8](repeating: 120, count: 999) + [10]
         for _ in 0..<40_000 { append(line, to: &log) { _ in true } }
@@ -37,7 +37,7 @@ struct OutputLogTests {
     }
 
     /// A prompt stays one line, however much the other stream prints before it continues.
-    @Test func aLineThatHasNotEndedStays() {
+    @Test func unfinishedLineIsKept() {
         var log = OutputLog()
         append("pro".utf8, to: &log, .error)
         let line = [UInt8](repeating: 120, count: 999) + [10]
@@ -47,7 +47,7 @@ struct OutputLogTests {
         #expect(log[0]?.isComplete == true)
     }
 
-    @Test func aLongLineIsBrokenWithItsContext() throws {
+    @Test func longLineIsBrokenWithItsContext() throws {
         var log = OutputLog()
         append([UInt8](repeating: 97, count: OutputLog.longestLine - 1) + "bcd\n".utf8, to: &log)
         let (first, second) = (try #require(log[0]), try #require(log[1]))
@@ -57,7 +57,7 @@ struct OutputLogTests {
         #expect(log.lastBroken == 0)
     }
 
-    @Test func aLineThatEndsWhereItWouldBeBroken() throws {
+    @Test func lineEndingAtTheLimitIsNotBroken() throws {
         var log = OutputLog()
         append([UInt8](repeating: 97, count: OutputLog.longestLine), to: &log)
         append("\nnext\n".utf8, to: &log)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PieceEndsTests {
     @Test(arguments: [(1, 1), (3, 1), (3, 2), (3, 3), (3, 4), (7, 3), (6, 3), (0, 5), (10, 0)])
-    func pieceOfOneSizeEndWhereTheyWouldBeListed(total: Int, step: Int) {
+    func equalPiecesMatchListedEnds(total: Int, step: Int) {
         let whole = Swift.max(1, step)
         let listed = Array(stride(from: whole, to: total, by: whole)) + [total]
         #expect(Array(PieceEnds(step: step, total: total)) == listed)

@@ -14,7 +14,7 @@ struct PortAllocatorTests {
 
     /// Runs in a separate process, because a program that another test starts has a copy of the descriptor until its
     /// `exec`.
-    @Test func aBlockIsGivenBack() async {
+    @Test func blockIsReleased() async {
         await #expect(processExitsWith: .success) {
             let blocks = (0..<200).map { _ in PortAllocatorTests().allocator("back").range }
             #expect(Set(blocks).count == 1)
@@ -22,7 +22,7 @@ struct PortAllocatorTests {
     }
 
     /// With more runs than blocks they share blocks, and a port that is in use is skipped.
-    @Test func whereAllAreTakenTheyAreShared() throws {
+    @Test func blocksAreSharedOnceExhausted() throws {
         let all = (0..<64).map { _ in allocator("all") }
         #expect(Set(all.map(\.range)).count > 1)
         #expect(Set(all.map(\.range)).count < all.count)

@@ -5,7 +5,7 @@ import Testing
 struct ReceiveBufferTests {
     /// The chunks are `abc` at 1, `de` at 2, and `fgh` at 3: a range is removed, and the other bytes keep their times.
     @Test(arguments: [0..<1, 0..<3, 1..<2, 2..<4, 3..<5, 1..<7, 5..<8, 4..<6, 0..<8])
-    func removingFromTheMiddleKeepsTimes(_ range: Range<Int>) {
+    func removalFromTheMiddleKeepsTimes(_ range: Range<Int>) {
         for taken in 0..<3 {
             var buffer = ReceiveBuffer()
             let chunks: [(String, Int64)] = [("abc", 1), ("de", 2), ("fgh", 3)]
@@ -31,7 +31,7 @@ struct ReceiveBufferTests {
 
     /// Searches for every needle of a small alphabet at every offset, before and after bytes were consumed, and
     /// compares with a simple search.
-    @Test func aSearchFindsTheFirstWholeNeedle() {
+    @Test func searchFindsTheFirstCompleteMatch() {
         let stream = Array("\r\r\na\r\n\r\n\rb\n\r\n".utf8)
         let needles = ["\r\n", "\n", "\r\r", "\r\n\r\n", "b", "x", "", "\n\r\n"].map { Array($0.utf8) }
         for dropped in 0..<stream.count {
@@ -48,7 +48,7 @@ struct ReceiveBufferTests {
         }
     }
 
-    @Test func aDifferenceIsFoundAsFarAsBothGo() {
+    @Test func differenceIsFoundInTheCommonLength() {
         var buffer = ReceiveBuffer()
         #expect(buffer.firstDifference(from: [1]) == nil)
         buffer.append(Array("..abcdef".utf8), at: MonotonicTime(nanoseconds: 1))

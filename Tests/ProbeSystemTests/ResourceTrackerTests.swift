@@ -4,7 +4,7 @@ import Testing
 
 struct ResourceTrackerTests {
     /// The process that uses the library has its own children, and waits for them.
-    @Test func anotherOnesChildKeepsItsStatus() throws {
+    @Test func foreignChildKeepsItsStatus() throws {
         let words = ["sh", "-c", "exit 7"]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

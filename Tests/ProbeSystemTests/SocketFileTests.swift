@@ -21,7 +21,7 @@ final class SocketFileTests {
         return lstat(path(name), &status) == 0
     }
 
-    @Test func spellingsOfOnePathAreEqual() throws {
+    @Test func spellingsOfAPathAreEqual() throws {
         mkdir(path("folder"), 0o700)
         symlink("folder", path("link"))
         symlink("folder/a", path("alias"))
@@ -37,7 +37,7 @@ final class SocketFileTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test func onlyASocketWithoutAListenerIsRemoved() throws {
+    @Test func onlyAbandonedSocketsAreRemoved() throws {
         var listener: Listener? = try listener("a")
         try SocketFile.removeAbandoned(path("a"))
         #expect(exists("a"))
@@ -58,7 +58,7 @@ final class SocketFileTests {
     }
 
     /// A socket of another process that has replaced this one's is not removed.
-    @Test func theOwnSocketIsKnownByItsInode() throws {
+    @Test func ownSocketIsIdentifiedByItsInode() throws {
         let first = try listener("a")
         SocketFile.bound(path("a"))
         unlink(path("a"))
@@ -71,7 +71,7 @@ final class SocketFileTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func aFileIsReservedOnce() throws {
+    @Test func fileIsReservedOnce() throws {
         let file = SocketFile(path("a"))
         var reservation: SocketFile.Reservation?
         guard case .reserved(let first) = try file.reserve() else {

@@ -15,7 +15,7 @@ struct StandstillWatchTests {
         return watch.standstills.all(from: start).map { [$0.from - start, $0.to - start] }
     }
 
-    @Test func loopThatWakesUpWhenItIsDueHasNone() {
+    @Test func punctualLoopHasNoStandstill() {
         let found = Self.standstills { watch, at in
             watch.slept(until: at(20), due: .distantFuture)
             watch.worked(until: at(21))
@@ -25,12 +25,12 @@ struct StandstillWatchTests {
         #expect(found == [])
     }
 
-    @Test func loopThatMissesItsHeartbeatStoodStill() {
+    @Test func missedHeartbeatIsAStandstill() {
         let found = Self.standstills { watch, at in watch.slept(until: at(520), due: .distantFuture) }
         #expect(found == [[.milliseconds(0), .milliseconds(520)]])
     }
 
-    @Test func loopThatWaitsForNothingDoesNotStandStill() {
+    @Test func idleLoopHasNoStandstill() {
         let found = Self.standstills { watch, at in
             watch.slept(until: at(520), due: nil)
             watch.worked(until: at(521))
@@ -40,7 +40,7 @@ struct StandstillWatchTests {
 
     /// The work takes none of this thread's processor time, so the thread was suspended.
     @Test(arguments: [false, true])
-    func loopThatIsStoppedInItsWorkStoodStill(ignoringWork: Bool) {
+    func suspensionDuringWorkIsAStandstill(ignoringWork: Bool) {
         let found = Self.standstills(ignoringWork: ignoringWork) { watch, at in
             watch.slept(until: at(10), due: at(10))
             watch.worked(until: at(520))

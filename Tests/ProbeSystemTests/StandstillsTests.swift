@@ -16,14 +16,14 @@ struct StandstillsTests {
         return standstills
     }
 
-    @Test func threadOnTimePutsNothingOff() {
+    @Test func punctualThreadExtendsNothing() {
         let standstills = Self.standstills([(0, 20, 20), (20, 40, 41), (41, 61, 63)])
         #expect(standstills.extended(Self.at(50), from: Self.at(0)) == Self.at(50))
         #expect(!standstills.hides(Self.at(50), from: Self.at(51)))
         #expect(standstills.total(from: Self.at(0), to: Self.at(100)) == .zero)
     }
 
-    @Test func deadlineIsPutOffByTheStandstill() {
+    @Test func deadlineIsExtendedByTheStandstill() {
         // Last ran at 100, due at 120, and ran again at 420.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
@@ -35,28 +35,28 @@ struct StandstillsTests {
         #expect(standstills.extended(Self.at(500), from: Self.at(300)) == Self.at(620))
     }
 
-    @Test func whatLayThereIsReadAfterwards() {
+    @Test func deadlineAllowsTimeToReadTheBacklog() {
         // The deadline was a millisecond after the thread last ran: reading takes longer than that.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(460))
     }
 
     @Test(arguments: [(8, 8), (50, 20), (400, 50), (2800, 350), (60_000, 500)] as [(Int64, Int64)])
-    func theLongerItWasTheLongerIsRead(length: Int64, reading: Int64) {
+    func readingTimeGrowsWithTheStandstill(length: Int64, reading: Int64) {
         let standstills = Self.standstills([(100, 120, 100 + length + (length > 20 ? 0 : 20))])
         let end = Self.at(100 + length + (length > 20 ? 0 : 20))
         #expect(standstills.hides(Self.at(121), from: end + .milliseconds(reading)))
         #expect(!standstills.hides(Self.at(121), from: end + .milliseconds(reading + 1)))
     }
 
-    @Test func severalAddUp() {
+    @Test func standstillsAddUp() {
         let standstills = Self.standstills([(0, 20, 120), (120, 140, 340)])
         #expect(standstills.extended(Self.at(60), from: Self.at(0)) == Self.at(400))
         #expect(standstills.total(from: Self.at(0), to: Self.at(1000)) == .milliseconds(340))
         #expect(standstills.total(from: Self.at(20), to: Self.at(220)) == .milliseconds(200))
     }
 
-    @Test func longestIsFoundWithinTheBounds() throws {
+    @Test func longestStandstillIsFoundWithinTheBounds() throws {
         let standstills = Self.standstills([(0, 20, 120), (200, 220, 540), (600, 620, 700)])
         func longest(_ start: Int64, _ end: Int64) -> [MonotonicTime]? {
             standstills.longest(from: Self.at(start), to: Self.at(end)).map { [$0.from, $0.to] }
@@ -67,7 +67,7 @@ struct StandstillsTests {
         #expect(longest(800, 1000) == nil && longest(550, 590) == nil)
     }
 
-    @Test func thoseOfAnotherProcessAreAddedInParts() {
+    @Test func standstillsOfAnotherProcessAreMerged() {
         var standstills = Self.standstills([(0, 20, 120)])
         standstills.add(from: Self.at(100), to: Self.at(150))
         standstills.add(from: Self.at(300), to: Self.at(400))
@@ -75,13 +75,13 @@ struct StandstillsTests {
         #expect(all == [[Self.at(50), Self.at(150)], [Self.at(300), Self.at(350)]])
     }
 
-    @Test func shortDelayCountsFromWhenTheThreadWasDue() {
+    @Test func shortDelayCountsFromTheDueTime() {
         let standstills = Self.standstills([(100, 120, 130)])
         #expect(standstills.total(from: Self.at(0), to: Self.at(1000)) == .milliseconds(10))
         #expect(standstills.extended(Self.at(125), from: Self.at(0)) == Self.at(140))
     }
 
-    @Test func lowerBoundIsHiddenByTheStandstillAcrossIt() {
+    @Test func standstillAcrossALowerBoundHidesIt() {
         let standstills = Self.standstills([(100, 120, 420)])
         // Noticed directly after the standstill: it may have happened before 150.
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
@@ -93,7 +93,7 @@ struct StandstillsTests {
         #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
-    @Test func lowerBoundIsHiddenByAStandstillInTheReading() {
+    @Test func standstillDuringReadingHidesALowerBound() {
         // What arrived in the first standstill is read until 460; the reading was interrupted, and ended at 700 at the
         // earliest.
         let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
@@ -106,7 +106,7 @@ struct StandstillsTests {
         #expect(!apart.hides(Self.at(150), from: Self.at(701)))
     }
 
-    @Test func whatWasDoneJustAfterAStandstillMightHaveBeenDoneBeforeIt() {
+    @Test func earliestTimePrecedesAStandstill() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
         // During the standstill, and before what arrived meanwhile was read.
         #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
@@ -119,7 +119,7 @@ struct StandstillsTests {
         }
     }
 
-    @Test func onlySoManyAreKept() {
+    @Test func standstillCountIsBounded() {
         var standstills = Standstills()
         for number in 0..<Int64(100_000) {
             standstills.ran(

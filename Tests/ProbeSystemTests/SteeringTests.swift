@@ -41,7 +41,7 @@ struct SteeringTests {
         try Listener(address: .loopback(port: 0), backlog: 100, options: [], sharesAddress: true)
     }
 
-    @Test func byAddress() throws {
+    @Test func connectionsAreSteeredByAddress() throws {
         let server = try Self.server()
         try server.steer(.address(network: 0x7f40_0000, mask: 0xffc0_0000), places: 2)
         // Without an additional socket, the server gets all connections.
@@ -61,7 +61,7 @@ struct SteeringTests {
         for raw in clients + sinks { close(raw) }
     }
 
-    @Test func byPort() throws {
+    @Test func connectionsAreSteeredByPort() throws {
         let server = try Self.server()
         try server.steer(.port(10_000..<20_000, isIPv6: false), places: 1)
         let sink = try Self.beside(server)
@@ -75,7 +75,7 @@ struct SteeringTests {
         for raw in clients + [sink] { close(raw) }
     }
 
-    @Test func aSharedAddressIsNotTakenTwice() throws {
+    @Test func steeredAddressIsExclusive() throws {
         let server = try Self.server()
         let second = #expect(throws: SystemError.self) {
             _ = try Listener(address: server.address, backlog: 1, options: [], sharesAddress: true)
@@ -83,7 +83,7 @@ struct SteeringTests {
         #expect(second?.code == EADDRINUSE)
     }
 
-    @Test func aReservedPortRefusesUntilSomebodyListens() throws {
+    @Test func reservedPortRefusesUntilItListens() throws {
         let reservation = try PortReservation(on: .loopback(port: 0))
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #expect(reservation.address.withSystemAddress { connect(raw, $0, $1) } < 0)
