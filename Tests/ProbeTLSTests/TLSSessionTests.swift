@@ -20,7 +20,7 @@ struct TLSSessionTests {
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func bytesGoBothWays(version: TLSVersion) throws {
+    func bytesFlowInBothDirections(version: TLSVersion) throws {
         let pair = try pair(version)
         #expect(pair.handshake() == (.done, .done))
         #expect(pair.client.version == version && pair.server.version == version)
@@ -39,7 +39,7 @@ struct TLSSessionTests {
         (CertificateAuthority.Flaw.expired, "certificate-expired"), (.notYetValid, "bad-certificate"),
         (.selfSigned, "unknown-ca"), (.unknownAuthority, "unknown-ca"), (.otherName("other.test"), "bad-certificate"),
     ])
-    func certificateWithAFlawIsRefused(flaw: CertificateAuthority.Flaw, alert: String) throws {
+    func flawedCertificateIsRefused(flaw: CertificateAuthority.Flaw, alert: String) throws {
         let pair = try pair(flaw: flaw)
         let progress = pair.handshake()
         #expect(progress.client == .failed(TLSError("certificate verify failed")))
@@ -54,7 +54,7 @@ struct TLSSessionTests {
         #expect(pair.handshake() == (.done, .done))
     }
 
-    @Test func addressIsLookedForAmongTheAddresses() throws {
+    @Test func addressIsMatchedAgainstAddresses() throws {
         #expect(try pair(name: "127.0.0.1").handshake().client == .done)
         #expect(try pair(flaw: .otherName("127.0.0.9"), name: "127.0.0.1").handshake().client != .done)
     }
@@ -67,7 +67,7 @@ struct TLSSessionTests {
         #expect(pair.client.readAll().progress == .notified)
     }
 
-    @Test func protocolIsAgreedOn() throws {
+    @Test func protocolIsNegotiated() throws {
         let pair = try pair { client, server in
             client.protocols = ["smtp", "imap"]
             server.protocols = ["imap"]
@@ -82,7 +82,7 @@ struct TLSSessionTests {
         #expect(none.server.alertsSent.map(\.description) == ["no-application-protocol"])
     }
 
-    @Test func clientIsAskedForACertificate() throws {
+    @Test func clientCertificateIsRequested() throws {
         let authority = try Self.authority.get()
         let trusted = try authority.certificate.pem()
         let without = try pair(.tls12) { _, server in
@@ -114,7 +114,7 @@ struct TLSSessionTests {
         #expect(second.client.isResumed && second.server.isResumed)
     }
 
-    @Test func keysAndTicketsAreSentInTheMiddle() throws {
+    @Test func keyUpdatesAndTicketsCanBeSent() throws {
         let pair = try pair(.tls13)
         pair.handshake()
         #expect(pair.server.updateKey(isRequested: true) == .done)
@@ -129,7 +129,7 @@ struct TLSSessionTests {
     }
 
     /// The secrets are in NSS's format, which Wireshark reads.
-    @Test func secretsAreKept() throws {
+    @Test func secretsAreRecorded() throws {
         let new = try pair(.tls13)
         new.handshake()
         #expect(
@@ -143,7 +143,7 @@ struct TLSSessionTests {
     // MARK: Forged records
 
     @Test(arguments: [true, false])
-    func forgedRecordsAreRead(byServer: Bool) throws {
+    func forgedRecordsAreAccepted(byServer: Bool) throws {
         let pair = try pair { client, server in
             client.forges = true
             server.forges = true
@@ -165,7 +165,7 @@ struct TLSSessionTests {
         #expect(peer.alertsReceived.map(\.alert.description) == ["close-notify"])
     }
 
-    @Test func fatalAlertIsTold() throws {
+    @Test func fatalAlertIsReported() throws {
         let pair = try pair { client, server in
             client.forges = true
             server.forges = true
@@ -182,7 +182,7 @@ struct TLSSessionTests {
         #expect(pair.server.takeOutput().isEmpty)
     }
 
-    @Test func nothingIsForgedBeforeTheHandshakeOrWithoutTheSuite() throws {
+    @Test func forgingNeedsACompletedHandshakeAndSuite() throws {
         let early = try pair { client, server in server.forges = true }
         #expect(throws: TLSError.self) { try early.server.forge(type: 23, [1]) }
         let other = try pair()
@@ -192,14 +192,14 @@ struct TLSSessionTests {
 
     // MARK: Files
 
-    @Test func identityComesFromFiles() throws {
+    @Test func identityIsReadFromFiles() throws {
         let leaf = try Self.authority.get().leaf(nil)
         let (certificates, key) = (try leaf.pem(), try leaf.keyPEM())
         let pair = try pair { _, server in server.identity = .files(certificates: certificates, key: key) }
         #expect(pair.handshake() == (.done, .done))
     }
 
-    @Test func filesThatDoNotFitAreRefused() throws {
+    @Test func mismatchedFilesAreRefused() throws {
         let (one, other) = (try Self.authority.get().leaf(nil), try Self.authority.get().leaf(.expired))
         let wrong: [(certificates: [UInt8], key: [UInt8])] = [
             (try one.pem(), try other.keyPEM()), (Array("nothing".utf8), try one.keyPEM()), (try one.pem(), []),
