@@ -23,7 +23,7 @@ struct AdapterMachineTests {
     }
 
     @Test(arguments: MachineError.allCases, events)
-    func eachErrnoAtEachEventIsTrouble(_ fault: MachineError, _ event: SubjectReport.Event) throws {
+    func everyErrnoIsReportedWithEveryEvent(_ fault: MachineError, _ event: SubjectReport.Event) throws {
         let message = AdapterMessage.withMachineError(.event(connection: 1, event), fault.rawValue)
         let line = Array(message.encoded().dropLast())
         #expect(try AdapterMessage(line: line.span) == message)
@@ -34,7 +34,7 @@ struct AdapterMachineTests {
     }
 
     @Test(arguments: MachineError.allCases)
-    func aListenThatTheMachineRefusedIsTrouble(_ fault: MachineError) throws {
+    func refusedListenIsAMachineError(_ fault: MachineError) throws {
         for (minor, isTrouble) in [(3, false), (4, true)] {
             var state = try begun(minor: minor)
             let op = state.request(.listen(Self.inside), on: 2)
@@ -50,7 +50,7 @@ struct AdapterMachineTests {
 
     /// A case may test an unreachable host or an address that this machine does not have, but no case can test a shortage.
     @Test(arguments: MachineError.allCases)
-    func whatACaseMayHaveProvokedStaysAnEvent(_ fault: MachineError) throws {
+    func provokedErrorsRemainEvents(_ fault: MachineError) throws {
         let places: [(host: String, local: String?, isProvoked: Bool)] = [
             ("192.0.2.1", nil, !MachineError.shortages.contains(fault)),
             ("192.0.2.1", "127.0.0.1", !MachineError.shortages.contains(fault)),
@@ -67,7 +67,7 @@ struct AdapterMachineTests {
         }
     }
 
-    @Test func anUnknownNameIsAnError() throws {
+    @Test func unknownNameIsAnError() throws {
         var newer = try begun(minor: 4)
         #expect(throws: AdapterMessageError.self) {
             try newer.receive(.withMachineError(.event(connection: 1, Self.events[0]), "EWHATEVER"))
@@ -78,7 +78,7 @@ struct AdapterMachineTests {
                 == .report(connection: 1, Self.events[0]))
     }
 
-    @Test func whatIsNoNameIsNotLookedAt() throws {
+    @Test func nonStringNameIsIgnored() throws {
         for field in ["null", "7", "[]"] {
             let line = Array("{\"ev\":\"stop\",\"conn\":1,\"reason\":\"other\",\"machine\":\(field)}".utf8)
             #expect(try AdapterMessage(line: line.span) == .event(connection: 1, .stopped(.other, detail: nil)))
@@ -89,7 +89,7 @@ struct AdapterMachineTests {
         #""ev":"start","conn":1"#, #""ev":"hello","proto":1,"minor":4,"name":"a","can":[]"#, #""ev":"done","id":7"#,
         #""ev":"accept","conn":1000000,"listener":1"#, #""ev":"line","conn":1,"data":"x""#,
     ])
-    func inOtherMessagesItIsAFieldThatNobodyKnows(_ text: String) throws {
+    func fieldIsIgnoredInOtherMessages(_ text: String) throws {
         let (plain, named) = (Array("{\(text)}".utf8), Array("{\(text),\"machine\":\"EWHATEVER\"}".utf8))
         #expect(try AdapterMessage(line: named.span) == AdapterMessage(line: plain.span))
     }

@@ -102,7 +102,7 @@ struct AdapterProcessTests {
         ("no-name", "`name`", "still running"), ("unknown-capability", "capability", "fly"),
         ("endless-line-at-once", "more than 1 MiB", "xxxx"),
     ])
-    func noHello(how: String, summary: String, detail: String) async throws {
+    func missingHelloIsExplained(how: String, summary: String, detail: String) async throws {
         let source = try FakeAdapter.source(how)
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error?.summary.contains(summary) == true, "\(error?.summary ?? "")")
@@ -112,7 +112,7 @@ struct AdapterProcessTests {
         #expect(running(how).isEmpty)
     }
 
-    @Test func silenceInsteadOfHello() async throws {
+    @Test func silenceInsteadOfHelloTimesOut() async throws {
         let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(error?.summary.contains("no `hello` within 100ms") == true)
@@ -139,7 +139,7 @@ struct AdapterProcessTests {
         ("grandchild", "ended unexpectedly", "exited with status 4"),
         ("million-events", "more than 2000 events", "sent"), ("endless-events", "more than 2 MiB", "xxxx"),
     ])
-    func brokenInTheMiddle(how: String, summary: String, detail: String) async throws {
+    func protocolViolationsAreReported(how: String, summary: String, detail: String) async throws {
         let source = try FakeAdapter.source(how)
         let running = try await Case(source)
         #expect(await running.perform(.connect(target)) == .done(port: nil))
@@ -193,7 +193,7 @@ struct AdapterProcessTests {
         }
     }
 
-    @Test func threeThatEndAtTheirStartAreEnough() async throws {
+    @Test func threeEarlyExitsGiveUp() async throws {
         let source = try FakeAdapter.source("exit-after-hello")
         var failures: [SubjectFailure] = []
         for _ in 0..<3 {
@@ -217,7 +217,7 @@ struct AdapterProcessTests {
     }
 
     /// An end after an answered op does not count, and resets the count.
-    @Test func endsInTheMiddleAreNotCounted() async throws {
+    @Test func laterExitsDoNotCount() async throws {
         let source = try FakeAdapter.source("exit")
         for _ in 0..<4 {
             let running = try await Case(source)
@@ -229,7 +229,7 @@ struct AdapterProcessTests {
         await source.shutDown()
     }
 
-    @Test func endBeforeHelloIsTriedThreeTimes() async throws {
+    @Test func startIsTriedThreeTimes() async throws {
         let source = try FakeAdapter.source("exit-at-once")
         await withCheckedContinuation { continuation in source.introduce { continuation.resume() } }
         #expect(source.givenUp?.summary.contains("for the third time") == true)
@@ -274,7 +274,7 @@ struct AdapterProcessTests {
         #expect(running("misbehaving.py well-behaved").isEmpty)
     }
 
-    @Test func casesAtTheSameTimeHaveProcessesOfTheirOwn() async throws {
+    @Test func concurrentCasesHaveSeparateProcesses() async throws {
         let source = try FakeAdapter.source("never-wrong")
         let one = try await Case(source)
         let two = try await Case(source)
@@ -285,7 +285,7 @@ struct AdapterProcessTests {
         #expect(running("misbehaving.py never-wrong").isEmpty)
     }
 
-    @Test func oneThatIgnoresTheEndIsEnded() async throws {
+    @Test func processThatIgnoresTheEndIsKilled() async throws {
         let source = try FakeAdapter.source("ignores-quit", patience: .milliseconds(300))
         let running = try await Case(source)
         _ = await running.perform(.connect(target))
@@ -299,12 +299,12 @@ struct AdapterProcessTests {
         ("", "empty"), ("a 'b", "an unclosed '"), ("no-such-command x", "was not found"), ("a\0", "NUL"),
         ("/no/such/command", "was not found"), ("/dev/null", "is not an executable file"),
     ])
-    func wrongCommands(command: String, text: String) {
+    func invalidCommandsAreExplained(command: String, text: String) {
         let error = #expect(throws: SubjectFailure.self) { try AdapterSource(command: command, names: SubjectNames()) }
         #expect(error?.summary.contains(text) == true)
     }
 
-    @Test func aMessageOverTwoMebibytesIsNotSent() async throws {
+    @Test func messageOver2MiBIsNotSent() async throws {
         let source = try FakeAdapter.source("well-behaved")
         let running = try await Case(source)
         _ = await running.perform(.connect(target))

@@ -17,12 +17,12 @@ struct AdapterProtocolStateTests {
     /// Returns the adapter's number for a connection.
     private func number(_ line: [UInt8]) throws -> Int { try AdapterRequest.read(line).connection }
 
-    @Test func nothingComesBeforeHello() {
+    @Test func nothingPrecedesHello() {
         var conversation = AdapterProtocolState()
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 1, .started)) }
     }
 
-    @Test func helloComesOnce() throws {
+    @Test func secondHelloIsRefused() throws {
         var conversation = try ready()
         #expect(throws: AdapterMessageError("a second `hello`")) {
             try conversation.receive(.hello(AdapterHello(name: "a", version: nil, capabilities: [])))
@@ -47,13 +47,13 @@ struct AdapterProtocolStateTests {
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.done(id: 99, error: nil, port: nil)) }
     }
 
-    @Test func aListenerSaysItsPort() throws {
+    @Test func listenerMustReportItsPort() throws {
         var conversation = try ready()
         let op = try conversation.op(.listen(target), on: 1)
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.done(id: op.id, error: nil, port: nil)) }
     }
 
-    @Test func onlyWhatWasToldToBeginTLSIsSecured() throws {
+    @Test func securedNeedsATLSRequest() throws {
         let tls = TransportTLS(authorities: "ca.pem", name: "localhost")
         var secured = target
         secured.tls = tls
@@ -74,7 +74,7 @@ struct AdapterProtocolStateTests {
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: number, event)) }
     }
 
-    @Test func numbersAreNeverUsedTwice() throws {
+    @Test func connectionNumbersAreNeverReused() throws {
         var conversation = try ready()
         var seen: Set<Int> = []
         for _ in 0..<3 {
@@ -90,7 +90,7 @@ struct AdapterProtocolStateTests {
         }
     }
 
-    @Test func anEarlierCaseIsNotHeard() throws {
+    @Test func eventsOfAnEarlierCaseAreStale() throws {
         var conversation = try ready()
         _ = conversation.request(.connect(target), on: 1)
         let left = conversation.endCase()
@@ -102,7 +102,7 @@ struct AdapterProtocolStateTests {
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: -1, .started)) }
     }
 
-    @Test func acceptedConnectionsAreTheAdaptersToNumber() throws {
+    @Test func adapterNumbersAcceptedConnections() throws {
         var conversation = try ready()
         _ = conversation.request(.listen(target), on: 1)
         #expect(
@@ -140,7 +140,7 @@ struct AdapterProtocolStateTests {
 
     /// An event of an earlier case's connection after its `stop` belongs to that case, however many cases have run
     /// since.
-    @Test func whatComesBehindTheLastWordOfAnEarlierCaseIsLate() throws {
+    @Test func eventsAfterTheStopOfAnEarlierCaseAreStale() throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
         for _ in 0..<3 {
@@ -170,7 +170,7 @@ struct AdapterProtocolStateTests {
 
     /// A connection that a listener accepts after its case has ended belongs to that case, whether or not another one
     /// is running by then.
-    @Test(arguments: [0, 1, 3]) func whatAListenerAcceptsAfterItsCaseBelongsToThatCase(casesSince: Int) throws {
+    @Test(arguments: [0, 1, 3]) func lateAcceptBelongsToItsListenersCase(casesSince: Int) throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.eof, detail: nil)
         let op = try conversation.op(.listen(target), on: 1)
@@ -187,7 +187,7 @@ struct AdapterProtocolStateTests {
                 == .late(caseNumber: 0, connection: 1_000_000, stop))
     }
 
-    @Test func anAcceptBehindTheStopOfAListenerIsLate() throws {
+    @Test func acceptAfterTheListenersStopIsStale() throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.stopped, detail: nil)
         _ = conversation.request(.listen(target), on: 1)

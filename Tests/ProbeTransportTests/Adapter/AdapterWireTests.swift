@@ -66,7 +66,7 @@ struct AdapterWireTests {
     }
 
     @Test(arguments: operations)
-    func opsTravel(operation: SubjectOperation) throws {
+    func opsRoundTrip(operation: SubjectOperation) throws {
         let sent = AdapterRequest(id: 3, connection: 7, operation: operation)
         let line = sent.encoded()
         let read = try AdapterRequest.read(line)
@@ -75,7 +75,7 @@ struct AdapterWireTests {
         #expect("\(read.operation)" == "\(operation)")
     }
 
-    @Test func aShortTimeoutIsNotNone() throws {
+    @Test func shortTimeoutIsRoundedUp() throws {
         let line = AdapterRequest(id: 1, connection: 1, operation: .read(.any, timeout: .nanoseconds(1))).encoded()
         #expect(String(decoding: line, as: UTF8.self).contains("\"timeout-ms\":1}"))
     }
@@ -127,7 +127,7 @@ struct AdapterWireTests {
     ]
 
     @Test(arguments: wrongOps)
-    func wrongOpsAreRefused(line: String, id: Int?, text: String) {
+    func invalidOpsAreRefused(line: String, id: Int?, text: String) {
         let error = #expect(throws: AdapterRequestError.self) { try AdapterRequest.read(Array(line.utf8)) }
         #expect(error?.id == id)
         #expect(error?.text.contains(text) == true)
@@ -160,7 +160,7 @@ struct AdapterWireTests {
         .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
     ]
 
-    @Test func noProtocolIsToldInTwoWays() throws {
+    @Test func absentProtocolHasThreeSpellings() throws {
         let secured = AdapterMessage.event(connection: 1, .secured(.tls13, protocol: nil))
         for more in ["", #","alpn":"""#, #","alpn":null"#] {
             let line = #"{"ev":"secured","conn":1,"version":"1.3"\#(more)}"#
@@ -178,7 +178,7 @@ struct AdapterWireTests {
     ]
 
     @Test(arguments: assumed)
-    func whatIsAssumedIsThereUnlessItIsLacking(words: String, capabilities: Set<TransportCapability>) throws {
+    func assumedCapabilitiesCanBeDenied(words: String, capabilities: Set<TransportCapability>) throws {
         let line = #"{"ev":"hello","proto":1,"name":"a","can":\#(words)}"#
         let hello = AdapterHello(name: "a", version: nil, capabilities: capabilities, minor: 0)
         #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
@@ -186,18 +186,18 @@ struct AdapterWireTests {
 
     /// So do APIs tell it.
     @Test(arguments: ["", #","code":1005"#, #","code":null"#])
-    func aCloseMayHaveNoCode(code: String) throws {
+    func closeMayHaveNoCode(code: String) throws {
         let line = #"{"ev":"stop","conn":1,"reason":"closed"\#(code)}"#
         let stop = AdapterMessage.event(connection: 1, .stopped(.closed(code: nil), detail: nil))
         #expect(try AdapterMessage.read(Array(line.utf8)) == stop)
     }
 
     @Test(arguments: messages)
-    func messagesTravel(message: AdapterMessage) throws {
+    func messagesRoundTrip(message: AdapterMessage) throws {
         #expect(try AdapterMessage.read(message.encoded()) == message)
     }
 
-    @Test func helloOfAnyMinorVersionIsUnderstood() throws {
+    @Test func helloOfAnyMinorVersionIsAccepted() throws {
         func hello(_ fields: String) throws -> AdapterHello? {
             let line = #"{"ev":"hello","proto":1,"name":"a",\#(fields)}"#
             guard case .hello(let hello) = try AdapterMessage.read(Array(line.utf8)) else { return nil }
@@ -214,7 +214,7 @@ struct AdapterWireTests {
     }
 
     @Test(arguments: [(0, false), (1, true)])
-    func readsIsToldFromVersionOneOneOn(minor: Int, isTold: Bool) throws {
+    func readsIsSentFromVersion1Dot1(minor: Int, isTold: Bool) throws {
         var state = AdapterProtocolState()
         _ = try state.receive(.hello(AdapterHello(name: "a", version: nil, capabilities: [.reads], minor: minor)))
         var configuration = TransportConfiguration(host: "127.0.0.1", port: 1)
@@ -267,7 +267,7 @@ struct AdapterWireTests {
     ]
 
     @Test(arguments: wrongMessages)
-    func wrongMessagesAreRefused(line: String, text: String) {
+    func invalidMessagesAreRefused(line: String, text: String) {
         let error = #expect(throws: AdapterMessageError.self) { try AdapterMessage.read(Array(line.utf8)) }
         #expect(error?.text.contains(text) == true, "\(error?.text ?? "")")
     }
@@ -286,11 +286,11 @@ struct AdapterWireTests {
         ("a \"b\\\"", .openQuote("\"")),
         ("a\0b", .nul),
     ])
-    func wrongCommandsAreRefused(command: String, failure: CommandWords.Failure) {
+    func invalidCommandsAreRefused(command: String, failure: CommandWords.Failure) {
         #expect(throws: failure) { try CommandWords.split(command) }
     }
 
-    @Test func linesAreCutAndBounded() throws {
+    @Test func linesAreSplitAndBounded() throws {
         var buffer = LineBuffer(limit: 4)
         var lines: [[UInt8]] = []
         for byte in Array("ab\n\nabcd\nx".utf8) {

@@ -17,7 +17,7 @@ import Testing
         .report(.stopped(reason, detail: nil))
     }
 
-    @Test func writesAreDoneInOrderEachWithItsTag() throws {
+    @Test func writesCompleteInOrderWithTheirTags() throws {
         var state = try Self.connected()
         for tag in 1...3 { try state.write([1, 2, 3], timeout: nil, tag: tag, now: 0) }
         let (actions, progress) = state.wrote(7, now: 1)
@@ -27,7 +27,7 @@ import Testing
         #expect(state.writes.oldest == nil)
     }
 
-    @Test func aWriteWithoutBytesIsNone() throws {
+    @Test func emptyWriteIsIgnored() throws {
         var state = try Self.connected()
         try state.write([], timeout: 1, tag: 1, now: 0)
         #expect(!state.connection.wantsWrite)
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: TransportError.notStarted) { try early.write([], timeout: nil, tag: 1, now: 0) }
     }
 
-    @Test func aWriteThatTakesTooLongResetsTheConnection() throws {
+    @Test func writeTimeoutResetsTheConnection() throws {
         var state = try Self.connected()
         try state.write([1, 2], timeout: 100, tag: 1, now: 0)
         try state.write([3], timeout: 30, tag: 2, now: 0)
@@ -48,7 +48,7 @@ import Testing
         #expect(state.connection.isEnded)
     }
 
-    @Test func aReadThatTakesTooLongEndsTheConnectionWithItsBytesUnread() throws {
+    @Test func readTimeoutLeavesBytesUnread() throws {
         var state = try Self.connected()
         try state.read(.init(wanted: .length(4), timeout: 100, tag: 1), now: 0)
         state.received([1, 2], now: 50)
@@ -59,7 +59,7 @@ import Testing
         #expect(throws: TransportError.stopped) { try state.read(.init(wanted: .any, timeout: nil, tag: 2), now: 200) }
     }
 
-    @Test func timeSpentConnectingIsNotAReads() throws {
+    @Test func readTimeoutExcludesConnecting() throws {
         var state = AsyncSocketState(BSDConnectionState(limits: .init()), limit: 1024)
         try state.connection.start(now: 0)
         try state.read(.init(wanted: .any, timeout: 100, tag: 1), now: 0)
@@ -68,7 +68,7 @@ import Testing
         #expect(state.deadline == 5 * Self.second + 100)
     }
 
-    @Test func afterTheFINWhatCameIsStillRead() throws {
+    @Test func receivedBytesAreReadAfterTheFIN() throws {
         var state = try Self.connected()
         state.received([1, 2, 3], now: 0)
         #expect(state.readReachedEOF(now: 0).isEmpty)
@@ -83,7 +83,7 @@ import Testing
         #expect(state.connection.settle(now: 0) == [.shutdownWrite, .close, Self.stopped(.eof)])
     }
 
-    @Test func afterTheFINAReadThatCannotBeAnsweredIsTheEnd() throws {
+    @Test func unanswerableReadAfterTheFINEndsTheConnection() throws {
         var state = try Self.connected()
         state.received([1, 2], now: 0)
         _ = state.readReachedEOF(now: 0)
@@ -93,7 +93,7 @@ import Testing
         #expect(state.reads.unread == [1, 2])
     }
 
-    @Test func aFailedWriteWithBytesInHandIsLookedInto() throws {
+    @Test func failedWriteWithUnreadBytesTriggersARead() throws {
         var state = try Self.connected()
         state.received([1], now: 0)
         #expect(!state.wantsRead)

@@ -32,7 +32,7 @@ import Testing
         ([.until(bytes("\0")), .until(bytes("\n"))], "\0\n", ["1 \0", "2 \n"]),
         ([.length(3), .length(3)], "abcde", ["1 abc"]),
     ])
-    func answersAreTheSameHoweverTheBytesAreCut(_ reads: [TransportRead], _ stream: String, _ wanted: [String]) throws {
+    func answersDoNotDependOnCuts(_ reads: [TransportRead], _ stream: String, _ wanted: [String]) throws {
         let stream = Self.bytes(stream)
         #expect(try Self.answers(reads, [stream]) == wanted)
         #expect(try Self.answers(reads, stream.map { [$0] }) == wanted)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func anyTakesWhatThereIs() throws {
+    @Test func anyReturnsAllAvailableBytes() throws {
         let found = try Self.answers(
             [.any, .length(2), .any], [Self.bytes("abc"), Self.bytes("d"), Self.bytes("efg")])
         #expect(found == ["1 abc", "2 de", "3 fg"])
@@ -54,7 +54,7 @@ import Testing
         ("abcd\r", .waiting), ("abcd", .waiting), ("abcde", .tooLong(tag: 1)), ("abcd\rx", .tooLong(tag: 1)),
         ("abcde\r\n", .tooLong(tag: 1)), ("\r\nabcdefgh", .answer(bytes("\r\n"), tag: 1)),
     ])
-    func theLimitIsOfContent(_ stream: String, _ outcome: ReadQueue.Outcome) throws {
+    func limitAppliesToContent(_ stream: String, _ outcome: ReadQueue.Outcome) throws {
         for pieces in [[Self.bytes(stream)], Self.bytes(stream).map { [$0] }] {
             var queue = ReadQueue(limit: 4)
             try queue.append(.init(wanted: .until(Self.bytes("\r\n")), timeout: nil, tag: 1), now: 0)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [TransportRead.length(0), .length(-1), .until([])])
-    func aReadOfNothingIsInvalid(_ read: TransportRead) {
+    func emptyReadIsInvalid(_ read: TransportRead) {
         var queue = ReadQueue(limit: 4)
         #expect(throws: TransportError.invalid) {
             try queue.append(.init(wanted: read, timeout: nil, tag: 1), now: 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(!queue.isAsked)
     }
 
-    @Test func aTimeoutCountsFromWhenTheReadIsTheOldest() throws {
+    @Test func timeoutStartsWhenTheReadIsOldest() throws {
         var queue = ReadQueue(limit: 4)
         try queue.append(.init(wanted: .length(2), timeout: 100, tag: 1), now: 0)
         try queue.append(.init(wanted: .length(2), timeout: 50, tag: 2), now: 10)
@@ -89,7 +89,7 @@ import Testing
         #expect(queue.deadline == nil)
     }
 
-    @Test func nothingIsWantedWhileNobodyAsksAndBytesAreInHand() throws {
+    @Test func idleQueueWithBytesWantsNoMore() throws {
         var queue = ReadQueue(limit: 4)
         #expect(queue.wantsMore)
         queue.received(Self.bytes("ab"))

@@ -20,7 +20,7 @@ import Testing
 
     private static func stopped(_ reason: StopReason) -> Action { .report(.stopped(reason, detail: nil)) }
 
-    @Test func finIsReportedAndWritingGoesOn() throws {
+    @Test func writingContinuesAfterThePeersFIN() throws {
         var state = try started { $0.allowsHalfClose = true }
         #expect(state.readReachedEOF(now: 1) == [.report(.halfClosed)])
         #expect(state.isHalfClosed && !state.wantsRead)
@@ -32,7 +32,7 @@ import Testing
         #expect(state.settle(now: 3) == [.shutdownWrite, .close, Self.stopped(.eof)])
     }
 
-    @Test func halfCloseBehindItWritesFirst() throws {
+    @Test func halfCloseAfterTheFINWritesFirst() throws {
         var state = try started { $0.allowsHalfClose = true }
         _ = state.readReachedEOF(now: 1)
         try state.send([1, 2], now: 2)
@@ -42,7 +42,7 @@ import Testing
         #expect(state.settle(now: 3) == [.shutdownWrite, .close, Self.stopped(.eof)])
     }
 
-    @Test func stopBehindItWritesFirst() throws {
+    @Test func stopAfterTheFINWritesFirst() throws {
         var state = try started { $0.allowsHalfClose = true }
         _ = state.readReachedEOF(now: 1)
         try state.send([1], now: 2)
@@ -52,7 +52,7 @@ import Testing
         #expect(state.settle(now: 3) == [.shutdownWrite, .close, Self.stopped(.stopped)])
     }
 
-    @Test func ourOwnFINFirstIsTheEnd() throws {
+    @Test func finAfterOurOwnIsTheEnd() throws {
         var state = try started { $0.allowsHalfClose = true }
         try state.halfClose()
         #expect(state.settle(now: 1) == [.shutdownWrite])
@@ -60,13 +60,13 @@ import Testing
         #expect(state.settle(now: 2) == [.close, Self.stopped(.eof)])
     }
 
-    @Test func withoutItTheFINIsTheEnd() throws {
+    @Test func withoutHalfCloseTheFINIsTheEnd() throws {
         var state = try started { _ in }
         #expect(state.readReachedEOF(now: 1).isEmpty)
         #expect(state.settle(now: 1) == [.shutdownWrite, .close, Self.stopped(.eof)])
     }
 
-    @Test func failedWriteBehindItIsTheEnd() throws {
+    @Test func failedWriteAfterTheFINIsTheEnd() throws {
         var state = try started { $0.allowsHalfClose = true }
         _ = state.readReachedEOF(now: 1)
         try state.send([1], now: 2)
@@ -74,7 +74,7 @@ import Testing
         #expect(state.settle(now: 2) == [.close, Self.stopped(.brokenPipe)])
     }
 
-    @Test func fullAndDrainedComeInTurns() throws {
+    @Test func fullAndDrainedAlternate() throws {
         var state = try started { $0.highWater = 10 }
         try state.send(Array(repeating: 0, count: 9), now: 0)
         #expect(state.writeBlocked().isEmpty)
@@ -88,7 +88,7 @@ import Testing
         #expect(state.writeBlocked() == [.report(.full)])
     }
 
-    @Test func withoutAMarkNothingIsFull() throws {
+    @Test func withoutAHighWaterMarkNothingIsFull() throws {
         var state = try started { _ in }
         try state.send(Array(repeating: 0, count: 1 << 20), now: 0)
         #expect(state.writeBlocked().isEmpty)

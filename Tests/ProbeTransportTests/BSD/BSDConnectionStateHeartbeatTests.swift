@@ -19,7 +19,7 @@ import Testing
         return state
     }
 
-    @Test func leavesWhenNothingElseDid() throws {
+    @Test func heartbeatIsSentWhenIdle() throws {
         var state = try started()
         #expect(state.deadline == 120)
         #expect(state.settle(now: 119) == [])
@@ -34,7 +34,7 @@ import Testing
         #expect(state.deadline == 171)
     }
 
-    @Test func aMessageTakesItsPlace() throws {
+    @Test func messageReplacesTheHeartbeat() throws {
         var state = try started()
         try state.send([1, 2], now: 115)
         #expect(state.wrote(2, now: 116) == [.report(.sent(2))])
@@ -45,14 +45,14 @@ import Testing
         #expect(state.wrote(5, now: 138) == [.report(.sent(2))])
     }
 
-    @Test func noneBehindOurFIN() throws {
+    @Test func noHeartbeatFollowsOurFIN() throws {
         var state = try started(silence: 50)
         try state.halfClose()
         #expect(state.settle(now: 500) == [.shutdownWrite])
         #expect(!state.wantsWrite && state.deadline == nil)
     }
 
-    @Test func silenceIsTold() throws {
+    @Test func silenceStopsTheConnection() throws {
         var state = try started(beat: nil, silence: 50)
         #expect(state.deadline == 150)
         state.received(now: 140)
@@ -63,7 +63,7 @@ import Testing
         #expect(state.isEnded)
     }
 
-    @Test func onlyAnswersCount() throws {
+    @Test func onlyHeartbeatAnswersCount() throws {
         var state = try started(beat: nil, silence: 50, onlyAnswers: true)
         state.received(now: 140)
         #expect(state.deadline == 150)
@@ -71,7 +71,7 @@ import Testing
         #expect(state.deadline == 195)
     }
 
-    @Test func whoDoesNotReadHearsNothing() throws {
+    @Test func silenceIsNotMeasuredWhileReadingIsStopped() throws {
         var state = try started(beat: nil, silence: 50)
         try state.stopReading()
         #expect(state.deadline == nil && state.settle(now: 1000) == [])

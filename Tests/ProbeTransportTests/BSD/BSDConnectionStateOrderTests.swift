@@ -7,7 +7,7 @@ import Testing
 @Suite struct BSDConnectionStateOrderTests {
     /// Whatever the order of events, there is one stop, nothing after it, and an end.
     @Test(arguments: 0..<200)
-    func oneStopInEveryOrder(_ seed: Int) throws {
+    func everyOrderEndsWithOneStop(_ seed: Int) throws {
         var random = UInt64(seed) &* 0x9e37_79b9_7f4a_7c15 &+ 1
         func next(_ bound: UInt64) -> UInt64 {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -49,7 +49,7 @@ import Testing
         #expect(reports.last == stops.last)
     }
 
-    @Test func anAcceptedConnectionIsStarted() throws {
+    @Test func acceptedConnectionIsStarted() throws {
         var state = BSDConnectionState(limits: .init(connect: 100, idle: 50, linger: 20, drain: 10), acceptedAt: 7)
         #expect(throws: TransportError.alreadyStarted) { try state.start(now: 7) }
         #expect(state.deadline == 57)

@@ -30,7 +30,7 @@ import Testing
         #expect(state.isEnded)
     }
 
-    @Test func resetWritesNothingOfTheQueue() throws {
+    @Test func resetDiscardsTheQueue() throws {
         var state = try started()
         try state.send([1, 2, 3], now: 0)
         #expect(state.wantsWrite)
@@ -41,7 +41,7 @@ import Testing
         #expect(state.settle(now: 0).isEmpty)
     }
 
-    @Test func resetCutsAStopShort() throws {
+    @Test func resetEndsAPendingStop() throws {
         var state = try started()
         try state.send([1, 2, 3], now: 0)
         state.stop(now: 0)
@@ -54,7 +54,7 @@ import Testing
         #expect(state.settle(now: 3).isEmpty)
     }
 
-    @Test func messagesBeforeTheConnectionWaitForIt() throws {
+    @Test func earlyMessagesWaitForTheConnection() throws {
         var state = BSDConnectionState(limits: Self.limits)
         #expect(throws: TransportError.notStarted) { try state.send([1], now: 0) }
         try state.start(now: 0)

@@ -34,7 +34,7 @@ import Testing
         #expect(throws: TransportError.alreadyStarted) { try state.start(now: 1) }
     }
 
-    @Test func operationsBeforeStart() {
+    @Test func operationsBeforeStartAreErrors() {
         var state = BSDConnectionState(limits: Self.limits)
         #expect(throws: TransportError.notStarted) { try state.send([1], now: 0) }
         #expect(throws: TransportError.notStarted) { try state.halfClose() }
@@ -43,7 +43,7 @@ import Testing
         #expect(state.settle(now: 1000).isEmpty)
     }
 
-    @Test func stopBeforeStartSaysNothingAndForbidsTheStart() {
+    @Test func stopBeforeStartForbidsTheStart() {
         var state = BSDConnectionState(limits: Self.limits)
         state.stop(now: 0)
         #expect(state.settle(now: 0).isEmpty)
@@ -51,7 +51,7 @@ import Testing
         #expect(throws: TransportError.stopped) { try state.send([1], now: 0) }
     }
 
-    @Test func aStartWithoutAThreadCanBeRepeated() throws {
+    @Test func cancelledStartCanBeRepeated() throws {
         var state = try starting()
         state.cancelStart()
         #expect(throws: TransportError.notStarted) { try state.send([1], now: 0) }
@@ -69,7 +69,7 @@ import Testing
         #expect(!state.wantsWrite)
     }
 
-    @Test func nothingFollowsAHalfClose() throws {
+    @Test func nothingIsSentAfterAHalfClose() throws {
         var state = try started()
         try state.send([1], now: 0)
         try state.halfClose()
@@ -82,7 +82,7 @@ import Testing
         #expect(state.wantsRead)
     }
 
-    @Test func operationsAfterStop() throws {
+    @Test func operationsAfterStopAreErrors() throws {
         var state = try started()
         state.stop(now: 0)
         #expect(throws: TransportError.stopped) { try state.send([1], now: 0) }
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: Connecting
 
-    @Test func connectTimesOutAtItsDeadlineAndStaysSo() throws {
+    @Test func connectTimesOutOnceAtItsDeadline() throws {
         var state = try starting()
         #expect(state.deadline == 100)
         #expect(state.settle(now: 99).isEmpty)
@@ -113,14 +113,14 @@ import Testing
         #expect(state.isEnded)
     }
 
-    @Test func aRefusalIsReportedOnce() throws {
+    @Test func refusalIsReportedOnce() throws {
         var state = try starting()
         #expect(state.connectFailed(.init(reason: .refused, detail: "")) == [Self.stopped(.refused)])
         state.stop(now: 1)
         #expect(state.settle(now: 1).isEmpty)
     }
 
-    @Test func withoutATimeoutConnectingHasNone() throws {
+    @Test func withoutATimeoutConnectingHasNoDeadline() throws {
         var state = BSDConnectionState(limits: .init(connect: nil, idle: nil))
         try state.start(now: 5)
         #expect(state.deadline == .max)
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: EOF
 
-    @Test func eofEndsAtOnceWhenNothingIsToBeWritten() throws {
+    @Test func eofEndsAtOnceWithNothingToWrite() throws {
         var state = try started()
         #expect(state.wouldEndByEOF)
         #expect(state.readReachedEOF(now: 1).isEmpty)
@@ -137,7 +137,7 @@ import Testing
         #expect(state.settle(now: 2).isEmpty)
     }
 
-    @Test func afterEOFWhatWasSentIsStillWritten() throws {
+    @Test func queuedBytesAreWrittenAfterEOF() throws {
         var state = try started()
         try state.send([1, 2, 3], now: 0)
         _ = state.readReachedEOF(now: 1)
@@ -150,7 +150,7 @@ import Testing
         #expect(state.settle(now: 17) == [.shutdownWrite, .close, Self.stopped(.eof)])
     }
 
-    @Test func afterEOFAPeerThatDoesNotReadIsGivenUp() throws {
+    @Test func nonReadingPeerIsAbandonedAfterEOF() throws {
         var state = try started()
         try state.send([1], now: 0)
         _ = state.readReachedEOF(now: 1)
@@ -158,7 +158,7 @@ import Testing
         #expect(state.settle(now: 21) == [.abort, Self.stopped(.timeout)])
     }
 
-    @Test func afterEOFAFailedWriteIsToldOnce() throws {
+    @Test func failedWriteAfterEOFIsReportedOnce() throws {
         var state = try started()
         try state.send([1], now: 0)
         _ = state.readReachedEOF(now: 1)
@@ -169,14 +169,14 @@ import Testing
 
     // MARK: Reset
 
-    @Test func aResetThatRecvTells() throws {
+    @Test func resetReportedByRecvEndsTheConnection() throws {
         var state = try started()
         #expect(state.readFailed(SystemError.subject(ECONNRESET)) == [.close, Self.stopped(.reset)])
         #expect(state.settle(now: 1).isEmpty)
     }
 
     @Test(arguments: [(ECONNRESET, StopReason.reset), (EPIPE, .brokenPipe), (ETIMEDOUT, .timeout), (EIO, .other)])
-    func aFailedWriteIsRememberedWhileReadingGoesOn(_ code: CInt, _ reason: StopReason) throws {
+    func failedWriteIsRememberedWhileReadingContinues(_ code: CInt, _ reason: StopReason) throws {
         for endsByEOF in [true, false] {
             var state = try started()
             try state.send([1, 2], now: 0)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func nothingToReadIsNoEndWithoutAFailedWrite() throws {
+    @Test func blockedReadIsNotAnEndWithoutAFailedWrite() throws {
         var state = try started()
         #expect(state.readWouldBlock().isEmpty)
         #expect(state.wantsRead)
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: Stop
 
-    @Test func stopWritesThenClosesItsSideThenReports() throws {
+    @Test func stopWritesThenClosesThenReports() throws {
         var state = try started()
         try state.send([1, 2], now: 0)
         state.stop(now: 5)
@@ -214,7 +214,7 @@ import Testing
         #expect(state.isEnded)
     }
 
-    @Test func stopWithAPeerThatDoesNotReadEndsByAbort() throws {
+    @Test func stopWithANonReadingPeerAborts() throws {
         var state = try started()
         try state.send([1, 2], now: 0)
         state.stop(now: 5)
@@ -224,7 +224,7 @@ import Testing
         #expect(state.isEnded)
     }
 
-    @Test func stopWaitsForThePeersFINNotForever() throws {
+    @Test func stopWaitsForThePeersFINForALimitedTime() throws {
         var state = try started()
         state.stop(now: 0)
         #expect(state.settle(now: 0) == [.shutdownWrite, Self.stopped(.stopped)])
@@ -245,7 +245,7 @@ import Testing
         #expect(state.settle(now: 3) == [.shutdownWrite, .close, Self.stopped(.stopped)])
     }
 
-    @Test func aResetDuringStopIsStillAStop() throws {
+    @Test func resetDuringStopIsStillAStop() throws {
         var state = try started()
         try state.send([1], now: 0)
         state.stop(now: 1)
@@ -253,7 +253,7 @@ import Testing
         #expect(state.settle(now: 1).isEmpty)
     }
 
-    @Test func aFailedWriteDuringStopIsStillAStop() throws {
+    @Test func failedWriteDuringStopIsStillAStop() throws {
         var state = try started()
         try state.send([1], now: 0)
         state.stop(now: 1)
@@ -263,7 +263,7 @@ import Testing
 
     // MARK: Framing, idle, pause
 
-    @Test func tooLongIsReportedFirstAndWhatWasSentStillWritten() throws {
+    @Test func tooLongIsReportedBeforeQueuedBytesAreWritten() throws {
         var state = try started()
         try state.send([1], now: 0)
         #expect(state.inputFailed(.tooLong, "", now: 1) == [Self.stopped(.tooLong)])
@@ -275,7 +275,7 @@ import Testing
         #expect(state.inputFailed(.tooLong, "", now: 13).isEmpty)
     }
 
-    @Test func lingeringWithAPeerThatDoesNotReadEndsByAbort() throws {
+    @Test func lingeringWithANonReadingPeerAborts() throws {
         var state = try started()
         try state.send([1], now: 0)
         _ = state.inputFailed(.tooLong, "", now: 1)
@@ -283,7 +283,7 @@ import Testing
         #expect(state.settle(now: 21) == [.abort])
     }
 
-    @Test func idleCountsBytesOfEitherDirection() throws {
+    @Test func idleTimeoutRestartsWithBytesInEitherDirection() throws {
         var state = try started()
         #expect(state.deadline == 50)
         state.received(now: 30)
@@ -296,13 +296,13 @@ import Testing
         #expect(state.settle(now: 120) == [.close])
     }
 
-    @Test func idleWithUnwrittenBytesAborts() throws {
+    @Test func idleTimeoutWithUnwrittenBytesAborts() throws {
         var state = try started()
         try state.send([1], now: 10)
         #expect(state.settle(now: 60) == [.abort, Self.stopped(.timeout)])
     }
 
-    @Test func idleCountsWhileReadingIsStopped() throws {
+    @Test func idleTimeoutAppliesWhileReadingIsStopped() throws {
         var state = try started()
         try state.stopReading()
         #expect(state.deadline == 50 && !state.wantsRead && !state.deliversMessages && state.delivers)
@@ -315,7 +315,7 @@ import Testing
         #expect(state.settle(now: 95) == [Self.stopped(.timeout), .shutdownWrite])
     }
 
-    @Test func timersAreDeadAfterTheEnd() throws {
+    @Test func timersAreCancelledAtTheEnd() throws {
         var state = try started()
         _ = state.readFailed(SystemError.subject(ECONNRESET))
         #expect(state.deadline == nil)
@@ -324,14 +324,14 @@ import Testing
 
     // MARK: Releasing the transport
 
-    @Test func lettingGoWhileConnectingSaysNothing() throws {
+    @Test func releaseWhileConnectingReportsNothing() throws {
         var state = try starting()
         state.abandon(now: 1)
         #expect(state.settle(now: 1).isEmpty)
         #expect(state.isEnded)
     }
 
-    @Test func lettingGoWritesWhatWasSentWithoutAWord() throws {
+    @Test func releaseWritesQueuedBytesSilently() throws {
         var state = try started()
         try state.send([1], now: 0)
         state.abandon(now: 1)
@@ -342,7 +342,7 @@ import Testing
         #expect(state.settle(now: 3) == [.close])
     }
 
-    @Test func lettingGoAfterStopStillReportsIt() throws {
+    @Test func releaseAfterStopStillReportsTheStop() throws {
         var state = try started()
         state.stop(now: 1)
         state.abandon(now: 1)

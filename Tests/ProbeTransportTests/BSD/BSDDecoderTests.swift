@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: framings, [1, 2, 3, 7, 1 << 20])
-    func tooLongIsLeftOut(framing: Framing, piece: Int) throws {
+    func tooLongMessagesAreDiscarded(framing: Framing, piece: Int) throws {
         let long: [[UInt8]] = [
             Array(repeating: 0x7A, count: 9), Array(repeating: 0x7A, count: 100),
             // Contains beginnings of terminators and lengths, or complete ones of other framings.
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: framings, [1, 5, 1 << 20])
-    func endInsideIsNoRest(framing: Framing, piece: Int) throws {
+    func endInsideADiscardedMessageLeavesNothing(framing: Framing, piece: Int) throws {
         let whole = try FrameEncoder(framing: framing).encode(Array(repeating: 0x7A, count: 20))
         let (heard, error, rest) = Self.decode(Array(whole.prefix(15)), framing, limit: 8, piece: piece)
         #expect(heard == [.discarded])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: framings)
-    func withoutItTheStreamFails(framing: Framing) throws {
+    func withoutDiscardingTheStreamFails(framing: Framing) throws {
         let whole = try FrameEncoder(framing: framing).encode(Array(repeating: 0x7A, count: 20))
         let (heard, error, _) = Self.decode(whole, framing, limit: 8, piece: 1, continues: false)
         #expect(heard.isEmpty)
@@ -68,7 +68,7 @@ import Testing
         #expect(error == FrameError(.netstring(.noComma), offset: 13))
     }
 
-    @Test func errorsCountFromTheStart() {
+    @Test func errorOffsetsCountFromTheStart() {
         let (heard, error, _) = Self.decode(Array("9:123456789,x".utf8), .netstring, limit: 8, piece: 3)
         #expect(heard == [.discarded])
         #expect(error?.offset == 12)

@@ -10,7 +10,7 @@ import Testing
         let transport = Mutex<(any Transport)?>(nil)
     }
 
-    @Test func switchInsideTheHandlerDividesTheRestAnew() throws {
+    @Test func switchInTheHandlerReframesTheRest() throws {
         let listener = try LoopbackListener()
         let events = EventMailbox()
         let holder = Holder()
@@ -38,7 +38,7 @@ import Testing
             .delimiter(Array("END".utf8)), .delimiter([255, 0]),
         ],
         ["bsd", "async-socket"])
-    func switchFramesWhatIsSentBehindIt(framing: Framing, name: String) throws {
+    func switchFramesLaterMessages(framing: Framing, name: String) throws {
         let listener = try LoopbackListener()
         let events = EventMailbox()
         let factory: any TransportFactory = name == "bsd" ? BSDTransportFactory() : AsyncSocketTransportFactory()

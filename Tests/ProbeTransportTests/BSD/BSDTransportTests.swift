@@ -21,7 +21,7 @@ import Testing
         return (transport, events)
     }
 
-    @Test func nothingComesAfterTheStopUntilTheThreadHasEnded() throws {
+    @Test func nothingIsReportedAfterTheStop() throws {
         for _ in 0..<20 {
             let listener = try LoopbackListener()
             let (transport, events) = try make(port: listener.port)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aWriteAfterThePeerHasClosedIsABrokenPipe() throws {
+    @Test func writeAfterThePeerClosedIsABrokenPipe() throws {
         let listener = try LoopbackListener()
         let (transport, events) = try make(port: listener.port, framing: .none)
         try transport.start()
@@ -60,7 +60,7 @@ import Testing
         #expect(events.waiting.isEmpty)
     }
 
-    @Test func stopWithAPeerThatDoesNotReadIsBounded() throws {
+    @Test func stopWithANonReadingPeerIsBounded() throws {
         let listener = try LoopbackListener(receiveBuffer: 4096)
         let (transport, events) = try make(
             port: listener.port, framing: .none, limits: .init(linger: 100_000_000, drain: 50_000_000))
@@ -77,7 +77,7 @@ import Testing
         #expect(end == .reset)
     }
 
-    @Test func eofWithAPeerThatDoesNotReadIsBounded() throws {
+    @Test func eofWithANonReadingPeerIsBounded() throws {
         let listener = try LoopbackListener(receiveBuffer: 4096)
         let (transport, events) = try make(
             port: listener.port, framing: .none, limits: .init(linger: 100_000_000, drain: 50_000_000))
@@ -91,7 +91,7 @@ import Testing
         #expect(try peer.readToEnd().end == .reset)
     }
 
-    @Test func lettingGoWhileConnectingEndsTheThreadWithoutAWord() throws {
+    @Test func releaseWhileConnectingEndsTheThreadSilently() throws {
         let listener = try LoopbackListener(backlog: 0)
         let filler = try LoopbackPeer(connectingTo: listener.port)
         let events: EventMailbox
@@ -106,7 +106,7 @@ import Testing
         filler.close()
     }
 
-    @Test func lettingGoWhileStartedWritesAndClosesWithoutAWord() throws {
+    @Test func releaseWhileStartedWritesAndClosesSilently() throws {
         let listener = try LoopbackListener()
         let events: EventMailbox
         let peer: LoopbackPeer
@@ -128,7 +128,7 @@ import Testing
         #expect(events.waiting.allSatisfy { $0 == .sent(5) })
     }
 
-    @Test func lettingGoInsideTheHandlerIsLegal() throws {
+    @Test func releaseInsideTheHandlerIsAllowed() throws {
         let listener = try LoopbackListener()
         let (transport, events) = try make(port: listener.port)
         let holder = Holder(transport)
@@ -148,7 +148,7 @@ import Testing
         #expect(events.waitUntilClosed())
     }
 
-    @Test func aHandlerThatHoldsItsTransportIsLetGoOfAfterTheStop() throws {
+    @Test func handlerIsReleasedAfterTheStop() throws {
         let listener = try LoopbackListener()
         weak var watched: BSDTransport?
         let ended = EventMailbox()
@@ -172,7 +172,7 @@ import Testing
     }
 
     /// Runs in a separate process, because descriptors and threads are counted for the whole process.
-    @Test func neitherDescriptorsNorThreadsGrow() async {
+    @Test func descriptorsAndThreadsDoNotLeak() async {
         await #expect(processExitsWith: .success) { try BSDTransportTests().manyRounds() }
     }
 

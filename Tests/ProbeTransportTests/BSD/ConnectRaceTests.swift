@@ -5,7 +5,7 @@ import Testing
 @Suite struct ConnectRaceTests {
     private typealias Failure = ConnectRace.Failure
 
-    @Test func theNextAddressStartsAfterTheDelay() {
+    @Test func nextAddressStartsAfterTheDelay() {
         var race = ConnectRace(addressCount: 2)
         #expect(race.next(now: 5) == 0)
         #expect(race.next(now: 5) == nil)
@@ -15,7 +15,7 @@ import Testing
         #expect(race.next(now: .max) == nil)
     }
 
-    @Test func theNextAddressStartsAtOnceAfterAFailure() {
+    @Test func nextAddressStartsAtOnceAfterAFailure() {
         var race = ConnectRace(addressCount: 2)
         _ = race.next(now: 0)
         race.attemptFailed(Failure(reason: .refused, detail: "a"), now: 1)
@@ -25,7 +25,7 @@ import Testing
         #expect(race.outcome == Failure(reason: .refused, detail: "a"))
     }
 
-    @Test func aRefusalSaysMoreThanAnUnreachableNetwork() {
+    @Test func refusalTakesPrecedenceOverUnreachable() {
         var race = ConnectRace(addressCount: 3)
         for (index, failure) in [
             Failure(reason: .other, detail: "unreachable"), Failure(reason: .refused, detail: "first"),
@@ -37,7 +37,7 @@ import Testing
         #expect(race.outcome == Failure(reason: .refused, detail: "first"))
     }
 
-    @Test func oneAttemptStillUnderWayIsNoFailure() {
+    @Test func pendingAttemptPreventsFailure() {
         var race = ConnectRace(addressCount: 2)
         _ = race.next(now: 0)
         _ = race.next(now: ConnectRace.delay)

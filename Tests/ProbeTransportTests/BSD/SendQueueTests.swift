@@ -7,7 +7,7 @@ import Testing
         queue.withFront(limit: limit) { Array($0) }
     }
 
-    @Test func keepsOrderAcrossPartialWrites() {
+    @Test func orderIsKeptAcrossPartialWrites() {
         var queue = SendQueue()
         queue.append([1, 2, 3])
         queue.append([4])
@@ -20,7 +20,7 @@ import Testing
         #expect(front(queue).isEmpty)
     }
 
-    @Test func anEmptyFrameWaitsForItsAccount() {
+    @Test func emptyFrameWaitsToBeConsumed() {
         var queue = SendQueue()
         queue.append([])
         #expect(!queue.isEmpty)
@@ -41,7 +41,7 @@ import Testing
         #expect(queue.count == (count < 3 ? 3 : 0))
     }
 
-    @Test func longRunsComeOutWhole() {
+    @Test func longRunsAreSentWhole() {
         var queue = SendQueue()
         var sent: [UInt8] = []
         var received: [UInt8] = []

@@ -28,7 +28,7 @@ import Testing
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
 
     @Test(arguments: kinds(.stop), [TransportEvent.started, line("a")])
-    func stopInsideAnEventDeliversNothingMore(_ kind: Kind, _ trigger: TransportEvent) throws {
+    func stopDuringAnEventDeliversNothingMore(_ kind: Kind, _ trigger: TransportEvent) throws {
         let listener = try LoopbackListener()
         let (transport, events) = try kind.make(port: listener.port)
         events.react { [weak transport] event in
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: kinds(.stopReading, .resumeReading))
-    func stopReadingInsideAnEventHoldsTheNextOne(_ kind: Kind) throws {
+    func stopReadingDuringAnEventHoldsTheNext(_ kind: Kind) throws {
         let listener = try LoopbackListener()
         let (transport, events) = try kind.make(port: listener.port)
         events.react { [weak transport] event in
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: kinds(.idleTimeout))
-    func aSlowHandlerIsNoIdleConnection(_ kind: Kind) throws {
+    func slowHandlerDoesNotMakeTheConnectionIdle(_ kind: Kind) throws {
         let listener = try LoopbackListener()
         let idle = Duration.milliseconds(300)
         let (transport, events) = try kind.make(port: listener.port, idleTimeout: idle)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: kinds(.send, .stop))
-    func operationsOutOfPlaceAreErrors(_ kind: Kind) throws {
+    func misplacedOperationsAreErrors(_ kind: Kind) throws {
         let (transport, events) = try kind.make(port: 9)
         for operation in PlainOperation.allCases where kind.factory.capabilities.contains(operation.capability) {
             #expect(throws: TransportError.notStarted) { try transport.perform(operation) }

@@ -46,7 +46,7 @@ import Testing
         return transport
     }
 
-    @Test(arguments: kinds) func acceptedConnectionsTalk(_ kind: Kind) throws {
+    @Test(arguments: kinds) func acceptedConnectionsExchangeData(_ kind: Kind) throws {
         let (listener, events, connections) = try listen(kind)
         #expect(listener.port != 0)
         for number in 1...3 {
@@ -67,7 +67,7 @@ import Testing
         #expect(events.throughStop() == [Self.stopped(.stopped)])
     }
 
-    @Test(arguments: kinds) func aStoppedListenerRefuses(_ kind: Kind) throws {
+    @Test(arguments: kinds) func stoppedListenerRefuses(_ kind: Kind) throws {
         // Another suite may get the port at once. Then a connection proves nothing, and another round is needed.
         var isRefused = false
         for _ in 0..<5 where !isRefused {
@@ -79,7 +79,7 @@ import Testing
         #expect(isRefused)
     }
 
-    @Test(arguments: kinds) func stoppingLeavesConnectionsAlone(_ kind: Kind) throws {
+    @Test(arguments: kinds) func stoppingKeepsAcceptedConnections(_ kind: Kind) throws {
         let (listener, events, connections) = try listen(kind)
         let peer = try LoopbackPeer(connectingTo: listener.port)
         let transport = try accepted(events)
@@ -97,7 +97,7 @@ import Testing
         #expect(events.waiting.isEmpty)
     }
 
-    @Test(arguments: kinds) func aConnectionThatNobodyHoldsIsClosed(_ kind: Kind) throws {
+    @Test(arguments: kinds) func unreferencedConnectionIsClosed(_ kind: Kind) throws {
         let (listener, events, _) = try listen(kind)
         let peer = try LoopbackPeer(connectingTo: listener.port)
         _ = try accepted(events)
@@ -106,7 +106,7 @@ import Testing
         #expect(events.throughStop() == [Self.stopped(.stopped)])
     }
 
-    @Test(arguments: kinds) func aTakenPortIsAnErrorThatNamesIt(_ kind: Kind) throws {
+    @Test(arguments: kinds) func usedPortIsNamedInTheError(_ kind: Kind) throws {
         let (listener, _, _) = try listen(kind)
         let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
         // The code of the error, which precedes the library's message.
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: kinds, ["203.0.113.1", "", "nul\0inside"])
-    func anAddressThatIsNotHereIsAnError(_ kind: Kind, _ host: String) {
+    func foreignAddressIsAnError(_ kind: Kind, _ host: String) {
         #expect(throws: TransportError.self) { try listen(kind, host: host) }
     }
 

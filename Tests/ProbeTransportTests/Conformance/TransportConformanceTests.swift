@@ -49,7 +49,7 @@ struct TransportConformanceTests {
     }()
 
     @Test(arguments: factories.filter { $0.framings != nil }.map(\.name))
-    func listOfFramingsIsTrue(name: String) throws {
+    func listedFramingsAreSupported(name: String) throws {
         let factory = try #require(Self.factories.first { $0.name == name })
         for framing in Framing.allCases + [.delimiter([69, 0])] {
             let configuration = TransportConfiguration(host: "127.0.0.1", port: 1, framing: framing)
@@ -60,7 +60,7 @@ struct TransportConformanceTests {
     }
 
     @Test(arguments: try trials.get())
-    func conforms(_ trial: Trial) async throws {
+    func transportConforms(_ trial: Trial) async throws {
         let outcome = try await Self.judgedOutcome(of: trial)
         // Without permission to capture, the wire can't be judged.
         if outcome.verdict == .inconclusive, geteuid() != 0 { return }
@@ -90,7 +90,7 @@ struct TransportConformanceTests {
         try Test.cancel("this machine is too busy: the harness stood still in each of 5 runs")
     }
 
-    @Test func knownFailuresAreOfCases() throws {
+    @Test func knownFailuresNameExistingCases() throws {
         let ids = Set(try Self.trials.get().map(\.testDescription))
         #expect(!Self.known.isEmpty && Set(Self.known.keys).isSubset(of: ids))
     }

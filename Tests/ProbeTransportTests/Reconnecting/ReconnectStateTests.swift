@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func waitsDoubleUpToTheLongest() {
+    @Test func waitsDoubleUpToTheMaximum() {
         #expect((0..<5).map(Self.limits.wait) == [100, 200, 350, 350, 350].map { .milliseconds($0) })
         #expect(Self.limits.wait(after: 1_000_000) == .milliseconds(350))
         let same = TransportReconnect(shortest: .seconds(1), longest: .seconds(1))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [StopReason.eof, .reset, .timeout, .brokenPipe, .heartbeat, .closed(code: 1001), .other])
-    func whatEndsAConnectionIsALoss(_ reason: StopReason) throws {
+    func endOfAConnectionIsALoss(_ reason: StopReason) throws {
         var state = try connected()
         #expect(
             words(state.handle(.stopped(reason, detail: nil))) == ["lost \(reason.word) 0", "wait 0.1 seconds"])
@@ -45,13 +45,13 @@ import Testing
     }
 
     @Test(arguments: [StopReason.tooLong, .protocol, .tlsFailed])
-    func aPeerThatBreaksTheRulesIsLeft(_ reason: StopReason) throws {
+    func protocolViolationsStopReconnecting(_ reason: StopReason) throws {
         var state = try connected()
         #expect(words(state.handle(.stopped(reason, detail: nil))) == ["stopped \(reason.word)"])
         #expect(throws: TransportError.stopped) { try state.requireOpen() }
     }
 
-    @Test func attemptsThatFailWaitLongerUntilOneSucceeds() throws {
+    @Test func waitsGrowUntilAnAttemptSucceeds() throws {
         var state = ReconnectState(limits: Self.limits)
         try state.start()
         for wait in ["0.1", "0.2", "0.35", "0.35"] {
@@ -65,7 +65,7 @@ import Testing
         #expect(words(state.handle(.stopped(.eof, detail: nil))) == ["lost eof 0", "wait 0.1 seconds"])
     }
 
-    @Test func aStopBetweenTwoConnectionsIsTheEnd() throws {
+    @Test func stopBetweenConnectionsIsTheEnd() throws {
         var state = try connected()
         _ = state.handle(.stopped(.eof, detail: nil))
         #expect(words(state.stop()) == ["stopped stopped"])
@@ -75,28 +75,28 @@ import Testing
         #expect(throws: TransportError.alreadyStarted) { try state.start() }
     }
 
-    @Test func aStopOfAConnectionIsToldByIt() throws {
+    @Test func stopIsReportedByTheConnection() throws {
         var state = try connected()
         #expect(words(state.stop()) == [])
         // Whatever error ends the connection: after a stop, the reason is `stopped`.
         #expect(words(state.handle(.stopped(.reset, detail: nil))) == ["stopped stopped"])
     }
 
-    @Test func aStopBeforeTheStartMakesTheStartAnError() throws {
+    @Test func stopBeforeStartForbidsTheStart() throws {
         var state = ReconnectState(limits: Self.limits)
         #expect(throws: TransportError.notStarted) { try state.requireOpen() }
         #expect(words(state.stop()) == [])
         #expect(throws: TransportError.stopped) { try state.start() }
     }
 
-    @Test func whatEndsBehindOurFINIsNoLoss() throws {
+    @Test func endAfterOurFINIsNotALoss() throws {
         var state = try connected()
         try state.halfClose()
         #expect(throws: TransportError.other("half-closed")) { try state.requireSendable() }
         #expect(words(state.handle(.stopped(.eof, detail: nil))) == ["stopped eof"])
     }
 
-    @Test func bytesOfAMessageThatLeftInPartAreDropped() throws {
+    @Test func partlySentMessagesAreDropped() throws {
         var state = try connected()
         state.unsent.append([1], length: 3)
         state.unsent.append([2], length: 10)
@@ -112,7 +112,7 @@ import Testing
         #expect(Array(state.unsent.messages) == [[3]])
     }
 
-    @Test func whatWaitsInAnotherFramingIsDropped() throws {
+    @Test func pendingMessagesOfAnotherFramingAreDropped() throws {
         var state = try connected()
         state.unsent.append([1], length: 3)
         state.unsent.append([2], length: 10)
@@ -124,7 +124,7 @@ import Testing
         #expect(Array(state.unsent.messages) == [])
     }
 
-    @Test func messagesWithoutBytesWaitForTheirReport() {
+    @Test func emptyMessagesWaitForTheirReport() {
         var unsent = UnsentMessages()
         unsent.append([], length: 0)
         unsent.append([1], length: 1)

@@ -44,7 +44,7 @@ struct ReconnectingTransportTests {
         func tell(_ event: TransportEvent) { connection.withLock { $0 }?.handler(event) }
     }
 
-    @Test func aHandlerMayCauseFurtherEvents() throws {
+    @Test func handlerMayCauseFurtherEvents() throws {
         let bench = Bench()
         bench.onEvent.withLock {
             $0 = { [unowned bench] event in
@@ -60,7 +60,7 @@ struct ReconnectingTransportTests {
         #expect(bench.depth.withLock { $0.most } == 1)
     }
 
-    @Test func aHandlerMayCallTheTransport() throws {
+    @Test func handlerMayCallTheTransport() throws {
         let bench = Bench()
         let transport = try bench.transport()
         let failures = Mutex(0)

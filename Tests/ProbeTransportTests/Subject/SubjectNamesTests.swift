@@ -4,7 +4,7 @@ import Testing
 
 /// The names of a run's subjects.
 struct SubjectNamesTests {
-    @Test func numbersFollowTheCommandLineNotTheIntroductions() {
+    @Test func numbersFollowTheCommandLine() {
         let names = SubjectNames()
         let places = (0..<3).map { _ in names.reserve() }
         names.introduce(places[2], as: "echo")
@@ -14,13 +14,13 @@ struct SubjectNamesTests {
         #expect(places.map { names.name(at: $0) } == ["echo", "other", "echo-2"])
     }
 
-    @Test func aNumberedNameThatSomeoneHasIsNotGivenTwice() {
+    @Test func takenNumberedNameIsNotReused() {
         let names = SubjectNames()
         let given = ["echo", "echo", "echo-2", "echo"].map { names.reserve($0) }
         #expect(given == ["echo", "echo-2", "echo-2-2", "echo-3"])
     }
 
-    @Test func theFirstWordCounts() {
+    @Test func firstIntroductionCounts() {
         let names = SubjectNames()
         let place = names.reserve()
         names.introduce(place, as: "echo")
