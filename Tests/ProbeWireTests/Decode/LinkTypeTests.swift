@@ -57,7 +57,7 @@ struct LinkTypeTests {
         return frames
     }
 
-    @Test func segmentIsFoundInEachLinkType() throws {
+    @Test func everyLinkTypeIsDecoded() throws {
         for (type, frame) in Self.frames(Self.segment.ipv4()) {
             let tcp = try #require(try frame.decodedTCP(type), "\(type)")
             #expect(Array(frame[tcp.payload]) == bytes("hello") && tcp.payloadLength == 5, "\(type)")
@@ -67,14 +67,14 @@ struct LinkTypeTests {
         #expect(try [UInt8].joined([0, 0x57], six).decodedTCP(.ppp)?.payloadLength == 5)
     }
 
-    @Test func eachSupportedTypeHasATest() {
+    @Test func everySupportedTypeIsTested() {
         let tested = Set(Self.frames([]).map(\.0) + [.ipv6])
         #expect(LinkType.supported.allSatisfy { tested.contains($0.type) })
         #expect(LinkType.supported.allSatisfy { $0.type.name == $0.name })
     }
 
     /// At each length the decoder returns or throws; a truncated frame is never taken for a whole one.
-    @Test func cutFramesAreTruncated() throws {
+    @Test func truncatedFramesAreDetected() throws {
         for (type, frame) in Self.frames(Self.segment.ipv4()) {
             let start = try #require(try frame.decodedTCP(type)).payload.lowerBound
             for length in 0..<start {

@@ -17,7 +17,7 @@ struct PacketDecoderTests {
 
     /// Padding or a frame check sequence may follow the datagram: neither is payload.
     @Test(arguments: [0, 1, 6, 46])
-    func paddingIsNoPayload(count: Int) throws {
+    func paddingIsNotPayload(count: Int) throws {
         let frame = PacketBuilder.ethernet(segment.ipv4()) + Array(repeating: 0xaa, count: count)
         let tcp = try #require(try frame.decodedTCP())
         #expect(tcp.payloadLength == 5 && Array(frame[tcp.payload]) == bytes("hello"))
@@ -25,7 +25,7 @@ struct PacketDecoderTests {
         #expect(try six.decodedTCP()?.payloadLength == 5)
     }
 
-    @Test func snapLengthCutsThePayload() throws {
+    @Test func snapLengthTruncatesThePayload() throws {
         let frame = PacketBuilder.ethernet(segment.ipv4())
         let tcp = try #require(try Array(frame.dropLast(3)).decodedTCP(originalLength: frame.count))
         #expect(tcp.payload.count == 2 && tcp.payloadLength == 5 && tcp.payloadIsCut)
@@ -61,7 +61,7 @@ struct PacketDecoderTests {
             .joined([0x89, 0x03, 0x80, 0x20], .zeros(12), [0x81, 0x00, 0, 2]), [0x89, 0x26, 0, 0, 0, 9],
             [0x89, 0x3f, 0, 0, 0, 9, 0, 0],
         ] as [[UInt8]])
-    func tagsAreSkipped(tags: [UInt8]) throws {
+    func vlanTagsAreSkipped(tags: [UInt8]) throws {
         #expect(try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decodedTCP()?.payloadLength == 5)
     }
 
@@ -81,7 +81,7 @@ struct PacketDecoderTests {
 
     /// The datagram's length exceeds that of the packet that carries it: what follows is padding or a trailer, never
     /// payload.
-    @Test func innermostPacketIsBoundedByEveryLength() throws {
+    @Test func innermostPacketIsBoundedByEveryOuterLength() throws {
         let ip = segment.ipv4()
         let trailer: [UInt8] = [9, 9, 9, 9]
         func pppoe(_ length: Int, _ content: [UInt8], protocolNumber: UInt16 = 0x0021) -> [UInt8] {
@@ -142,7 +142,7 @@ struct PacketDecoderTests {
 
     /// The frame's length on the wire is less than the datagram's: the rest is missing from the capture, whatever the
     /// record's length.
-    @Test func datagramLongerThanItsFrameIsCut() throws {
+    @Test func datagramLongerThanItsFrameIsTruncated() throws {
         let frame = Array(PacketBuilder.ethernet(segment.ipv4()).dropLast(2))
         let tcp = try #require(try frame.decodedTCP(originalLength: frame.count))
         #expect(tcp.payload.count == 3 && tcp.payloadLength == 5 && tcp.payloadIsCut)
@@ -188,7 +188,7 @@ struct PacketDecoderTests {
         #expect(try atomic.decodedTCP(.raw)?.payloadLength == 5)
     }
 
-    @Test func otherProtocolsAreTold() throws {
+    @Test func otherProtocolsAreDistinguished() throws {
         let udp: [UInt8] = [0, 53, 0x13, 0x88, 0, 12, 0, 0] + bytes("ping")
         let frame = PacketBuilder.ethernet(segment.ipv4(protocolNumber: 17, content: udp))
         guard case .udp(let datagram) = try frame.decoded() else {
@@ -225,7 +225,7 @@ struct PacketDecoderTests {
         #expect(tcp.options.isMalformed && tcp.payloadLength == 5)
     }
 
-    @Test func headersThatCannotBe() {
+    @Test func impossibleHeadersAreMalformed() {
         var noHeader = segment.tcp
         noHeader[12] = 0x40
         #expect(throws: PacketError.malformed(.tcp, offset: 32)) {

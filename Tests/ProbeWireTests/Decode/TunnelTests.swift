@@ -56,7 +56,7 @@ struct TunnelTests {
     }
 
     @Test(arguments: [false, true])
-    func segmentIsFoundInEachTunnel(isV6: Bool) throws {
+    func everyTunnelIsDecoded(isV6: Bool) throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {
             let packet = Self.outer(number, content, isV6: isV6) + [9, 9, 9, 9]
             guard case .tcp(let tcp) = try Self.read(packet) else {
@@ -71,13 +71,13 @@ struct TunnelTests {
         #expect(tcp.source.description == "[2001:db8::1]:40000")
     }
 
-    @Test func eachTunnelHasATest() {
+    @Test func everyTunnelIsTested() {
         let tested = Set(Self.tunnels([]).map(\.kind))
         #expect(TunnelProtocol.allCases.allSatisfy(tested.contains))
     }
 
     /// With `--no-tunnels` their packets are named, and a run sees the packets of the tunnel's own protocol.
-    @Test func closedTunnelsAreNamedOrIgnored() throws {
+    @Test func unopenedTunnelsAreNamedOrIgnored() throws {
         for (kind, number, content) in Self.tunnels(Self.segment.ipv4()) {
             let packet = Self.outer(number, content, isV6: false)
             #expect(try Self.read(packet, .named) == .other(.tunnel(kind)))
@@ -91,14 +91,14 @@ struct TunnelTests {
 
     /// A mirror may send only the beginning of a frame: the payload is truncated, and bytes after the outer datagram
     /// are not part of it.
-    @Test func shortenedFramesAreCut() throws {
+    @Test func shortenedFramesAreTruncated() throws {
         let mirrored = PacketBuilder.ethernet(Self.segment.ipv4()).dropLast(3)
         let packet = Self.outer(47, [0, 0, 0x88, 0xbe] + mirrored, isV6: false) + [9, 9, 9, 9]
         guard case .tcp(let tcp) = try Self.read(packet) else { throw PacketError.tooManyHeaders(offset: 0) }
         #expect(Array(packet[tcp.payload]) == bytes("he") && tcp.payloadLength == 5)
     }
 
-    @Test func tunnelsInTunnelsAreOpened() throws {
+    @Test func nestedTunnelsAreDecodedToALimit() throws {
         var packet = Self.segment.ipv4()
         for depth in 1...20 {
             packet = Self.outer(4, packet, isV6: depth % 2 == 0)
@@ -126,7 +126,7 @@ struct TunnelTests {
 
     /// The outer datagram is fragmented, the inner one, or both.
     @Test(arguments: [(true, false), (false, true), (true, true)])
-    func fragmentsAreJoinedInsideAndOutside(isOuter: Bool, isInner: Bool) throws {
+    func innerAndOuterFragmentsAreReassembled(isOuter: Bool, isInner: Bool) throws {
         let tcp = Self.segment.tcp
         func pieces(_ content: [UInt8], _ number: UInt8, _ isDivided: Bool) -> [[UInt8]] {
             guard isDivided else { return [Self.segment.ipv4(protocolNumber: number, content: content)] }
@@ -150,7 +150,7 @@ struct TunnelTests {
     }
 
     /// Whatever the bytes, nothing traps, and all ranges are valid.
-    @Test func randomBytesAreSurvived() {
+    @Test func randomBytesNeverTrap() {
         var random = SeededRandom(seed: 38)
         let seeds = Self.tunnels(Self.segment.ipv4()).map { Self.outer($0.number, $0.content, isV6: false) }
         for round in 0..<20_000 {

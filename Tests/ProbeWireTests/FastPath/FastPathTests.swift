@@ -8,7 +8,7 @@ struct FastPathTests {
     ]
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>, [0, 1, 2])
-    func fastPathComesToTheSame(seed: UInt64, limit: Int) throws {
+    func fastPathGivesTheSameResult(seed: UInt64, limit: Int) throws {
         var traffic = RandomTraffic(seed: seed * 7_919)
         let file = RandomTraffic.pcap(traffic.packets(600))
         var long = CaptureAnalysis(limits: Self.limits[limit])
@@ -55,7 +55,7 @@ struct FastPathTests {
 
     /// The same for whole files, including those of other projects.
     @Test(arguments: Corpus.names, [0, 1, 2])
-    func sameOverTheCorpus(name: String, limit: Int) {
+    func fastPathAgreesOnTheCorpus(name: String, limit: Int) {
         func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {
             var analysis = CaptureAnalysis(limits: Self.limits[limit])
             var reader = CaptureFileReader()
@@ -90,7 +90,7 @@ struct FastPathTests {
 
     /// Shares of one capture that are analysed separately and merged must equal one analysis of the whole.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
-    func mergedSharesAreWhatOneAnalysisMakes(seed: UInt64, count: Int) throws {
+    func mergedSharesEqualOneAnalysis(seed: UInt64, count: Int) throws {
         var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)
         let file = RandomTraffic.pcap(traffic.packets(900))
         func analysed(_ share: ConnectionShare) throws -> CaptureAnalysis {

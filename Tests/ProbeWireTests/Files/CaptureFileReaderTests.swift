@@ -75,7 +75,7 @@ struct CaptureFileReaderTests {
         }
     }
 
-    @Test func originalLengthIsThatOfTheWire() {
+    @Test func originalLengthExcludesTheFCS() {
         let plain = ReadFile(pcap(magic: 0xa1b2_c3d4, isLittleEndian: true))
         #expect(plain.records.map(\.originalLength) == [frame.count + 10, frame.count + 10])
         // The four bytes of the frame check sequence are not part of the packet.
@@ -84,7 +84,7 @@ struct CaptureFileReaderTests {
     }
 
     /// Any prefix of a file yields the complete records, and the offset at which the rest begins.
-    @Test func cutFileGivesTheWholeRecords() {
+    @Test func truncatedFileYieldsCompleteRecords() {
         let file = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         let second = 24 + 16 + frame.count
         for end in 0..<file.count {
@@ -210,7 +210,7 @@ struct CaptureFileReaderTests {
         #expect(ReadFile(bytes).packets.count == 3 && ReadFile(bytes).error != nil)
     }
 
-    @Test func packetOfNoInterfaceIsAnError() throws {
+    @Test func packetOfAnUnknownInterfaceIsAnError() throws {
         let writer = PcapNGWriter(interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 0))
         let header = writer.header(application: "a", system: "b")
         let packet = writer.packet(CapturedPacket(time: 1, originalLength: 1, bytes: [1]))
@@ -225,7 +225,7 @@ struct CaptureFileReaderTests {
     }
 
     @Test(arguments: [true, false])
-    func keyLogsAreKeptAndOtherSecretsSteppedOver(isLittleEndian: Bool) {
+    func onlyKeyLogSecretsAreKept(isLittleEndian: Bool) {
         func secrets(_ type: UInt32, _ text: String, length: Int? = nil) -> [UInt8] {
             var file = Bytes(isLittleEndian: isLittleEndian)
             let template = file
@@ -249,7 +249,7 @@ struct CaptureFileReaderTests {
 
     /// The reader reads back what the writer has written.
     @Test(arguments: [1, 5, 64, 100_000])
-    func whatTheWriterWritesTheReaderReads(chunk: Int) {
+    func writtenFilesAreReadBack(chunk: Int) {
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 262_144))
         var random = SeededRandom(seed: UInt64(chunk))

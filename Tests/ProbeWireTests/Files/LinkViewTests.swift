@@ -37,7 +37,7 @@ import Testing
         arguments: [
             (LinkView.received, [2, 4]), (.sent, [1, 3, 4]), (.at(.left), [1, 4]), (.at(.right), [2, 3, 4]),
         ] as [(LinkView, [UInt8])])
-    func eachViewHasEachPacketOnce(view: LinkView, packets: [UInt8]) throws {
+    func eachViewHasItsPacketsOnce(view: LinkView, packets: [UInt8]) throws {
         let found = try read(view)
         #expect(found.bytes == packets)
         #expect(found.leftOut == 5 - packets.count)

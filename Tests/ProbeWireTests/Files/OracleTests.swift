@@ -8,14 +8,14 @@ import Testing
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
 
-    @Test func sha256IsTheKnownOne() {
+    @Test func digestIsCorrectAndOracleIsComplete() {
         #expect(sha256([]) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(sha256(bytes("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(Self.rows.count > 70)
     }
 
     @Test(arguments: rows)
-    func streamsAreThoseOfTheOracle(row: [String]) throws {
+    func streamsMatchTheOracle(row: [String]) throws {
         let file = ReadFile(Corpus.bytes(row[0]))
         let number = try #require(Int(row[1]))
         let colon = try #require(row[2].lastIndex(of: ":"))
@@ -76,7 +76,7 @@ struct OracleTests {
 
     /// The numbers of packets, TCP packets and connections must be those that tshark finds.
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
-    func countsAreThoseOfTshark(row: [String]) {
+    func countsMatchTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
         // tshark counts custom blocks as frames: each of these files has three, one 0xbad and two 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
@@ -90,7 +90,7 @@ struct OracleTests {
     /// Retransmissions, out-of-order segments and keep-alives must be counted as in tshark (which counts fast and
     /// spurious retransmissions as retransmissions, too).
     @Test(arguments: manifest.map { [$0[0], $0[9]] })
-    func analysisCountsAsTsharkDoes(row: [String]) {
+    func classificationMatchesTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
         var counts: [String: Int] = [:]
         for entry in row[1].split(separator: ",") {

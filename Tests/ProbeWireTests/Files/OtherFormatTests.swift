@@ -15,17 +15,17 @@ struct OtherFormatTests {
             ("PK\u{3}\u{4}", "a file compressed with zip", "unzip -p"),
             ("0000  45 00", "a text file", "text2pcap"), ("{\n  ", "a text file", "text2pcap"),
         ])
-    func formatIsNamedWithItsCommand(text: String, name: String, command: String) throws {
+    func formatIsNamedWithAConversionCommand(text: String, name: String, command: String) throws {
         let format = try #require(OtherFormat(magic: magic(Array(text.utf8))))
         #expect(format.name == name && format.command.contains(command))
     }
 
     @Test(arguments: [[0x7f, 0x45, 0x4c, 0x46], [0, 0, 0, 0], [0xff, 0xd8, 0xff, 0xe0]] as [[UInt8]])
-    func otherFilesHaveNoName(bytes: [UInt8]) {
+    func unknownFormatsHaveNoName(bytes: [UInt8]) {
         #expect(OtherFormat(magic: magic(bytes)) == nil)
     }
 
-    @Test func compressedTwiceIsNamed() throws {
+    @Test func doubleCompressionIsNamed() throws {
         #expect(try #require(OtherFormat(magic: 0x1f8b_0800)).name == "a file compressed with gzip twice")
         #expect(try #require(OtherFormat(magic: 0xfd37_7a58)).command.contains("xz -dc"))
     }

@@ -75,7 +75,7 @@ struct PcapNGWriterTests {
         #expect(read.map(\.0) == [1, 1] && read.map(\.1) == [bytes("crlf.scn:11 S send"), bytes("ü")])
     }
 
-    @Test func longCommentIsCutAtACharacter() throws {
+    @Test func longCommentIsTruncatedAtACharacter() throws {
         let packet = CapturedPacket(time: 0, originalLength: 0, bytes: [])
         let block = try #require(
             try blocks(writer.packet(packet, comments: [String(repeating: "ü", count: 40_000)])).first)
@@ -83,7 +83,7 @@ struct PcapNGWriterTests {
         #expect(comment.count == 65_534 && String(validating: comment, as: UTF8.self) != nil)
     }
 
-    @Test func statisticsAreABlock() throws {
+    @Test func statisticsAreWrittenAsABlock() throws {
         let block = try #require(
             try blocks(
                 writer.statistics(PcapNGWriter.Statistics(start: 1 << 32 | 7, end: 9, received: 300, dropped: 2))
@@ -96,7 +96,7 @@ struct PcapNGWriterTests {
     }
 
     @Test(arguments: ["", "CLIENT_RANDOM 00 01\n", "A 00 01\nB 02 03\n"])
-    func secretsAreABlock(keyLog: String) throws {
+    func secretsAreWrittenAsABlock(keyLog: String) throws {
         let block = try #require(try blocks(writer.secrets(keyLog: bytes(keyLog))).first)
         #expect(block.type == 10 && block.body.prefix(4).elementsEqual([0x4b, 0x53, 0x4c, 0x54]))
         #expect(block.body[4..<8].elementsEqual([UInt8(keyLog.utf8.count), 0, 0, 0]))

@@ -6,7 +6,7 @@ import Testing
 struct WholeFileTests {
     /// The generator knows what each side sent, and so serves as the oracle if there is no other.
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func streamsAreThoseThatWereSent(seed: UInt64) throws {
+    func streamsMatchTheSentBytes(seed: UInt64) throws {
         var exchange = KnownExchange(seed: seed)
         let file = ReadFile(RandomTraffic.pcap(exchange.packets()))
         try #require(file.analysis.table.conversations.count == 1)
@@ -21,7 +21,7 @@ struct WholeFileTests {
 
     /// Neither the offsets at which a file is cut nor the size of the chunks makes a difference.
     @Test(arguments: Corpus.names)
-    func chunksMakeNoDifference(name: String) {
+    func chunkSizeMakesNoDifference(name: String) {
         let bytes = Corpus.bytes(name)
         let whole = ReadFile(bytes)
         for chunk in [1, 13, 1_000] where bytes.count / chunk < 60_000 {

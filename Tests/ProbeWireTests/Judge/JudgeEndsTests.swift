@@ -26,7 +26,7 @@ struct JudgeEndsTests {
         #expect(failure?.summary == "the server sent an RST before the handshake was complete")
     }
 
-    @Test func finAndRSTAreWaitedFor() {
+    @Test func finAndRSTAreAwaited() {
         var connection = TestConnection.connected()
         #expect(connection.conversation.judge(.fin(from: .server)).outcome == .waiting)
         #expect(connection.conversation.judge(.rst(from: .server)).outcome == .waiting)
@@ -47,7 +47,7 @@ struct JudgeEndsTests {
 
     /// An RST that answers a late acknowledgment cuts nothing off; one with an ACK, or before both FINs were
     /// acknowledged, does.
-    @Test func rstAfterBothHaveClosed() {
+    @Test func rstAfterBothFINsIsHarmless() {
         var closed = TestConnection.connected()
         closed.send(.server, .fin, at: 0)
         closed.send(.client, .fin, at: 0, ack: 1)
@@ -65,7 +65,7 @@ struct JudgeEndsTests {
 
     /// The FIN that acknowledges the other one was sent second, whatever the timestamps.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
-    func acknowledgmentTellsWhoClosedFirst(isn: UInt32) {
+    func acknowledgmentShowsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)
         #expect(connection.conversation.judge(.closedFirst(by: .server)).outcome == .waiting)
         connection.send(.server, .fin, at: 0)
@@ -78,7 +78,7 @@ struct JudgeEndsTests {
         #expect(failure?.summary == "the server closed first, not the client")
     }
 
-    @Test func timeTellsWhoClosedFirst() {
+    @Test func timeShowsWhoClosedFirst() {
         var connection = TestConnection.connected()
         connection.send(.client, .fin, at: 0, ack: 0)
         connection.wait(0.3)
@@ -113,7 +113,7 @@ struct JudgeEndsTests {
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: []) == .exact)
     }
 
-    @Test func piecesThatMetTheirNeighboursAreNotProved() {
+    @Test func coalescedPiecesAreNotProved() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abcdef")
         #expect(

@@ -58,7 +58,7 @@ struct JudgeMeasureTests {
             ("a\0b", .nul, .waiting), ("ab", .u16, .failed), ("1:a,", .netstring, .failed),
             ("aENDbEND", .delimiter(Array("END".utf8)), .passed), ("aENDbEN", .delimiter(Array("END".utf8)), .waiting),
         ] as [(String, Framing, WireVerdict.Outcome)])
-    func lineEndsAreJudgedWhereverTheyAreCut(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
+    func lineEndsAreJudgedWhateverTheCut(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
         for cut in 0...text.utf8.count {
             var connection = TestConnection.connected()
             let all = Array(text.utf8)
@@ -71,7 +71,7 @@ struct JudgeMeasureTests {
         }
     }
 
-    @Test func lineFailureSaysWhere() {
+    @Test func lineFailureNamesTheOffset() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "one\r\ntwo\nthree\r\n")
         let failure = connection.judge(.lines(.crlf)).failure

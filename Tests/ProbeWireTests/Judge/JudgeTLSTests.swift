@@ -31,7 +31,7 @@ struct JudgeTLSTests {
     // MARK: Counting
 
     @Test(arguments: [plain, []])
-    func recordsAreCountedWhereverTheyAreCut(before: [UInt8]) {
+    func recordsAreCountedWhateverTheCut(before: [UInt8]) {
         let sent = before + Self.flight
         for cut in 0...sent.count {
             var connection = connection(Array(sent[..<cut]))
@@ -53,7 +53,7 @@ struct JudgeTLSTests {
         }
     }
 
-    @Test func recordsInSingleBytesAreTheSame() {
+    @Test func recordsAreCountedByteByByte() {
         var connection = TestConnection.connected()
         let sent = Self.plain + Self.flight
         for (offset, byte) in sent.enumerated() { connection.send(.server, at: Int64(offset), bytes: [byte]) }
@@ -62,7 +62,7 @@ struct JudgeTLSTests {
     }
 
     @Test(arguments: [[], plain])
-    func noRecordWaitsAndFails(sent: [UInt8]) {
+    func missingRecordsWaitThenFail(sent: [UInt8]) {
         let open = connection(sent)
         let closed = connection(sent, isOver: true)
         for statement in [
@@ -75,7 +75,7 @@ struct JudgeTLSTests {
         #expect(open.judge(.records(.equal, 0)) == .passed && closed.judge(.records(.equal, 0)) == .passed)
     }
 
-    @Test func noRecordMeansThatNoneHasBegun() {
+    @Test func partialRecordViolatesZeroRecords() {
         let failure = connection(Self.plain + Self.serverHello.dropLast()).judge(.records(.equal, 0)).failure
         #expect(failure?.summary == "the server started a TLS record at offset \(Self.plain.count), expected none")
         #expect(connection(Self.serverHello).judge(.records(.equal, 0)).outcome == .failed)
@@ -83,7 +83,7 @@ struct JudgeTLSTests {
 
     // MARK: Where the first record begins
 
-    @Test func bytesOfPlaintextThatLookLikeAHeaderBeginNoRecord() {
+    @Test func plaintextLikeAHeaderBeginsNoRecord() {
         let version = bytes("\u{16}\u{3}\u{3}"), oddVersion = bytes("\u{16}\u{3}\u{5}\0\u{8}\u{2}\0\0\u{4}\u{3}\u{3}")
         for text in [
             version, oddVersion, [21, 3, 3, 0, 3, 2, 40], [21, 3, 3, 0, 2, 7, 40], [22, 3, 3, 0, 8, 2, 0, 0, 4, 9, 9],
@@ -114,7 +114,7 @@ struct JudgeTLSTests {
             ([23, 3, 3, 0x48, 0x01], "its length of 18433 bytes"),
             ([22, 3, 3, 0, 0], "it is empty but has content type 22"),
         ] as [([UInt8], String)])
-    func garbageBehindRecordsFails(garbage: [UInt8], text: String) {
+    func garbageAfterRecordsFails(garbage: [UInt8], text: String) {
         for statement in [
             HalfConnectionStatement<Resolved>.records(.equal, 3), .tls(fromStart: false), .tls(fromStart: true),
         ] {
@@ -150,7 +150,7 @@ struct JudgeTLSTests {
 
     // MARK: Absent bytes
 
-    @Test func bytesAreFoundAcrossSegmentsAndInAnyPlace() {
+    @Test func bytesAreFoundAcrossSegments() {
         let sent = bytes("USER x\r\nPAPAPASS secret\r\n")
         for cut in 0...sent.count {
             var connection = connection(Array(sent[..<cut]))
@@ -163,14 +163,14 @@ struct JudgeTLSTests {
         #expect(connection(sent).judge(.lacks(bytes("PASS")), from: .client).outcome == .waiting)
     }
 
-    @Test func whatIsLackedMayComeLater() {
+    @Test func absentBytesMayArriveLater() {
         var connection = connection(bytes("USER x\r\nPA"))
         #expect(connection.judge(.lacks(bytes("PASS"))) == .passed)
         connection.send(.server, at: 10, "SS")
         #expect(connection.judge(.lacks(bytes("PASS"))).outcome == .failed)
     }
 
-    @Test func nothingLacksNothing() {
+    @Test func emptyStreamLacksNothing() {
         #expect(connection([]).judge(.lacks(bytes("PASS"))).outcome == .waiting)
         let failure = connection([], isOver: true).judge(.lacks(bytes("PASS")))
         #expect(
@@ -226,14 +226,14 @@ struct JudgeTLSTests {
         }
     }
 
-    @Test func bytesThatCameAgainOtherwiseAreInconclusive() {
+    @Test func conflictingRetransmissionIsInconclusive() {
         var connection = connection(bytes("abcd"))
         connection.send(.server, at: 0, "PASS")
         #expect(connection.judge(.lacks(bytes("PASS"))).outcome == .inconclusive)
         #expect(connection.judge(.lacks(bytes("bc"))).outcome == .failed)
     }
 
-    @Test func enoughIsKeptForThemInAFile() {
+    @Test func enoughBytesAreKeptToJudgeFiles() {
         for statement in Self.everyStatement {
             var connection = TestConnection(limits: .judging([.halfConnection(statement, from: .server)]))
             connection.handshake()

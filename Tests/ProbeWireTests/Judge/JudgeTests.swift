@@ -20,7 +20,7 @@ struct JudgeTests {
         #expect(failed.outcome == .failed && failed.failure?.summary == "the server sent 4 bytes more than expected")
     }
 
-    @Test func otherBytesFailAtTheFirstDifference() {
+    @Test func differentBytesFailAtTheFirstDifference() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "220 ready\n")
         let failure = connection.judge(.bytes(bytes("220 ready\r\n"))).failure
@@ -30,7 +30,7 @@ struct JudgeTests {
         #expect(connection.judge(.bytes([])).outcome == .failed)
     }
 
-    @Test func bytesThatCannotComeAnyMore() {
+    @Test func bytesAfterTheEndFail() {
         var connection = TestConnection.connected()
         #expect(connection.judge(.bytes([])) == .passed)
         connection.send(.server, at: 0, "ab")
@@ -75,7 +75,7 @@ struct JudgeTests {
         #expect(connection.judge(.segments(expected)).outcome == .failed)
     }
 
-    @Test func timesAreThoseOfTheTimelineIfItsBeginningIsKnown() {
+    @Test func timesAreRelativeToAKnownTimeline() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
         let names = SideNames(
@@ -100,7 +100,7 @@ struct JudgeTests {
                 == "the server sent unexpected bytes in data segment 1")
     }
 
-    @Test func segmentsInDoubtAreInconclusive() {
+    @Test func uncertainSegmentsAreInconclusive() {
         var cut = TestConnection.connected()
         cut.send(.server, at: 0, "abcd", cut: 2)
         #expect(cut.judge(.segments([bytes("abcd")])).outcome == .inconclusive)
@@ -127,7 +127,7 @@ struct JudgeTests {
         #expect(connection.judge(.segmentCount(.greaterOrEqual, 2)).outcome == .failed)
     }
 
-    @Test func aStatementAboutNothingWaitsThenFails() {
+    @Test func statementWithoutDataWaitsThenFails() {
         var connection = TestConnection.connected()
         let statements: [HalfConnectionStatement<Resolved>] = [
             .segmentCount(.lessOrEqual, 3), .largestSegment(.lessOrEqual, 1460),

@@ -31,7 +31,7 @@ struct JudgeWebSocketTests {
     }
 
     @Test(arguments: [Comparison.equal, .greaterOrEqual, .less, .lessOrEqual])
-    func noFrameSatisfiesNothing(comparison: Comparison) {
+    func withoutFramesNoCountIsSatisfied(comparison: Comparison) {
         for sent in [[], Self.head, Array(Self.head.dropLast()), bytes("HTTP/1.1 400 No\r\n\r\n")] {
             #expect(connection(sent).judge(.frames(comparison, 1)).outcome == .waiting)
             #expect(connection(sent, isOver: true).judge(.frames(comparison, 1)).outcome == .failed)
@@ -40,7 +40,7 @@ struct JudgeWebSocketTests {
         #expect(connection(Self.head + [0x81]).judge(.frames(.equal, 0)).outcome == .failed)
     }
 
-    @Test func whatCannotBeToldIsInconclusive() {
+    @Test func undecidableStreamIsInconclusive() {
         let hello: [UInt8] = [22, 3, 3, 0, 10, 2, 0, 0, 6, 3, 3, 9, 9, 9, 9]
         #expect(connection(hello).judge(.frames(.greaterOrEqual, 1)).outcome == .inconclusive)
         #expect(connection(hello).judge(.frames(.equal, 0)).outcome == .inconclusive)
@@ -51,7 +51,7 @@ struct JudgeWebSocketTests {
         #expect(cut.judge(.frames(.equal, 0)).outcome != .passed)
     }
 
-    @Test func aLengthWithTheHighestBitFails() {
+    @Test func lengthWithTheHighestBitFails() {
         let sent = Self.head + Self.frames + [0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0]
         #expect(connection(sent).judge(.frames(.equal, 4)).outcome == .failed)
     }

@@ -66,7 +66,7 @@ struct MissingPacketsTests {
     }
 
     @Test(arguments: rows)
-    func wholeCaptureDecides(row: Row) {
+    func completeCaptureDecides(row: Row) {
         var connection = TestConnection.connected()
         exchange(&connection)
         let outcome = connection.conversation.judge(row.assertion).outcome
@@ -75,7 +75,7 @@ struct MissingPacketsTests {
     }
 
     @Test(arguments: rows)
-    func captureThatBeganLaterDecidesWhatIsCertain(row: Row) {
+    func lateCaptureDecidesOnlyWhatIsCertain(row: Row) {
         var connection = TestConnection()
         exchange(&connection)
         #expect(connection.conversation.judge(row.assertion).outcome == row.partial)
@@ -83,7 +83,7 @@ struct MissingPacketsTests {
 
     /// The gap is before the bytes that the rows are about.
     @Test(arguments: rows)
-    func gapLeavesWhatIsCertain(row: Row) {
+    func gapKeepsCertainVerdicts(row: Row) {
         var connection = TestConnection.connected()
         exchange(&connection, serverFrom: 100)
         let outcome = connection.conversation.judge(row.assertion).outcome
@@ -93,7 +93,7 @@ struct MissingPacketsTests {
 
     static let handshakeRow = WireAssertion.handshakeComplete
 
-    @Test func handshakeMayHaveBeenBeforeTheCapture() {
+    @Test func handshakeBeforeTheCaptureIsInconclusive() {
         var late = TestConnection()
         exchange(&late)
         #expect(late.conversation.judge(Self.handshakeRow).outcome == .inconclusive)
@@ -132,7 +132,7 @@ struct MissingPacketsTests {
 
     /// No statement about the missing side is certain.
     @Test(arguments: rows.map(\.assertion) + [handshakeRow], [true, false])
-    func nothingIsKnownOfTheOtherDirection(assertion: WireAssertion, hasSYN: Bool) {
+    func unseenDirectionIsInconclusive(assertion: WireAssertion, hasSYN: Bool) {
         let outcome = oneDirection(hasSYN: hasSYN).conversation.judge(assertion).outcome
         switch assertion {
         case .packets(.greaterOrEqual, _): #expect(outcome == .passed)
@@ -142,7 +142,7 @@ struct MissingPacketsTests {
     }
 
     /// The acknowledgments exceed the range of sequence numbers.
-    @Test func acknowledgmentsOfOneDirectionGoRound() {
+    @Test func acknowledgmentsOfOneDirectionWrap() {
         var connection = TestConnection()
         var acknowledged: Int64 = 0
         while acknowledged < 10_000_000_000 {
@@ -154,7 +154,7 @@ struct MissingPacketsTests {
 
     /// If a SYN is not answered, or is refused, the capture is nevertheless complete.
     @Test(arguments: [true, false])
-    func silenceAndRefusalAreCertain(isRefused: Bool) {
+    func silenceAndRefusalAreConclusive(isRefused: Bool) {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil)
         if isRefused { connection.send(.server, .rst, at: -5_001, ack: 0) }

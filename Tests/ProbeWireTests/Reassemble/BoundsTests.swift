@@ -16,7 +16,7 @@ struct BoundsTests {
     }
 
     /// Packets of connections beyond the limit are counted and not followed; earlier connections continue.
-    @Test func connectionsBeyondTheBoundAreCounted() {
+    @Test func connectionsOverTheLimitAreCounted() {
         var limits = ConversationLimits.passing
         limits.maxConversations = 10
         var analysis = CaptureAnalysis(limits: limits)
@@ -35,7 +35,7 @@ struct BoundsTests {
 
     /// Gaps that are never filled, in many streams: the waiting bytes and the list of gaps stay within the common
     /// limit.
-    @Test func gapsOfAllStreamsStayWithinTheBound() {
+    @Test func gapsOfAllStreamsStayWithinTheLimit() {
         var limits = ConversationLimits(keptBytes: 0, waitingBytes: 1_000, keptEvents: 4, totalBytes: 50_000)
         limits.keptSegments = 0
         var analysis = CaptureAnalysis(limits: limits)
@@ -52,7 +52,7 @@ struct BoundsTests {
     }
 
     /// A segment that spans thousands of gaps visits each of them once.
-    @Test func lateSegmentWalksOverItsGapsOnce() {
+    @Test func lateSegmentVisitsItsGapsOnce() {
         var connection = TestConnection.connected(serverISN: 0)
         for number in 0..<3_000 { connection.send(.server, at: Int64(number * 2 + 1), "x") }
         connection.conversation.finish()

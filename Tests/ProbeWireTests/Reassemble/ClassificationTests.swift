@@ -20,7 +20,7 @@ struct ClassificationTests {
 
     /// Linux behaves like this if the reader does not read: the last segment is sent again, and the answer shows that
     /// the original had arrived.
-    @Test func lastSegmentSentAgainIsATailLossProbe() {
+    @Test func repeatedLastSegmentIsATailLossProbe() {
         var connection = TestConnection.connected(serverISN: 0xffff_fffd)
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 3, "def")
@@ -62,7 +62,7 @@ struct ClassificationTests {
     }
 
     /// The probe is answered without DSACK, then with one: the original had arrived after all.
-    @Test func answerToAProbeComesSecond() {
+    @Test func laterDSACKConfirmsTheProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
         connection.wait(5)
@@ -74,7 +74,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromServer.retransmissionCount == 0)
     }
 
-    @Test func thereIsOneProbeATail() {
+    @Test func tailHasOneProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.wait(5)
@@ -90,7 +90,7 @@ struct ClassificationTests {
         #expect(connection.send(.server, at: 6, "ghi").kind == .tailLossProbe)
     }
 
-    @Test func finSentAgainIsAProbe() {
+    @Test func repeatedFINIsATailLossProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.server, .fin, at: 3)
@@ -99,7 +99,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromServer.fin?.offset == 3)
     }
 
-    @Test func thereIsNoProbeWithoutSACKOrTooSoon() {
+    @Test func probeNeedsSACKAndADelay() {
         var connection = TestConnection()
         connection.handshake(sack: false)
         connection.send(.server, at: 0, "abc")
@@ -122,14 +122,14 @@ struct ClassificationTests {
         #expect(connection.text(.server) == "abc" && connection.conversation.judge(.noRetransmission) == .passed)
     }
 
-    @Test func silentConnectionHasKeepAlives() {
+    @Test func idleConnectionHasKeepAlives() {
         var connection = TestConnection.connected()
         connection.wait(1_000)
         #expect(connection.send(.client, at: -1, ack: 0).kind == .keepAlive)
     }
 
     /// Linux probes a zero window with an old sequence number, other systems with the next byte.
-    @Test func bothKindsOfZeroWindowProbesAreTold() {
+    @Test func bothKindsOfZeroWindowProbesAreRecognized() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         #expect(connection.send(.client, at: 0, ack: 3, window: 0).isZeroWindow)
@@ -151,7 +151,7 @@ struct ClassificationTests {
         #expect(window.shuts.first?.openedAt != nil)
     }
 
-    @Test func probeByteThatIsTaken() {
+    @Test func acceptedProbeByteIsData() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3, window: 0)
@@ -170,7 +170,7 @@ struct ClassificationTests {
         #expect(connection.send(.server, at: 3, "abc").kind == .fastRetransmission)
     }
 
-    @Test func synSentAgainIsARetransmission() {
+    @Test func repeatedSYNIsARetransmission() {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil)
         connection.wait(1_000)
@@ -201,7 +201,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromClient.window.shutCount == 0)
     }
 
-    @Test func summarySaysWhatASegmentIs() {
+    @Test func summaryDescribesTheSegment() {
         var connection = TestConnection.connected()
         let syn = TestConnection().conversation
         #expect(syn.packetCount == 0)

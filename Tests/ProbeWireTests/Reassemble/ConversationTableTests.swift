@@ -30,7 +30,7 @@ struct ConversationTableTests {
         #expect(table.conversations.map(\.number) == [0, 1])
     }
 
-    @Test func portsUsedAgainAreAnotherConnection() {
+    @Test func reusedPortsAreAnotherConnection() {
         let table = table([
             packet(.syn, 1), packet([.rst, .ack], 0, ack: 2, fromServer: true), packet(.syn, 100),
             packet([.syn, .ack], 200, ack: 101, fromServer: true), packet(.ack, 101, ack: 201), packet(.syn, 100),
@@ -47,7 +47,7 @@ struct ConversationTableTests {
     }
 
     /// In the capture, the SYN-ACK precedes the SYN.
-    @Test func synAckBeforeItsSYNIsOfTheSameConnection() {
+    @Test func synAckBeforeItsSYNBelongsToTheConnection() {
         let table = table([
             packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1), packet(.ack, 2, ack: 10),
         ])
@@ -126,7 +126,7 @@ struct ConversationTableTests {
 /// The position in memory of the fields that every packet touches: with other positions, reading a capture of thousands
 /// of flows takes longer.
 struct ConversationLayoutTests {
-    @Test func whatEachPacketTouchesStandsTogether() throws {
+    @Test func hotFieldsShareCacheLines() throws {
         #expect(MemoryLayout<Conversation>.offset(of: \.fromClient) == 64)
         let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
         #expect(server == 384)

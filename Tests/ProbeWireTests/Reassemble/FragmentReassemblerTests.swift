@@ -39,7 +39,7 @@ struct FragmentReassemblerTests {
         #expect(Array(datagram.bytes[tcp.payload]) == segment.payload)
     }
 
-    @Test func overlapKeepsTheFirstBytesAndACutFragmentShortensTheDatagram() {
+    @Test func overlapKeepsTheFirstBytes() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
         #expect(reassembler.add(first.0, payload: first.1.span) == nil)
@@ -54,7 +54,7 @@ struct FragmentReassemblerTests {
     }
 
     /// The identification is used again: the first fragment belongs to another datagram.
-    @Test func identificationUsedAgainIsAnotherDatagram() {
+    @Test func reusedIdentificationIsAnotherDatagram() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
         let other = fragment(64..<120, hasMore: false)

@@ -74,7 +74,7 @@ import Testing
 
     /// The payload is longer than the pieces in which it is searched.
     @Test(arguments: [4_095, 4_096, 4_097, 4_159, 4_160, 8_192, 8_193, 20_000])
-    func longPayloadIsSearchedWhole(length: Int) {
+    func longPayloadIsSearchedCompletely(length: Int) {
         for place in [0, 62, 63, 64, 4_030, 4_031, 4_032, 4_094, 4_095, 4_096, 4_097, 8_190, 8_191, 8_192, length - 2] {
             for end in [[0x0a], [0x0d], [0x0d, 0x0a], [0x0d, 0x0d, 0x0a], [0x0a, 0x0a]] as [[UInt8]]
             where place + end.count <= length {
@@ -90,7 +90,7 @@ import Testing
 
     /// Line ends at each offset, in payloads of each length around the number of bytes that are searched at once.
     @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
-    func lineEndIsFoundAtEachPlace(length: Int) {
+    func lineEndIsFoundAtEveryOffset(length: Int) {
         for place in 0..<length {
             for end in [[0x0a], [0x0d], [0x0d, 0x0a]] as [[UInt8]] where place + end.count <= length {
                 var bytes = [UInt8](repeating: 0x78, count: length)

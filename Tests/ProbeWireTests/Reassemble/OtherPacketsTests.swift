@@ -20,7 +20,7 @@ struct OtherPacketsTests {
 
     private static let udp: [UInt8] = segment.ipv4(protocolNumber: 17, content: [0, 53, 0, 99, 0, 8, 0, 0])
 
-    @Test func packetsThatAreNoTCPAreRead() {
+    @Test func otherPacketsAreCountedByProtocol() {
         let found = analysis([
             (.raw, Self.udp), (.raw, Self.udp), (.raw, Self.segment.ipv4(protocolNumber: 1, content: [8, 0, 0, 0])),
             (.ethernet, PacketBuilder.ethernet([0, 1], type: 0x0806)), (.raw, Self.segment.ipv4()),
@@ -30,7 +30,7 @@ struct OtherPacketsTests {
         #expect(found.unread == nil && found.unreadOrHidden == nil && found.packetCount == 5)
     }
 
-    @Test func packetsThatCouldNotBeReadAreNamed() {
+    @Test func unreadablePacketsAreNamed() {
         let found = analysis([
             (LinkType(rawValue: 189), [1, 2, 3]), (LinkType(rawValue: 189), [1, 2, 3]),
             (.raw, Array(Self.segment.ipv4().prefix(30))), (.raw, Self.segment.ipv4(fragment: 0x2000)),
@@ -54,7 +54,7 @@ struct OtherPacketsTests {
     }
 
     /// Each packet is counted by exactly one share.
-    @Test func sharesCountAsOneAnalysisDoes() {
+    @Test func sharesCountLikeOneAnalysis() {
         var packets: [(LinkType, [UInt8])] = []
         for port in 0..<50 as Range<UInt16> {
             let segment = PacketBuilder(sourcePort: 40_000 + port, payload: bytes("hello"))
@@ -114,7 +114,7 @@ struct OtherPacketsTests {
         }
     }
 
-    @Test func otherICMPIsNoError() throws {
+    @Test func otherICMPIsNotAnError() throws {
         for content in [[8, 0, 0, 0, 0, 1, 0, 1], [3, 1, 0, 0, 0, 0, 0, 0], [3]] as [[UInt8]] {
             let packet = Self.segment.ipv4(protocolNumber: 1, content: content)
             guard case .otherIP = try packet.decoded(.raw) else { throw PacketError.tooManyHeaders(offset: 0) }

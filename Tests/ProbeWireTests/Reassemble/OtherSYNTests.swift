@@ -28,7 +28,7 @@ struct OtherSYNTests {
     /// The client may acknowledge any SYN-ACK, close to the first one or far from it, whether or not its own SYN was
     /// captured.
     @Test(arguments: [5_000, 5_100, 3_000_000_000, 1_000_000_000] as [UInt32], [true, false])
-    func streamGoesOnFromTheOneThatIsAcknowledged(accepted: UInt32, hasSYN: Bool) throws {
+    func acknowledgedSYNACKBeginsTheStream(accepted: UInt32, hasSYN: Bool) throws {
         let first: [DecodedTCP] = hasSYN ? [segment(.client, .syn, 100)] : []
         let table = table(
             first + [
@@ -44,7 +44,7 @@ struct OtherSYNTests {
         #expect((flow.handshakeTime != nil) == hasSYN && flow.handshakeRoundTrip == nil)
     }
 
-    @Test func manyOtherSYNsAreBounded() throws {
+    @Test func manySYNACKsAreBounded() throws {
         var segments = [segment(.client, .syn, 100)]
         for number in 0..<1_000 as Range<UInt32> { segments.append(segment(.server, .syn, number * 70_000, ack: 101)) }
         segments += [segment(.client, .psh, 101, ack: 1, length: 3), segment(.server, .psh, 1, ack: 104, length: 9)]
@@ -69,7 +69,7 @@ struct OtherSYNTests {
 
     /// An RST in the middle of a connection counts only if neither side continues.
     @Test(arguments: [true, false])
-    func resetIsIgnoredWhenBothSidesGoOn(continues: Bool) {
+    func resetIsIgnoredIfBothSidesContinue(goesOn: Bool) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
@@ -106,7 +106,7 @@ struct OtherSYNTests {
 
     /// A client that has sent a SYN obeys only an RST that acknowledges it.
     @Test(arguments: [101, 100, nil] as [UInt32?])
-    func refusalAcknowledgesTheSYN(ack: UInt32?) throws {
+    func refusalMustAcknowledgeTheSYN(ack: UInt32?) throws {
         let flow = try #require(
             table([segment(.client, .syn, 100), segment(.server, .rst, 0, ack: ack)]).conversations.first)
         #expect((flow.fromServer.rst != nil) == (ack == 101))
@@ -114,7 +114,7 @@ struct OtherSYNTests {
 
     /// A SYN-ACK that was in flight for a long time: it answers this connection's SYN, and no other.
     @Test(arguments: [5_000, 5_100] as [UInt32])
-    func answerAfterTheEndBelongsToTheConnection(sequence: UInt32) {
+    func lateSYNACKBelongsToItsConnection(sequence: UInt32) {
         let ended = [
             segment(.client, .syn, 100), segment(.server, .syn, 5_000, ack: 101), segment(.client, [], 101, ack: 5_001),
             segment(.server, .psh, 5_001, ack: 101, length: 4), segment(.client, .rst, 101, ack: 5_005),
@@ -124,7 +124,7 @@ struct OtherSYNTests {
     }
 
     /// Whether the RST closed the connection depends on packets that may be missing from the capture.
-    @Test func resetOutsideTheWindowLeavesOpenWhoClosed() {
+    @Test func closerIsUncertainAfterAnOutOfWindowReset() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)

@@ -37,7 +37,7 @@ struct PatienceTests {
     }
 
     /// The whole stream arrives in reverse order, one byte per segment.
-    @Test func reversedStreamIsWhole() {
+    @Test func reversedStreamIsComplete() {
         var connection = Self.connection(Self.patient())
         for offset in (0..<10_000).reversed() { connection.send(.server, at: Int64(offset), "x") }
         let stream = connection.conversation.fromServer.stream
@@ -45,7 +45,7 @@ struct PatienceTests {
     }
 
     /// A gap is given up for lack of memory: it is one that the peer has received, and its bytes do not arrive later.
-    @Test func memoryTakesReceivedGaps() {
+    @Test func memoryLimitGivesUpReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {
             connection.send(.server, at: Int64(100 + number * 1_000), String(repeating: "x", count: 1_000))
@@ -62,7 +62,7 @@ struct PatienceTests {
     }
 
     /// The limit for all connections together: idle ones give up gaps that their peers have received.
-    @Test func memoryOfAllTakesReceivedGaps() {
+    @Test func globalMemoryLimitGivesUpReceivedGaps() {
         var limits = Self.patient(totalBytes: 50_000)
         limits.keptBytes = 0
         var table = ConversationTable(limits: limits)
@@ -94,7 +94,7 @@ struct PatienceTests {
     }
 
     /// A retransmission of bytes that the snap length cut off is not late.
-    @Test func cutSegmentIsNoGapThatWasGivenUp() {
+    @Test func truncatedSegmentIsNotAnAbandonedGap() {
         var connection = Self.connection(Self.patient())
         connection.send(.server, at: 0, "abcdef", cut: 3)
         connection.send(.server, at: 0, "abcdef", cut: 3)
@@ -105,7 +105,7 @@ struct PatienceTests {
 
     /// Segments in any order, with any times and with acknowledgments between them, give the stream that was sent.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func timesDecideNothing(seed: UInt64) {
+    func timesDoNotAffectTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
         let text = (0..<3_000).map { _ in "abcdefghij;|".randomElement(using: &random) ?? "a" }.map(String.init)
         var pieces: [(range: Range<Int>, place: Int)] = []

@@ -9,7 +9,7 @@ struct ReassemblyTests {
     ]
 
     @Test(arguments: edges)
-    func segmentsInOrderAreTheStream(isn: UInt32) {
+    func orderedSegmentsFormTheStream(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn &+ 3)
         connection.send(.server, at: 0, "220 rea")
         connection.send(.server, at: 7, "dy\r\n")
@@ -54,7 +54,7 @@ struct ReassemblyTests {
     /// The peer has received what it has acknowledged: for bytes that a live capture lacks, the stream waits during
     /// three more segments.
     @Test(arguments: edges)
-    func acknowledgedGapIsWaitedForAWhile(isn: UInt32) {
+    func acknowledgedGapIsAwaitedForThreeSegments(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 6, "ghi")
@@ -75,7 +75,7 @@ struct ReassemblyTests {
 
     /// The acknowledgment was captured before the data that it acknowledges.
     @Test(arguments: edges)
-    func gapIsFilledInTime(isn: UInt32) {
+    func gapIsFilledAfterItsAcknowledgment(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 3, "def")
         connection.send(.client, at: 0, ack: 9)
@@ -90,7 +90,7 @@ struct ReassemblyTests {
 
     /// The missing bytes were not acknowledged, or not all of them: they may still be retransmitted.
     @Test(arguments: [Int64(0), 3, 5])
-    func gapThatNobodyAcknowledgedIsWaitedFor(acknowledged: Int64) {
+    func unacknowledgedGapIsAwaited(acknowledged: Int64) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 6, "ghi")
@@ -117,7 +117,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func overlapWithOtherBytesIsAConflict(isn: UInt32) {
+    func overlapWithDifferentBytesIsAConflict(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abcd")
         #expect(connection.send(.server, at: 2, "XYef").hasConflict)
@@ -126,7 +126,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func overlapOfWaitingBytesIsAConflict(isn: UInt32) {
+    func overlapWithDifferentWaitingBytesIsAConflict(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 4, "EFGH")
         #expect(connection.send(.server, at: 2, "cdefghij").hasConflict)
@@ -162,7 +162,7 @@ struct ReassemblyTests {
             connection.conversation.fromServer.stream.gaps == [StreamGap(offset: 3, length: 6, cause: .notCaptured)])
     }
 
-    @Test func bytesCutByTheCaptureAreAGap() {
+    @Test func truncatedBytesAreAGap() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abcdef", cut: 4)
         connection.send(.server, at: 6, "ghi")
@@ -172,7 +172,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.segments.map(\.isCut) == [true, false])
     }
 
-    @Test func streamBeginsAtItsFirstSegmentWithoutASYN() {
+    @Test func withoutASYNTheFirstSegmentBeginsTheStream() {
         var connection = TestConnection()
         connection.send(.client, at: 50, ack: 20, "PING")
         connection.send(.server, at: 20, ack: 54, "PONG")
@@ -182,7 +182,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .inconclusive)
     }
 
-    @Test func dataWithTheSYNIsTheStreamsBeginning() {
+    @Test func dataWithTheSYNBeginsTheStream() {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil, "GET")
         connection.send(.server, .syn, at: -1, ack: 3)
@@ -191,7 +191,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .passed)
     }
 
-    @Test func segmentFarOutsideAnyWindowIsTold() {
+    @Test func segmentFarOutsideTheWindowIsReported() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         #expect(connection.send(.server, at: 1 << 30 + 100, "evil").kind == .outOfWindow)
@@ -200,7 +200,7 @@ struct ReassemblyTests {
     }
 
     /// The bytes that wait after a gap are limited; when the limit is reached, the gap is given up and reported.
-    @Test func waitingIsBounded() {
+    @Test func waitingBytesAreBounded() {
         var connection = TestConnection(
             limits: ConversationLimits(keptBytes: 1 << 20, waitingBytes: 4_000, keptEvents: 1_000))
         connection.handshake()
@@ -214,7 +214,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.stream.lateLength == 100)
     }
 
-    @Test func keepingIsBounded() {
+    @Test func keptBytesAreBounded() {
         var connection = TestConnection(limits: ConversationLimits(keptBytes: 4, waitingBytes: 4_000, keptEvents: 2))
         connection.handshake()
         for number in 0..<4 { connection.send(.server, at: Int64(number * 3), "ab\n") }

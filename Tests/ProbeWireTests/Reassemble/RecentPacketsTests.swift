@@ -79,7 +79,7 @@ struct RecentPacketsTests {
     }
 
     @Test(arguments: [64, 63] as [UInt8], [true, false])
-    func copiesAreNoPacketsOfTheFlow(hops: UInt8, fast: Bool) throws {
+    func copiesAreNotCounted(hops: UInt8, fast: Bool) throws {
         for burst in [1, 3, 20] {
             for (numbered, delay) in [(true, 2_000_000), (true, 40_000), (false, 40_000)] as [(Bool, UInt64)]
             // A packet without a number that follows an answer may be a retransmission.
@@ -113,7 +113,7 @@ struct RecentPacketsTests {
 
     /// A packet with another number, too late, with more hops left, or with other bytes was sent twice.
     @Test(arguments: ["flags", "number", "late", "same number", "hops", "fewer hops", "bytes"], [true, false])
-    func whatWasSentTwiceIsNoCopy(difference: String, fast: Bool) throws {
+    func retransmissionIsNotACopy(difference: String, fast: Bool) throws {
         let first = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 1), time: 0),
             Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 1), time: 1_000),
@@ -140,7 +140,7 @@ struct RecentPacketsTests {
     }
 
     /// Without a number, both of two identical acknowledgments may have been sent.
-    @Test func bareAcknowledgmentsWithoutNumbersMayBeDuplicates() throws {
+    @Test func unnumberedAcknowledgmentsMayBeDuplicates() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
             Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
@@ -160,7 +160,7 @@ struct RecentPacketsTests {
 
     /// Checksums of packets that a system sends to itself are meaningless, and such packets have no number.
     @Test(arguments: [true, false])
-    func finAfterAnAcknowledgmentIsNoCopy(fast: Bool) throws {
+    func finAfterAnAcknowledgmentIsNotACopy(fast: Bool) throws {
         let found = analysis(
             [
                 Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
@@ -173,7 +173,7 @@ struct RecentPacketsTests {
 
     /// A packet without a number that follows an answer was caused by it.
     @Test(arguments: [true, false])
-    func repeatAfterAnAnswerIsNoCopy(isAnswered: Bool) throws {
+    func repetitionAfterAnAnswerIsNotACopy(isAnswered: Bool) throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
             Packet(bytes: frame(fromClient: false, 199, ack: 100, flags: 0x12, number: 0), time: 1_000),
@@ -190,7 +190,7 @@ struct RecentPacketsTests {
     }
 
     /// If a capture holds packets twice, it may hold these twice as well.
-    @Test func acknowledgmentsWithoutNumbersAmongCopiesAreInconclusive() throws {
+    @Test func unnumberedAcknowledgmentsAmongCopiesAreInconclusive() throws {
         var packets = [
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 0),
             Packet(bytes: frame(99, ack: 0, flags: 2, number: 0), time: 100),
@@ -223,7 +223,7 @@ struct RecentPacketsTests {
     }
 
     /// The clocks on the two sides of a router may differ, so that the copy seems to precede the original.
-    @Test func copyMaySeemToBeEarlier() {
+    @Test func copyMayHaveAnEarlierTimestamp() {
         let found = analysis(
             [
                 Packet(bytes: frame(99, ack: 0, flags: 2, number: 1), time: 9_000_000),

@@ -26,7 +26,7 @@ struct RepeatTests {
             (250, .retransmissionOrProbe), (300, .retransmissionOrProbe), (400, .retransmission),
             (5_500, .retransmission),
         ] as [(Double, SegmentKind)])
-    func probeHasItsTime(milliseconds: Double, kind: SegmentKind) {
+    func probeIsRecognizedByItsDelay(milliseconds: Double, kind: SegmentKind) {
         var connection = connected()
         connection.wait(milliseconds)
         #expect(connection.send(.server, at: 3, "def").kind == kind)
@@ -38,7 +38,7 @@ struct RepeatTests {
         #expect(flow.retransmissionCount + flow.probeCount + flow.undecidedCount == 1)
     }
 
-    @Test func nobodyProbedBefore2012() {
+    @Test func probesDoNotPredate2012() {
         var connection = connected(at: 1_262_304_000_000_000_000)
         connection.wait(150)
         #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
@@ -46,7 +46,7 @@ struct RepeatTests {
 
     /// Each repetition is counted once, whatever its answer shows.
     @Test(arguments: [150, 250] as [Double], [true, false])
-    func answerDecides(milliseconds: Double, wasLost: Bool) {
+    func answerIdentifiesTheRepetition(milliseconds: Double, wasLost: Bool) {
         var connection = connected()
         connection.wait(milliseconds)
         var own = TCPOptions()
@@ -78,7 +78,7 @@ struct RepeatTests {
             (3, 300, .retransmission),
             (5, 1_000, .retransmission),
         ] as [(Int, Double, SegmentKind)])
-    func fastOnesHaveThreeDuplicatesAndComeAtOnce(duplicates: Int, milliseconds: Double, kind: SegmentKind) {
+    func fastRetransmissionNeedsThreeDuplicatesAndNoDelay(duplicates: Int, milliseconds: Double, kind: SegmentKind) {
         var connection = connected()
         for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
         connection.wait(50)
@@ -90,7 +90,7 @@ struct RepeatTests {
 
     /// A timeout's retransmission of a segment that was fast-retransmitted before is not fast, and a new acknowledgment
     /// ends the count.
-    @Test func timerIsNotFast() {
+    @Test func timeoutRetransmissionIsNotFast() {
         var connection = connected()
         for number in 2..<6 { connection.send(.server, at: Int64(number * 3), "xyz") }
         connection.send(.client, at: 0, ack: 3)
@@ -103,7 +103,7 @@ struct RepeatTests {
         #expect(connection.send(.server, at: 6, "xyz").kind == .retransmission)
     }
 
-    @Test func handshakeThatWasSentAgainHasNoRoundTrip() {
+    @Test func retransmittedHandshakeHasNoRoundTripTime() {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil)
         connection.wait(1_000)
@@ -118,7 +118,7 @@ struct RepeatTests {
 
     /// The packets that arrived decide what those that were sent leave open.
     @Test(arguments: [true, false])
-    func linkKnowsWhetherTheSegmentWasLost(wasLost: Bool) {
+    func arrivedPacketsShowWhetherTheSegmentWasLost(wasLost: Bool) {
         var sent = connected()
         var arrived = connected()
         if wasLost {
