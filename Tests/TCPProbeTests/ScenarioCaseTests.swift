@@ -124,7 +124,7 @@ import Testing
 
         """
 
-    @Test func aCaseSaysWhatItIs() throws {
+    @Test func caseHasItsMetadata() throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let cases = try ScenarioCase.cases(in: script.path)
         let scenario = try #require(cases.first)
@@ -138,7 +138,7 @@ import Testing
         #expect("\(scenario)" == scenario.id)
     }
 
-    @Test func aTransportThatDoesItPasses() async throws {
+    @Test func conformingTransportPasses() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)
         let outcome = await scenario.run(on: Talker())
@@ -146,7 +146,7 @@ import Testing
         #expect(outcome.isAcceptable)
     }
 
-    @Test func aTransportThatDoesNotFailsWithTheStoryOfTheConsole() async throws {
+    @Test func failingTransportReportsTheTimeline() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path, setting: ["word": "salut"]).first)
         let outcome = await scenario.run(on: Talker(forgets: true))
@@ -163,7 +163,7 @@ import Testing
     }
 
     /// By then the case has passed, and its outcome has not been returned.
-    @Test func aTransportThatStopsASecondTimeFails() async throws {
+    @Test func secondStopFails() async throws {
         let script = try Script(ScenarioCaseTests.greeting)
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)
         let outcome = await scenario.run(on: Talker(stopsAgain: true))
@@ -171,7 +171,7 @@ import Testing
         #expect(outcome.description.contains("after it had reported"), "\(outcome)")
     }
 
-    @Test func whatATransportDoesNotClaimIsUnsupported() async throws {
+    @Test func unclaimedCapabilityIsUnsupported() async throws {
         let script = try Script(
             "scenario \"half\"\nserver S\nsubject T -> S\nT start\nS accept\nT half-close\nS expect eof\n")
         let scenario = try #require(try ScenarioCase.cases(in: script.path).first)
@@ -181,7 +181,7 @@ import Testing
         #expect(outcome.description.contains("half-close"))
     }
 
-    @Test func manyCasesRunAtATime() async throws {
+    @Test func casesRunConcurrently() async throws {
         let script = try Script(
             ScenarioCaseTests.greeting.replacing("let word = \"hello\"", with: "each word = \"a\", \"b\", \"c\""))
         let cases = try ScenarioCase.cases(in: script.path)
@@ -207,12 +207,12 @@ import Testing
         ("/nowhere/at/all.scn", "no such file or folder"),
         ("/dev/null", "scenario"),
     ])
-    func aPathWithoutScenariosIsAProblemThatSaysSo(_ path: String, _ says: String) throws {
+    func pathWithoutScenariosIsExplained(_ path: String, _ says: String) throws {
         let problem = #expect(throws: ScenarioProblem.self) { try ScenarioCase.cases(in: path) }
         #expect(problem?.description.contains(says) == true, "\(problem?.description ?? "")")
     }
 
-    @Test func aScriptThatDoesNotCheckIsAProblemWithItsPlace() throws {
+    @Test func scriptErrorHasItsLocation() throws {
         let script = try Script("scenario \"wrong\"\nserver S\nS acept\n")
         let problem = #expect(throws: ScenarioProblem.self) { try ScenarioCase.cases(in: script.path) }
         #expect(problem?.description.contains(":3:3:") == true, "\(problem?.description ?? "")")
