@@ -50,8 +50,8 @@ struct AdditionsTests {
         }
     }
 
-    /// The tests of each report verify `RecorderContract`. The console's own control sequences, and the results, which
-    /// `merge` reads, have tests of their own.
+    /// The tests of each report verify `RecorderContract`. The console, which writes control sequences, and the results,
+    /// which `merge` reads, have separate tests.
     @Test func everyRecorderVerifiesTheContract() {
         let tests = Repository.files(below: "Tests/ProbeReportTests", ending: ".swift").compactMap(Repository.text)
             .filter { $0.contains("RecorderContract.verify") }

@@ -9,12 +9,12 @@ struct Manifest: Sendable {
     static let targets: [Target] = {
         let text = Repository.text("Package.swift") ?? ""
         return text.matches(of: /\.(?:target|executableTarget|systemLibrary)\(/).compactMap { match in
-            target(argumentsBehind: match.range.upperBound, in: text)
+            target(argumentsAfter: match.range.upperBound, in: text)
         }
     }()
 
     /// Parses the arguments of a target up to the closing parenthesis.
-    private static func target(argumentsBehind start: String.Index, in text: String) -> Target? {
+    private static func target(argumentsAfter start: String.Index, in text: String) -> Target? {
         var depth = 1
         var end = start
         while end < text.endIndex, depth > 0 {

@@ -39,7 +39,7 @@ struct NamesTests {
         for (path, code) in DeclaredTypes.codeOfSources {
             let words = Self.words(inIdentifiersOf: code)
             for word in words.intersection(Self.replaced).sorted() {
-                Issue.record("\(path) has a name with \(word) in it")
+                Issue.record("\(path) has an identifier that contains \(word)")
             }
         }
     }

@@ -22,7 +22,7 @@ struct RoomsTests {
     @Test(arguments: Room.all.filter { Repository.files(below: "Sources/\($0.folder)", ending: ".swift") != [] })
     func everyAllowedImportIsUsed(_ room: Room) {
         let unused = room.mayImport.subtracting(room.imports.keys)
-        #expect(unused == [], "docs/ARCHITECTURE.md allows it, and nothing in \(room.folder) imports it")
+        #expect(unused == [], "allowed by docs/ARCHITECTURE.md, but imported by no file in \(room.folder)")
     }
 
     @Test(arguments: Room.all)
@@ -37,7 +37,7 @@ struct RoomsTests {
         for room in Room.all {
             below.remove(room.folder)
             let above = room.mayImport.intersection(Room.all.map(\.folder)).subtracting(below)
-            #expect(above == [], "\(room.folder) stands below what it imports")
+            #expect(above == [], "\(room.folder) is listed below a room that it imports")
         }
     }
 }

@@ -33,7 +33,7 @@ struct TestNamesTests {
     func filesAreNamedAfterTheirSuites() {
         for path in Self.files {
             let name = path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
-            #expect(name.hasSuffix("Tests"), "\(path) has tests")
+            #expect(name.hasSuffix("Tests"), "\(path) contains tests, but is not named …Tests")
         }
     }
 }
