@@ -18,7 +18,7 @@ import Testing
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length * 11) }
             let text = Array(Base64.encode(bytes).utf8)
             guard case .bytes(let back) = Base64.decode(text) else {
-                Issue.record("no base64")
+                Issue.record("not base64")
                 return
             }
             #expect(back == bytes)

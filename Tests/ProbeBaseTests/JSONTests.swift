@@ -53,7 +53,7 @@ struct JSONTests {
 
     @Test func byteOrderMarkIsNamedInTheError() {
         guard case .failure(let error) = parse("\u{feff}{}") else {
-            Issue.record("it was taken")
+            Issue.record("the byte order mark was accepted")
             return
         }
         #expect(error.text.contains("byte order mark"))
@@ -100,7 +100,7 @@ struct JSONTests {
         }
         for opening in ["[", "{\"a\":"] {
             guard case .failure(let error) = parse(String(repeating: opening, count: 1_000_000)) else {
-                Issue.record("a million levels were taken")
+                Issue.record("a million levels were accepted")
                 continue
             }
             #expect(error.reason == .tooDeep)
@@ -115,7 +115,7 @@ struct JSONTests {
         for index in [0, count - 1] {
             let text = "{\(names.joined(separator: ",")),\(names[index])}"
             guard case .failure(let error) = parse(text) else {
-                Issue.record("a name came twice")
+                Issue.record("a duplicate name was accepted")
                 continue
             }
             #expect(error.reason == .duplicateName && error.offset == text.utf8.count - names[index].utf8.count - 1)
@@ -132,7 +132,7 @@ struct JSONTests {
         for end in 0...text.count {
             if case .success = parse(Array(text[..<end])) { taken += 1 }
         }
-        #expect(taken == 1, "only the whole text is one")
+        #expect(taken == 1, "only the complete text is valid")
         for _ in 0..<20_000 {
             var mutant = text
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -145,7 +145,7 @@ struct JSONTests {
     @Test func everyByteRoundTrips() throws {
         let bytes = (0...255).map { UInt8($0) }
         let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
-        #expect(text.allSatisfy { (32..<127).contains($0) }, "it is ASCII on one line")
+        #expect(text.allSatisfy { (32..<127).contains($0) }, "the text is printable ASCII")
         #expect(try parse(text).get()["data"]?.latin1 == bytes)
         // The same characters as UTF-8, which most JSON encoders write.
         let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))

@@ -34,7 +34,10 @@ struct WebSocketTests {
             let header = 2 + (count > 65_535 ? 8 : count > 125 ? 2 : 0) + (key == nil ? 0 : 4)
             #expect(bytes.count == header + count)
             #expect(Self.scan(bytes) == .frame(frame, length: bytes.count))
-            if case .incomplete = Self.scan(bytes.dropLast()) {} else { Issue.record("a byte is missing") }
+            if case .incomplete = Self.scan(bytes.dropLast()) {
+            } else {
+                Issue.record("the truncated frame is not incomplete")
+            }
         }
     }
 
@@ -75,9 +78,13 @@ struct WebSocketTests {
             (WebSocketFrame(11, []), "a reserved opcode"), (WebSocketFrame(0, []), nil),
         ] as [(WebSocketFrame, String?)])
     func violationsAreFound(_ frame: WebSocketFrame, _ what: String?) {
-        let said = frame.violation(isOfClient: false)
-        if let what { #expect(said?.contains(what) == true, "\(said ?? "nothing")") } else { #expect(said == nil) }
-        #expect(frame.violation(peerIsClient: true)?.contains("was not masked") == true)
+        let violation = frame.violation(isOfClient: false)
+        if let what {
+            #expect(violation?.contains(what) == true, "\(violation ?? "nothing")")
+        } else {
+            #expect(violation == nil)
+        }
+        #expect(frame.violation(isOfClient: true)?.contains("unmasked") == true)
     }
 
     // MARK: The opening handshake
