@@ -68,7 +68,7 @@ import Testing
         router.subscribe(second, to: scope, since: 20)
         let late = try Self.segment(Self.server, Self.client, [.rst, .ack], seq: 6001, ack: 1005)
         #expect(router.route(late, time: 30) == nil)
-        // Nor if the addresses are reused: the kernel then begins with a higher sequence number.
+        // The same holds if the addresses are reused: the kernel then begins with a higher sequence number.
         let routes = try Self.connect(&router, seq: 70_000, time: 40)
         #expect(routes.allSatisfy { $0?.owners.first === second })
         #expect(router.route(late, time: 50) == nil)
