@@ -74,7 +74,7 @@ struct AnswersTests {
     func formattingEditMatchesFmt(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard case .formatted(let wanted) = ScenarioFormatter.format(path: "a", bytes: bytes) else {
-            Issue.record("it can't be read")
+            Issue.record("the script can't be formatted")
             return
         }
         var changed = bytes

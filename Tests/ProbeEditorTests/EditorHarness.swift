@@ -47,8 +47,8 @@ struct EditorHarness {
             ("params", .object([("textDocument", item)])),
         ])
         let answers = try exchange([String(decoding: message.encoded(), as: UTF8.self)])
-        let told = answers.first { $0["params"]?["uri"]?.text == uri }
-        guard case .array(let diagnostics) = told?["params"]?["diagnostics"] else { return [] }
+        let published = answers.first { $0["params"]?["uri"]?.text == uri }
+        guard case .array(let diagnostics) = published?["params"]?["diagnostics"] else { return [] }
         return diagnostics
     }
 

@@ -60,11 +60,11 @@ struct EditorServerTests {
             capabilities: #"{"textDocument":{"publishDiagnostics":{"relatedInformation":true}}}"#)
         let wrong =
             "scenario \"😀\"\nserver S\nserver S\nclient C -> S\nC connect\nS accept\nS sned \"😀\"\nC expect \"😀\"\n"
-        let told = try server.open(wrong)
-        #expect(told.map { $0["code"]?.text } == ["duplicate-name", "unknown-verb"])
-        #expect(told.first?["relatedInformation"].map { "\($0)".contains("first declared here") } == true)
-        #expect(told.last?["range"]?["start"]?["line"]?.integer == 6)
-        #expect(told.last?["range"]?["start"]?["character"]?.integer == 2)
+        let published = try server.open(wrong)
+        #expect(published.map { $0["code"]?.text } == ["duplicate-name", "unknown-verb"])
+        #expect(published.first?["relatedInformation"].map { "\($0)".contains("first declared here") } == true)
+        #expect(published.last?["range"]?["start"]?["line"]?.integer == 6)
+        #expect(published.last?["range"]?["start"]?["character"]?.integer == 2)
         let right = wrong.replacing("server S\nserver S", with: "server S").replacing("sned", with: "send")
         #expect(try server.open(right).isEmpty)
     }
