@@ -96,7 +96,7 @@ struct StandstillJudgementTests {
         #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
     }
 
-    /// The step before ended at 162 ms, because the harness stood still from 100 ms.
+    /// The previous step ended at 162 ms, because the harness stood still from 100 ms.
     @Test(arguments: [true, false])
     func lowerBoundAfterADelayedStepIsInconclusive(isExact: Bool) {
         let finding = judge(200, from: 162, deadline: 1000, after: 90, isExact: isExact, Self.stoodStill)

@@ -46,7 +46,7 @@ struct CrowdRestartTests {
                 do { wait 30ms; W stop; W start { connect } }
             }
             """, CrowdTests.snapshot(connected: 4, alive: 4), then: CrowdTests.snapshot())
-        #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
+        #expect(result.verdict == .passed, "\(CrowdTests.texts(of: result))")
     }
 
     /// Failures of each start are judged, by the steps of that start.
@@ -58,8 +58,8 @@ struct CrowdRestartTests {
         let result = try await Self.run(
             "W start { connect }\n\(steps)", CrowdTests.snapshot(failed: 2), then: CrowdTests.snapshot())
         #expect(result.verdict == .failed)
-        #expect(CrowdTests.said(result).contains("2 of W's 5 members"), "\(CrowdTests.said(result))")
-        #expect(CrowdTests.said(result).contains("failed at line 5 (connect)"), "\(CrowdTests.said(result))")
+        #expect(CrowdTests.texts(of: result).contains("2 of W's 5 members"), "\(CrowdTests.texts(of: result))")
+        #expect(CrowdTests.texts(of: result).contains("failed at line 5 (connect)"), "\(CrowdTests.texts(of: result))")
     }
 
     @Test func judgementAppliesToOneStart() async throws {
@@ -67,9 +67,9 @@ struct CrowdRestartTests {
         let (first, second) = (CrowdTests.snapshot(failed: 2), CrowdTests.snapshot(failed: 3))
         let result = try await Self.run(restart + "W expect connected 5", first, then: second)
         #expect(result.verdict == .failed)
-        #expect(CrowdTests.said(result).contains("3 of W's 5 members"), "\(CrowdTests.said(result))")
+        #expect(CrowdTests.texts(of: result).contains("3 of W's 5 members"), "\(CrowdTests.texts(of: result))")
         let judged = try await Self.run(restart + "W expect failed 3", first, then: second)
-        #expect(judged.verdict == .passed, "\(CrowdTests.said(judged))")
+        #expect(judged.verdict == .passed, "\(CrowdTests.texts(of: judged))")
     }
 
     /// A `retry` starts a crowd again in each attempt, and failed attempts are not judged.
@@ -82,7 +82,7 @@ struct CrowdRestartTests {
             }
             W expect connected 5
             """, CrowdTests.snapshot(connected: 4, alive: 4, failed: 1), then: CrowdTests.snapshot())
-        #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
+        #expect(result.verdict == .passed, "\(CrowdTests.texts(of: result))")
         #expect(result.crowds.map { $0.failures.count } == [1, 0])
     }
 }

@@ -55,7 +55,7 @@ struct CrowdSamplesTests {
     @Test func caseResultHasSamples() async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(waits: [1_000_000, 1_000_000, 3_000_000]))
         let result = try await CrowdTests.run("W start { connect }\nwait 200ms\nW expect connected 5\nW stop", program)
-        #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
+        #expect(result.verdict == .passed, "\(CrowdTests.texts(of: result))")
         let crowd = try #require(result.crowds.first)
         #expect(
             crowd.samples.first == CrowdResult.Sample(time: 0, connected: 0, done: 0, failed: 0, sent: 0, received: 0))

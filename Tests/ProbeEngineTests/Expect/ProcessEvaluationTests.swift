@@ -269,7 +269,8 @@ struct ProcessEvaluationTests {
         let begin = MonotonicTime(nanoseconds: 1_000_000)
         #expect(moment(took: .milliseconds(3), own: .milliseconds(3)) == begin)
         #expect(moment(took: .milliseconds(90), own: .zero) == begin)
-        #expect(moment(took: .seconds(2), own: .seconds(2)) == begin, "it looked for long")
-        #expect(moment(took: .seconds(2), own: .milliseconds(5)) == begin + .seconds(2), "it was stopped")
+        #expect(moment(took: .seconds(2), own: .seconds(2)) == begin, "the measurement itself took long")
+        #expect(
+            moment(took: .seconds(2), own: .milliseconds(5)) == begin + .seconds(2), "the measurement was interrupted")
     }
 }

@@ -9,44 +9,46 @@ extension SubjectEvaluationTests {
     }
 
     static let reconnecting: [ExpectationRow] = [
-        row(.lost(reason: "eof", name: nil), 10, "satisfied at 5ms, takes 1", said((lost(.eof), 5), (.started, 6))),
-        row(.lost(reason: nil, name: nil), 10, "satisfied at 5ms, takes 1", said((lost(.reset), 5))),
+        row(.lost(reason: "eof", name: nil), 10, "satisfied at 5ms, takes 1", reported((lost(.eof), 5), (.started, 6))),
+        row(.lost(reason: nil, name: nil), 10, "satisfied at 5ms, takes 1", reported((lost(.reset), 5))),
         row(
-            .lost(reason: "eof", name: nil), 10, "pending until 100ms", said((.attemptFailed(.refused, detail: nil), 5))
+            .lost(reason: "eof", name: nil), 10, "pending until 100ms",
+            reported((.attemptFailed(.refused, detail: nil), 5))
         ),
         row(
             .lost(reason: "eof", name: nil), 10, "failed: T reported lost reset, expected lost eof",
-            said((lost(.reset), 5))),
+            reported((lost(.reset), 5))),
         row(
             .lost(reason: "eof", name: nil), 10, "failed: T reported leftover \"a\", expected lost eof",
-            said((.leftover(bytes("a")), 5), (lost(.eof), 6))),
+            reported((.leftover(bytes("a")), 5), (lost(.eof), 6))),
         // Before any end other than `eof` a leftover is optional: the end may be about to be reported.
-        row(.lost(reason: "reset", name: nil), 10, "pending until 100ms", said((.leftover(bytes("a")), 5))),
+        row(.lost(reason: "reset", name: nil), 10, "pending until 100ms", reported((.leftover(bytes("a")), 5))),
         row(
             .lost(reason: "reset", name: nil), 10, "satisfied at 6ms, takes 2",
-            said((.leftover(bytes("a")), 5), (lost(.reset), 6))),
+            reported((.leftover(bytes("a")), 5), (lost(.reset), 6))),
         row(
-            .lost(reason: "eof", name: nil), 10, "failed: T reported stopped (eof), expected lost eof", said((ended, 5))
+            .lost(reason: "eof", name: nil), 10, "failed: T reported stopped (eof), expected lost eof",
+            reported((ended, 5))
         ),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported lost eof, expected line \"a\"",
-            said((lost(.eof), 5))),
+            reported((lost(.eof), 5))),
         // `started` of the earlier connection does not count for the next one.
-        row(.started, 10, "pending until 100ms", said((.started, 4), (lost(.eof), 5))),
-        row(.started, 10, "satisfied at 6ms", said((.started, 4), (lost(.eof), 5), (.started, 6))),
+        row(.started, 10, "pending until 100ms", reported((.started, 4), (lost(.eof), 5))),
+        row(.started, 10, "satisfied at 6ms", reported((.started, 4), (lost(.eof), 5), (.started, 6))),
         row(
             .attemptFailed(reason: "refused"), 10, "satisfied at 5ms, takes 1 attempt",
-            said((.attemptFailed(.refused, detail: nil), 5))),
+            reported((.attemptFailed(.refused, detail: nil), 5))),
         row(
             .attemptFailed(reason: "refused"), 10,
             "failed: T reported attempt-failed timeout, expected attempt-failed refused",
-            said((.attemptFailed(.timeout, detail: nil), 5))),
-        row(.attemptFailed(reason: nil), 10, "pending until 100ms", said((lost(.eof), 5))),
+            reported((.attemptFailed(.timeout, detail: nil), 5))),
+        row(.attemptFailed(reason: nil), 10, "pending until 100ms", reported((lost(.eof), 5))),
         // Dropped bytes are accounted for.
-        row(.sent(requested: 5), 10, "satisfied at 4ms", said((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
+        row(.sent(told: 5), 10, "satisfied at 4ms", reported((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
         row(
             .sent(requested: 5), 10,
             "failed: T reported 4 bytes sent and 2 dropped, more than the 5 that it was asked to send",
-            said((.sent(4), 4), (lost(.eof, dropped: 2), 5))),
+            reported((.sent(4), 4), (lost(.eof, dropped: 2), 5))),
     ]
 }

@@ -33,7 +33,7 @@ struct SubjectEvaluationTests {
     }
 
     /// Appends reports, each with its time in milliseconds.
-    static func said(_ events: (SubjectReport.Event, Int)...) -> @Sendable (inout SubjectReports) -> Void {
+    static func reported(_ events: (SubjectReport.Event, Int)...) -> @Sendable (inout SubjectReports) -> Void {
         { reports in
             reports.startedAt = .milliseconds(0)
             for (event, time) in events {
@@ -76,67 +76,70 @@ struct SubjectEvaluationTests {
     private static let secured = [
         row(.secured, 99, "pending until 100ms"),
         row(.secured, 100, "missed, failed: T did not report secured within 100ms"),
-        row(.secured, 500, "satisfied at 5ms", said((.secured(.tls12, protocol: nil), 5))),
+        row(.secured, 500, "satisfied at 5ms", reported((.secured(.tls12, protocol: nil), 5))),
         // Lines that no step has consumed don't prevent `secured` from being satisfied.
-        row(.secured, 10, "satisfied at 5ms", said((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
+        row(.secured, 10, "satisfied at 5ms", reported((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
         row(
             .secured, 10, "failed: T reported stopped (tls-failed), expected secured",
-            said((.stopped(.tlsFailed, detail: nil), 5))),
+            reported((.stopped(.tlsFailed, detail: nil), 5))),
     ]
 
     private static let binary = SubjectReport.Event.message(bytes("a"), kind: .binary)
     private static let closed = SubjectReport.Event.stopped(.closed(code: 1001), detail: nil)
 
     private static let webSocket = [
-        row(.message(value("a"), name: nil, kind: .binary), 10, "satisfied at 5ms, takes 1", said((binary, 5))),
-        row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((binary, 5))),
+        row(.message(value("a"), name: nil, kind: .binary), 10, "satisfied at 5ms, takes 1", reported((binary, 5))),
+        row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", reported((binary, 5))),
         row(
             .message(value("a"), name: nil, kind: .text), 10,
-            "failed: T reported message binary \"a\", expected message text \"a\"", said((binary, 5))),
+            "failed: T reported message binary \"a\", expected message text \"a\"", reported((binary, 5))),
         // A message whose kind is not reported does not match an expected kind.
         row(
             .message(value("a"), name: nil, kind: .text), 10,
             "failed: T reported message \"a\", expected message text \"a\"",
-            said((.message(bytes("a"), kind: nil), 5))),
+            reported((.message(bytes("a"), kind: nil), 5))),
         row(
             .message(value("a"), name: nil, kind: .text), 10,
-            "failed: T reported line \"a\", expected message text \"a\"", said((.line(bytes("a")), 5))),
+            "failed: T reported line \"a\", expected message text \"a\"", reported((.line(bytes("a")), 5))),
         // Control messages and data messages are consumed independently.
         row(
             .control(isPing: true, nil), 10, "satisfied at 6ms, takes 1 of control",
-            said((binary, 5), (.ping(bytes("7")), 6))),
-        row(.message(.any, name: nil, kind: nil), 10, "satisfied at 6ms, takes 1", said((.ping([]), 5), (binary, 6))),
+            reported((binary, 5), (.ping(bytes("7")), 6))),
         row(
-            .control(isPing: true, bytes("7")), 10, "satisfied at 6ms, takes 1 of control", said((.ping(bytes("7")), 6))
+            .message(.any, name: nil, kind: nil), 10, "satisfied at 6ms, takes 1", reported((.ping([]), 5), (binary, 6))
+        ),
+        row(
+            .control(isPing: true, bytes("7")), 10, "satisfied at 6ms, takes 1 of control",
+            reported((.ping(bytes("7")), 6))
         ),
         row(
             .control(isPing: true, bytes("7")), 10, "failed: T reported ping \"8\", expected ping \"7\"",
-            said((.ping(bytes("8")), 6))),
+            reported((.ping(bytes("8")), 6))),
         row(
             .control(isPing: false, nil), 10, "failed: T reported ping \"7\", expected pong",
-            said((.ping(bytes("7")), 6))),
-        row(.control(isPing: false, nil), 10, "pending until 100ms", said((binary, 6))),
+            reported((.ping(bytes("7")), 6))),
+        row(.control(isPing: false, nil), 10, "pending until 100ms", reported((binary, 6))),
         row(.control(isPing: false, nil), 100, "missed, failed: T did not report pong within 100ms"),
         row(
             .control(isPing: false, nil), 10, "failed: T reported stopped (closed 1001), expected pong",
-            said((closed, 6))),
-        row(.stopped(reason: "closed", code: nil), 10, "satisfied at 6ms", said((.ping([]), 5), (closed, 6))),
-        row(.stopped(reason: "closed", code: 1001), 10, "satisfied at 6ms", said((closed, 6))),
+            reported((closed, 6))),
+        row(.stopped(reason: "closed", code: nil), 10, "satisfied at 6ms", reported((.ping([]), 5), (closed, 6))),
+        row(.stopped(reason: "closed", code: 1001), 10, "satisfied at 6ms", reported((closed, 6))),
         row(
             .stopped(reason: "closed", code: 1000), 10,
             "failed: T reported stopped (closed 1001), expected stopped closed 1000",
-            said((closed, 6))),
+            reported((closed, 6))),
         row(
             .stopped(reason: "closed", code: 1000), 10,
             "failed: T reported stopped (closed), expected stopped closed 1000",
-            said((.stopped(.closed(code: nil), detail: nil), 6))),
+            reported((.stopped(.closed(code: nil), detail: nil), 6))),
         row(
             .stopped(reason: "closed", code: nil), 10, "failed: T reported stopped (eof), expected stopped closed",
-            said((ended, 6))),
+            reported((ended, 6))),
         row(
             .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (closed 1001), expected stopped eof",
-            said((closed, 6))),
-        row(.nothing(for: .milliseconds(100)), 100, "satisfied at 100ms", said((.ping([]), 5))),
+            reported((closed, 6))),
+        row(.nothing(for: .milliseconds(100)), 100, "satisfied at 100ms", reported((.ping([]), 5))),
     ]
 
     private static let started = [
@@ -154,90 +157,92 @@ struct SubjectEvaluationTests {
         row(.accept, 100, "missed, failed: T did not report accept within 100ms"),
         row(
             .accept, 10, "satisfied at 5ms, number 3",
-            said((.accepted(connection: 3), 5), (.accepted(connection: 4), 6))),
+            reported((.accepted(connection: 3), 5), (.accepted(connection: 4), 6))),
     ]
 
     private static let deliveries: [ExpectationRow] = [
-        row(.line(value("a"), name: nil), 10, "pending until 100ms", said((.sent(3), 5))),
-        row(.line(value("a"), name: "x"), 10, "satisfied at 5ms, takes 1, x=a", said((.line(bytes("a")), 5))),
+        row(.line(value("a"), name: nil), 10, "pending until 100ms", reported((.sent(3), 5))),
+        row(.line(value("a"), name: "x"), 10, "satisfied at 5ms, takes 1, x=a", reported((.line(bytes("a")), 5))),
         row(.line(value("a"), name: nil), 100, "missed, failed: T did not report line \"a\" within 100ms"),
         row(
             .line(value("a"), name: nil), 10, "failed: T delivered \"b\", expected line \"a\"",
-            said((.line(bytes("b")), 5))),
+            reported((.line(bytes("b")), 5))),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported message \"a\", expected line \"a\"",
-            said((.message(bytes("a"), kind: nil), 5))),
-        row(.line(.any, name: nil), 10, "failed: T reported stopped (eof), expected a line", said((ended, 5))),
+            reported((.message(bytes("a"), kind: nil), 5))),
+        row(.line(.any, name: nil), 10, "failed: T reported stopped (eof), expected a line", reported((ended, 5))),
         row(
             .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
-            said((.message(bytes("a"), kind: nil), 5))),
+            reported((.message(bytes("a"), kind: nil), 5))),
         // A line counts as a message.
-        row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
+        row(
+            .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
+            reported((.line(bytes("a")), 5))),
         row(.message(value("a"), name: nil, kind: nil), 10, "pending until 100ms"),
         row(
             .message(value("a"), name: nil, kind: nil), 10,
             "failed: T reported data \"a\", expected message \"a\"",
-            said((.data(bytes("a")), 5))),
-        row(.leftover(value("half"), name: nil), 10, "satisfied at 5ms, takes 1", said((half, 5), (ended, 6))),
+            reported((.data(bytes("a")), 5))),
+        row(.leftover(value("half"), name: nil), 10, "satisfied at 5ms, takes 1", reported((half, 5), (ended, 6))),
         row(.leftover(value("half"), name: nil), 10, "pending until 100ms"),
         row(
             .leftover(value("half"), name: nil), 10,
-            "failed: T reported stopped (eof), expected leftover \"half\"", said((ended, 6))),
-        row(.discarded, 10, "satisfied at 5ms, takes 1", said((.discarded, 5), (.line(bytes("a")), 6))),
+            "failed: T reported stopped (eof), expected leftover \"half\"", reported((ended, 6))),
+        row(.discarded, 10, "satisfied at 5ms, takes 1", reported((.discarded, 5), (.line(bytes("a")), 6))),
         row(.discarded, 10, "pending until 100ms"),
         row(
             .discarded, 10, "failed: T reported line \"a\", expected discarded",
-            said((.line(bytes("a")), 5), (.discarded, 6))),
+            reported((.line(bytes("a")), 5), (.discarded, 6))),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported discarded, expected line \"a\"",
-            said((.discarded, 5))),
-        row(.halfClosed, 10, "satisfied at 5ms, takes 1", said((.halfClosed, 5))),
-        row(.halfClosed, 10, "pending until 100ms", said((.full, 5))),
+            reported((.discarded, 5))),
+        row(.halfClosed, 10, "satisfied at 5ms, takes 1", reported((.halfClosed, 5))),
+        row(.halfClosed, 10, "pending until 100ms", reported((.full, 5))),
         row(
             .halfClosed, 10, "failed: T reported line \"a\", expected half-closed",
-            said((.line(bytes("a")), 5), (.halfClosed, 6))),
-        row(.halfClosed, 10, "failed: T reported stopped (eof), expected half-closed", said((ended, 5))),
+            reported((.line(bytes("a")), 5), (.halfClosed, 6))),
+        row(.halfClosed, 10, "failed: T reported stopped (eof), expected half-closed", reported((ended, 5))),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported half-closed, expected line \"a\"",
-            said((.halfClosed, 5))),
+            reported((.halfClosed, 5))),
         // Messages that were delivered meanwhile don't matter.
-        row(.full, 10, "satisfied at 6ms, takes 1 of pressure", said((.line(bytes("a")), 5), (.full, 6))),
-        row(.full, 10, "pending until 100ms", said((.line(bytes("a")), 5))),
-        row(.full, 10, "failed: T reported stopped (reset), expected full", said((wasReset, 5))),
+        row(.full, 10, "satisfied at 6ms, takes 1 of pressure", reported((.line(bytes("a")), 5), (.full, 6))),
+        row(.full, 10, "pending until 100ms", reported((.line(bytes("a")), 5))),
+        row(.full, 10, "failed: T reported stopped (reset), expected full", reported((wasReset, 5))),
         row(.drained, 10, "pending until 100ms"),
-        row(.drained, 10, "satisfied at 5ms, takes 1 of pressure", said((.drained, 5))),
-        row(.drained, 10, "failed: T reported full, expected drained", said((.full, 5), (.drained, 6))),
-        row(.data(value("ab"), name: nil), 10, "satisfied at 5ms, takes 1", said((.data(bytes("ab")), 5))),
+        row(.drained, 10, "satisfied at 5ms, takes 1 of pressure", reported((.drained, 5))),
+        row(.drained, 10, "failed: T reported full, expected drained", reported((.full, 5), (.drained, 6))),
+        row(.data(value("ab"), name: nil), 10, "satisfied at 5ms, takes 1", reported((.data(bytes("ab")), 5))),
         row(.data(value("ab"), name: nil), 10, "pending until 100ms"),
         row(
             .data(value("ab"), name: nil), 10, "failed: T delivered \"a\", expected data \"ab\"",
-            said((.data(bytes("a")), 5))),
-        row(.bytes(bytes("abc")), 10, "pending until 100ms", said((.data(bytes("ab")), 5))),
+            reported((.data(bytes("a")), 5))),
+        row(.bytes(bytes("abc")), 10, "pending until 100ms", reported((.data(bytes("ab")), 5))),
         row(
             .bytes(bytes("abc")), 10, "satisfied at 6ms, takes 2, leaves 1 bytes",
-            said((.data(bytes("ab")), 5), (.data(bytes("cd")), 6))),
+            reported((.data(bytes("ab")), 5), (.data(bytes("cd")), 6))),
         row(
             .bytes(bytes("abc")), 10, "failed: T delivered \"abx\", expected \"abc\"",
-            said((.data(bytes("ab")), 5), (.data(bytes("x")), 6))),
+            reported((.data(bytes("ab")), 5), (.data(bytes("x")), 6))),
         row(
             .bytes(bytes("abc")), 10, "failed: T reported leftover \"half\", expected data",
-            said((.data(bytes("ab")), 5), (half, 6))),
+            reported((.data(bytes("ab")), 5), (half, 6))),
         row(
             .bytes(bytes("abc")), 10, "failed: T reported stopped (eof), expected \"abc\"",
-            said((.data(bytes("ab")), 5), (ended, 6))),
+            reported((.data(bytes("ab")), 5), (ended, 6))),
         row(.bytes(bytes("abc")), 100, "missed, failed: T did not deliver the expected bytes within 100ms"),
     ]
 
     private static let sentAndRefused: [ExpectationRow] = [
-        row(.sent(requested: 5), 10, "pending until 100ms", said((.sent(3), 5))),
-        row(.sent(requested: 5), 10, "satisfied at 6ms", said((.sent(3), 5), (.sent(2), 6))),
+        row(.sent(told: 5), 10, "pending until 100ms", reported((.sent(3), 5))),
+        row(.sent(told: 5), 10, "satisfied at 6ms", reported((.sent(3), 5), (.sent(2), 6))),
         row(
-            .sent(requested: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
-            said((.sent(6), 5))),
+            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was asked to send",
+            reported((.sent(6), 5))),
         row(
-            .sent(requested: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms",
-            said((.sent(3), 5))),
-        row(.sent(requested: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
+            .sent(told: 5), 100, "missed, failed: T reported only 3 of 5 bytes sent within 100ms",
+            reported((.sent(3), 5))),
+        row(.sent(told: 0), 10, "error: T has not been asked to send anything: there is no `sent` to expect"),
         row(.error("stopped"), 10, "failed: T accepted the last op, expected the error stopped"),
         row(.error("stopped"), 10, "satisfied") { $0.refusal = ("stopped", SourceSpan(start: 0, end: 0)) },
         row(.error("stopped"), 10, "failed: T answered the last op with the error invalid, expected stopped") {
@@ -247,26 +252,26 @@ struct SubjectEvaluationTests {
 
     private static let stopped: [ExpectationRow] = [
         row(.stopped(reason: "eof", code: nil), 10, "pending until 100ms"),
-        row(.stopped(reason: nil, code: nil), 10, "satisfied at 5ms", said((ended, 5))),
-        row(.stopped(reason: "eof", code: nil), 10, "satisfied at 5ms", said((ended, 5))),
+        row(.stopped(reason: nil, code: nil), 10, "satisfied at 5ms", reported((ended, 5))),
+        row(.stopped(reason: "eof", code: nil), 10, "satisfied at 5ms", reported((ended, 5))),
         row(
             .stopped(reason: "eof", code: nil), 10, "failed: T reported stopped (reset), expected stopped eof",
-            said((wasReset, 5))),
+            reported((wasReset, 5))),
         row(.stopped(reason: "eof", code: nil), 100, "missed, failed: T did not report stopped eof within 100ms"),
         row(
             .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\", expected stopped",
-            said((.line(bytes("a")), 5), (ended, 6))),
+            reported((.line(bytes("a")), 5), (ended, 6))),
         // Before any stop except `eof` a transport may report a leftover, but doesn't have to.
-        row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
-        row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
-        row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", said((half, 5))),
+        row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", reported((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", reported((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", reported((half, 5))),
         row(
             .stopped(reason: nil, code: nil), 10, "failed: T reported leftover \"half\", expected stopped",
-            said((half, 5), (ended, 6))),
+            reported((half, 5), (ended, 6))),
         row(
             .stopped(reason: "eof", code: nil), 10,
             "failed: T reported leftover \"half\", expected stopped eof",
-            said((half, 5))),
+            reported((half, 5))),
     ]
 
     private static let quiet = ResolvedSubjectExpectation.nothing(for: .milliseconds(100))
@@ -276,25 +281,27 @@ struct SubjectEvaluationTests {
         row(quiet, 100, "satisfied at 100ms"),
         row(quiet, 100, "pending until 130ms").standingStill(),
         row(quiet, 130, "satisfied at 100ms").standingStill(),
-        row(quiet, 10, "failed: T reported line \"a\", expected silence for 100ms", said((.line(bytes("a")), 5))),
-        row(quiet, 200, "failed: T reported line \"a\", expected silence for 100ms", said((.line(bytes("a")), 100))),
-        row(quiet, 200, "satisfied at 100ms", said((.line(bytes("a")), 101))),
+        row(quiet, 10, "failed: T reported line \"a\", expected silence for 100ms", reported((.line(bytes("a")), 5))),
+        row(
+            quiet, 200, "failed: T reported line \"a\", expected silence for 100ms", reported((.line(bytes("a")), 100))),
+        row(quiet, 200, "satisfied at 100ms", reported((.line(bytes("a")), 101))),
         row(
             quiet, 130,
             "inconclusive: T reported line \"a\" 20ms after the expected silence of 100ms, but the harness itself stood still for "
-                + "30ms in the meantime: the time of the event is unknown", said((.line(bytes("a")), 120))
+                + "30ms in the meantime: the time of the event is unknown", reported((.line(bytes("a")), 120))
         ).standingStill(),
         // Both reports answer earlier requests, however late they arrive.
-        row(quiet, 10, "pending until 100ms", said((.sent(3), 5))),
-        row(quiet, 100, "satisfied at 100ms", said((.started, 4), (.sent(3), 5))),
+        row(quiet, 10, "pending until 100ms", reported((.sent(3), 5))),
+        row(quiet, 100, "satisfied at 100ms", reported((.started, 4), (.sent(3), 5))),
         row(
             quiet, 10, "failed: T reported line \"a\", expected silence for 100ms",
-            said((.sent(3), 4), (.line(bytes("a")), 5))),
-        row(quiet, 10, "failed: T reported accept, expected silence for 100ms", said((.accepted(connection: 3), 5))),
-        row(quiet, 10, "failed: T reported stopped eof, expected silence for 100ms", said((ended, 5))),
+            reported((.sent(3), 4), (.line(bytes("a")), 5))),
+        row(
+            quiet, 10, "failed: T reported accept, expected silence for 100ms", reported((.accepted(connection: 3), 5))),
+        row(quiet, 10, "failed: T reported stopped eof, expected silence for 100ms", reported((ended, 5))),
         row(quiet, 10, "pending until 100ms") {
-            said((ended, 5))(&$0)
-            $0.stopIsConsumed = true
+            reported((ended, 5))(&$0)
+            $0.stopIsTaken = true
         },
     ]
 
@@ -313,7 +320,7 @@ struct SubjectEvaluationTests {
         let (reason, wanted, isLost) = Self.losses[index]
         var reports = SubjectReports()
         reports.wasStarted = true
-        Self.said((.stopped(reason, detail: nil), 5))(&reports)
+        Self.reported((.stopped(reason, detail: nil), 5))(&reports)
         var progress = SubjectProgress()
         let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
         let outcome = SubjectEvaluation(name: "T", reports: reports, framing: .crlf, window: window)

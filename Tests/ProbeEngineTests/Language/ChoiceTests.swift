@@ -9,7 +9,7 @@ struct ChoiceTests {
 
     @Test(arguments: [
         Scene(
-            "first failure ends the others at once", .failed, says: ["S received \"y\", expected line \"x\""],
+            "first failure cancels the other lines at once", .failed, says: ["S received \"y\", expected line \"x\""],
             pair(
                 """
                 C send line "y"
@@ -19,7 +19,7 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "together passes when all have", .passed,
+            "together passes when all lines have passed", .passed,
             pair(
                 """
                 together {
@@ -40,20 +40,20 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "either, none fits", .failed, says: ["no branch of the `either` matches", "branch 2"],
+            "either, no branch matches", .failed, says: ["no branch of the `either` matches", "branch 2"],
             pair(
                 """
                 S send line "999"
                 either { C expect line /^250/ } or { C expect line /^550/ }
                 """)),
         Scene(
-            "either, nothing comes", .failed, says: ["no branch of the `either` started within 30ms"],
+            "either, nothing is received", .failed, says: ["no branch of the `either` started within 30ms"],
             pair(
                 """
                 either { C expect line /^250/ within 30ms } or { C expect line /^550/ within 20ms }
                 """)),
         Scene(
-            "either, taken for good", .failed, says: ["\"b\""],
+            "either, the chosen branch is final", .failed, says: ["\"b\""],
             pair(
                 """
                 S send "a"
@@ -65,7 +65,7 @@ struct ChoiceTests {
                 }
                 """)),
         Scene(
-            "either, a branch whose deadline is over", .failed, says: ["late for the branch's deadline"],
+            "either, a branch whose deadline has expired", .failed, says: ["late for the branch's deadline"],
             pair(
                 """
                 together {
@@ -76,11 +76,11 @@ struct ChoiceTests {
         Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),
         Scene("either, silence", .passed, pair("either { C expect \"x\" within 2s } or { C expect nothing for 30ms }")),
         Scene(
-            "either, silence is seen when its time is over", .passed,
+            "either, silence is recognized when its time has passed", .passed,
             "case-timeout 5s\ntimeout 1min\n"
                 + pair("either { C expect \"x\" } or { C expect nothing for 30ms }\nS send \"x\"\nC expect \"x\"")),
         Scene(
-            "either, silence is waited for once", .passed,
+            "either, silence is awaited once", .passed,
             pair(
                 """
                 S start sending "xy" in pieces of 1B every 2s

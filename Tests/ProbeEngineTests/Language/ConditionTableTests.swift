@@ -242,7 +242,7 @@ import Testing
         // The statements of a `link` step have their own rows.
         let keys = Set(wanted.map(Self.key)).subtracting(["step link"])
         #expect(keys.count > 35)
-        #expect(keys.subtracting(Self.rows.map(\.key)) == [], "these need a row")
+        #expect(keys.subtracting(Self.rows.map(\.key)) == [], "these statements need a row")
     }
 
     @Test(arguments: rows)
@@ -263,13 +263,13 @@ import Testing
     private func verify(_ script: String, _ verdict: Verdict, _ row: Row) async throws {
         let text = "scenario \"\(row.key.replacing("\"", with: ""))\"\n\(script)"
         let result = try await Stage.firstResult(text)
-        let said = result.findings.map(Scene.texts).joined(separator: "\n")
-        if result.verdict == .skipped { try Test.cancel("\(row.key) can't be tried here: \(said)") }
-        if Stage.capture == nil, said.contains("no capture here") { try Test.cancel("\(row.key): no capture here") }
-        #expect(result.verdict == verdict, "\(text)\n\(said)")
+        let texts = result.findings.map(Scene.texts).joined(separator: "\n")
+        if result.verdict == .skipped { try Test.cancel("\(row.key) can't be tested here: \(texts)") }
+        if Stage.capture == nil, texts.contains("no capture here") { try Test.cancel("\(row.key): no capture here") }
+        #expect(result.verdict == verdict, "\(text)\n\(texts)")
         guard verdict == .inconclusive else { return }
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.hasSuffix("#!") }
         let blamed = result.findings.first?.span.map { result.sources.location(of: $0).line - 1 }
-        #expect(blamed == line && result.findings.count == 1, "\(text)\n\(said)")
+        #expect(blamed == line && result.findings.count == 1, "\(text)\n\(texts)")
     }
 }

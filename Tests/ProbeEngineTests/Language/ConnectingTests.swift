@@ -54,7 +54,7 @@ struct ConnectingTests {
             R accept
             """),
         Scene(
-            "nobody accepts", .failed, says: ["that no step accepted"],
+            "connection that is never accepted", .failed, says: ["that no step accepted"],
             """
             server S
             client C -> S
@@ -91,7 +91,7 @@ struct ConnectingTests {
             C connect refused
             """),
         Scene(
-            "refused where it succeeds", .failed, says: ["expected it to refuse"],
+            "refusal expected, connect succeeds", .failed, says: ["expected it to refuse"],
             """
             server S
             client C -> S
@@ -99,7 +99,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "succeeds where it is refused", .failed, says: ["could not connect", "nothing listens"],
+            "success expected, connect refused", .failed, says: ["could not connect", "nothing listens"],
             """
             server S
             client C -> S
@@ -117,7 +117,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "timeout where it is refused", .failed, says: ["expected no answer"],
+            "timeout expected, connect refused", .failed, says: ["expected no answer"],
             """
             server S
             client C -> S
@@ -125,7 +125,7 @@ struct ConnectingTests {
             C connect timeout within 50ms #!
             """),
         Scene(
-            "timeout where it succeeds", .failed, says: ["accepted the connection, expected no answer"],
+            "timeout expected, connect succeeds", .failed, says: ["accepted the connection, expected no answer"],
             """
             server S
             client C -> S
@@ -133,7 +133,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "full backlog where it has to succeed", .failed, says: ["did not answer D's SYN within 50ms"],
+            "success expected, backlog full", .failed, says: ["did not answer D's SYN within 50ms"],
             """
             server S backlog 0
             client C -> S
@@ -157,7 +157,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "stop listening with a connection waiting", .failed, says: ["that no step accepted"],
+            "stop listening with a pending connection", .failed, says: ["that no step accepted"],
             """
             server S
             client C -> S
@@ -175,7 +175,7 @@ struct ConnectingTests {
             S accept
             """),
         Scene(
-            "no connection, but one waits", .failed, says: ["S received a connection"],
+            "no connection expected, one is pending", .failed, says: ["S received a connection"],
             """
             server S
             client C -> S
@@ -220,7 +220,7 @@ struct ConnectingTests {
             }
             """),
         Scene(
-            "address at the step", .passed,
+            "address given at the step", .passed,
             """
             server S
             client D

@@ -22,7 +22,7 @@ struct ConnectionTests {
                 C expect eof
                 """)),
         Scene(
-            "the FIN leaves with the last piece of a send", .passed,
+            "the last piece of a send carries the FIN", .passed,
             pair(
                 """
                 C send "q" | "uit" with fin
@@ -35,14 +35,14 @@ struct ConnectionTests {
                 C close
                 """)),
         Scene(
-            "bytes at the end that nobody took", .failed,
+            "unconsumed bytes at the end", .failed,
             says: ["S received 3 bytes that no step consumed", "actual: abc"],
             pair(
                 """
                 C send "abc"
                 """)),
         Scene(
-            "bytes that came with a close", .failed, says: ["S received 1 byte that no step consumed"],
+            "bytes received with a close", .failed, says: ["S received 1 byte that no step consumed"],
             pair(
                 """
                 C send "a"
@@ -58,7 +58,7 @@ struct ConnectionTests {
                 C send "abc"
                 """)),
         Scene(
-            "bytes in the kernel forbid close", .error, says: ["closing would send RST"],
+            "unread bytes in the kernel forbid close", .error, says: ["closing would send RST"],
             pair(
                 """
                 S stop reading
@@ -67,7 +67,7 @@ struct ConnectionTests {
                 S close #!
                 """)),
         Scene(
-            "reset discards them", .passed,
+            "reset discards unread bytes", .passed,
             pair(
                 """
                 S stop reading
@@ -87,7 +87,7 @@ struct ConnectionTests {
                 S expect eof
                 """)),
         Scene(
-            "resume wakes who waits", .passed,
+            "resume wakes a waiting step", .passed,
             pair(
                 """
                 S stop reading
@@ -98,7 +98,7 @@ struct ConnectionTests {
                 }
                 """)),
         Scene(
-            "an expect while little is read", .failed, says: ["reads only 1 byte every 1s"],
+            "an expect during slow reading", .failed, says: ["reads only 1 byte every 1s"],
             pair(
                 """
                 S read 1B every 1s
@@ -107,17 +107,17 @@ struct ConnectionTests {
                 S reset
                 """)),
         Scene(
-            "all that came is shown beside what is expected", .failed,
+            "all received bytes are shown with the expected ones", .failed,
             says: [
                 "expected: " + String(repeating: "x", count: 6000), "actual: " + String(repeating: "x", count: 5000),
             ],
             pair("C send \"x\" * 5000\nS expect \"x\" * 6000 within 30ms #!\nS ignore rest")),
         Scene(
-            "all that came before the end is shown beside what is expected", .failed,
+            "all bytes received before the end are shown with the expected ones", .failed,
             says: ["after 5000 bytes", "actual: " + String(repeating: "x", count: 5000)],
             pair("C send \"x\" * 5000\nC close\nS expect \"x\" * 6000 #!")),
         Scene(
-            "an expect while nothing is read", .failed, says: ["S is not reading"],
+            "an expect while reading is stopped", .failed, says: ["does not read"],
             pair(
                 """
                 S stop reading
@@ -152,7 +152,7 @@ struct ConnectionTests {
                 S expect "b\\n"
                 """)),
         Scene(
-            "64 MiB and no more", .error, says: ["64 MiB of unread bytes"],
+            "64 MiB of unread bytes at most", .error, says: ["64 MiB of unread bytes"],
             pair(
                 """
                 C send "x" * 70000000

@@ -19,7 +19,7 @@ struct EitherTests {
 
     @Test(arguments: [
         Scene(
-            "a stop behind a leftover is no stop of any reason", .passed,
+            "a stop after a leftover does not match any stop", .passed,
             started(
                 """
                 S send "half"
@@ -38,7 +38,7 @@ struct EitherTests {
             either { L expect nothing for 30ms } or { L expect stopped within 50ms }
             """),
         Scene(
-            "a sent breaks no silence, here as elsewhere", .passed,
+            "a sent report does not break silence", .passed,
             started(
                 """
                 together {
@@ -48,7 +48,7 @@ struct EitherTests {
                 S expect line "x"
                 """)),
         Scene(
-            "a silence behind what was taken is one", .passed,
+            "silence after consumed input counts", .passed,
             started(
                 """
                 S send line "x"
@@ -60,7 +60,7 @@ struct EitherTests {
 
     @Test(arguments: [
         Scene(
-            "another reason of a failed send", .passed,
+            "different reason for a failed send", .passed,
             pair(
                 """
                 S reset
@@ -82,7 +82,7 @@ struct EitherTests {
                 }
                 """)),
         Scene(
-            "what lies in the kernel breaks silence", .failed,
+            "unread bytes in the kernel break silence", .failed,
             says: ["branch 1: left 1 byte unread in the kernel's buffer"],
             pair(
                 """
@@ -102,7 +102,7 @@ struct EitherTests {
                 C expect eof
                 """)),
         Scene(
-            "a whenever waits for raw bytes", .passed,
+            "a whenever yields to a raw-bytes branch", .passed,
             pair(
                 """
                 whenever C gets line /^PING$/ { C send line "PONG" }

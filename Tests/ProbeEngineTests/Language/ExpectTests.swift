@@ -40,7 +40,7 @@ struct ExpectTests {
             "line without terminator", .failed, says: ["the line was received without it (CRLF)"],
             pair("C send \"x\"\nC close\nS expect line \"x\" #!")),
         Scene(
-            "CRLF where LF is the framing", .failed, says: ["CRLF instead of LF"],
+            "CRLF with LF framing", .failed, says: ["CRLF instead of LF"],
             pair("C send \"x\\r\\n\"\nS expect line \"x\" #!", header: "framing lf")),
         Scene(
             "case differs", .failed, says: ["differ only in case"],
@@ -54,13 +54,13 @@ struct ExpectTests {
                 "C send lines(\"a\", \"b\", \"end\", \"z\")\nS expect until line /end/ as x\n"
                     + "check x == \"a\\r\\nb\\r\\nend\\r\\n\"\nS expect line \"z\"")),
         Scene(
-            "until line that never comes", .failed, says: ["the line \"end\""],
+            "until line that is never received", .failed, says: ["the line \"end\""],
             pair("C send lines(\"a\", \"b\")\nS expect until line \"end\" within 30ms #!")),
         Scene(
             "lines in any order", .passed,
             pair("C send lines(\"b\", \"a\")\nS expect lines in any order \"a\", \"b\"")),
         Scene(
-            "any order with a pattern that fits both", .passed,
+            "any order with a pattern that matches both", .passed,
             pair("C send lines(\"a\", \"b\")\nS expect lines in any order /./, \"a\"")),
         Scene(
             "any order with an optional line", .passed,
@@ -68,10 +68,10 @@ struct ExpectTests {
                 "C send lines(\"c\", \"a\")\nS expect lines in any order \"a\", optional \"c\"\nC send line \"d\"\nS expect line \"d\""
             )),
         Scene(
-            "any order, a stranger", .failed, says: ["not one of those still expected", "actual: z"],
+            "any order, an unexpected line", .failed, says: ["not one of those still expected", "actual: z"],
             pair("C send lines(\"a\", \"z\")\nS expect lines in any order \"a\", \"b\" #!")),
         Scene(
-            "any order, twice the same", .failed, says: ["not one of those still expected"],
+            "any order, a repeated line", .failed, says: ["not one of those still expected"],
             pair("C send lines(\"a\", \"a\")\nS expect lines in any order \"a\", \"b\" #!")),
         Scene(
             "count", .passed, pair("C send \"abcd\"\nS expect 3 bytes as x\ncheck x == \"abc\"\nS expect (4 - 3) bytes")
@@ -109,13 +109,13 @@ struct ExpectTests {
             "netstring without its comma", .failed, says: ["without a comma at its end"],
             pair("S framing netstring\nC send \"1:a;\"\nS expect message \"a\" #!")),
         Scene(
-            "lengths of three bytes and little-endian ones", .passed,
+            "three-byte and little-endian lengths", .passed,
             pair(
                 "C framing u24\nS framing u24\nC send line \"a\"\nS expect message \"a\"\nC framing u16le\nS framing u16le\n"
                     + "C send line \"b\"\nS expect message \"b\"\nC framing u32le\nS framing u32le\nC send line \"c\"\n"
                     + "S expect hex(01 00 00 00) + \"c\"")),
         Scene(
-            "integer above all others", .passed,
+            "largest unsigned integer", .passed,
             pair(
                 "C send hex(ff ff ff ff ff ff ff ff)\nS expect u64 as n\n"
                     + "check n == 18446744073709551615\ncheck n > 0")),
@@ -123,7 +123,7 @@ struct ExpectTests {
             "varint too long", .failed, says: ["varint of more than 64 bits"],
             pair("C send hex(ff ff ff ff ff ff ff ff ff 7f)\nS expect varint as n #!")),
         Scene(
-            "half an integer", .failed, says: ["did not receive a u32"],
+            "incomplete integer", .failed, says: ["did not receive a u32"],
             pair("C send \"ab\"\nS expect u32 as n within 30ms #!")),
         Scene(
             "check that does not hold", .failed, says: ["3 == 4 does not hold"],
@@ -145,55 +145,55 @@ struct ExpectTests {
         Scene("closed by FIN", .passed, pair("C close\nS expect closed")),
         Scene("closed by RST", .passed, pair("C reset\nS expect closed")),
         Scene(
-            "reset where eof was expected", .failed, says: ["reset (RST) while S expected eof", "RST instead of FIN"],
+            "eof expected, reset received", .failed, says: ["reset (RST) while S expected eof", "RST instead of FIN"],
             pair("C reset\nS expect eof #!")),
         Scene(
-            "eof where reset was expected", .failed, says: ["closed by the peer (FIN) while S expected reset"],
+            "reset expected, eof received", .failed, says: ["closed by the peer (FIN) while S expected reset"],
             pair("C close\nS expect reset #!")),
         Scene(
             "bytes before the end", .failed, says: ["received data, expected eof", "actual: x"],
             pair("C send \"x\"\nC close\nS expect eof #!")),
         Scene("no end", .failed, says: ["did not receive eof (FIN) within 30ms"], pair("S expect eof within 30ms #!")),
-        Scene("end behind ignored bytes", .passed, pair("S ignore rest\nC send \"x\"\nC close\nS expect eof")),
+        Scene("end after ignored bytes", .passed, pair("S ignore rest\nC send \"x\"\nC close\nS expect eof")),
         Scene("nothing", .passed, pair("S expect nothing for 20ms")),
         Scene(
-            "nothing with stale bytes", .failed,
+            "nothing expected, stale bytes", .failed,
             says: ["S received data before the step began, expected silence for 20ms", "actual: y"],
             pair("C send \"xy\"\nS expect \"x\"\nS expect nothing for 20ms #!")),
         Scene(
-            "nothing, but bytes come", .failed, says: ["after the step began"],
+            "nothing expected, bytes received", .failed, says: ["after the step began"],
             pair("together {\nS expect nothing for 2s #!\ndo { wait 20ms; C send \"x\" }\n}")),
         Scene(
-            "nothing, but an end", .failed, says: ["closed by the peer (FIN) while S expected silence"],
+            "nothing expected, end received", .failed, says: ["closed by the peer (FIN) while S expected silence"],
             pair("together {\nS expect nothing for 2s #!\ndo { wait 20ms; C close }\n}")),
         Scene(
-            "nothing, but bytes lie in the kernel", .failed, says: ["in the kernel"],
+            "nothing expected, unread bytes in the kernel", .failed, says: ["in the kernel"],
             pair("S stop reading\nC send \"x\"\nwait 5ms\nS expect nothing for 20ms #!\nS reset")),
         Scene(
-            "nothing, but the end waits in the kernel", .failed, says: ["closed"],
+            "nothing expected, unread end in the kernel", .failed, says: ["closed"],
             pair("S stop reading\nC close\nwait 5ms\nS expect nothing for 20ms #!\nS reset")),
-        Scene("within is kept", .passed, pair("C send \"x\"\nS expect \"x\" within 2s")),
+        Scene("within is met", .passed, pair("C send \"x\"\nS expect \"x\" within 2s")),
         Scene(
-            "after is kept", .passed,
+            "after is met", .passed,
             pair("together {\nS expect \"x\" after 30ms\ndo { wait 40ms; C send \"x\" }\n}")),
         Scene(
-            "after, but it came before", .failed, says: ["was too early", "expected 3s or more"],
+            "after expected, received earlier", .failed, says: ["was too early", "expected 3s or more"],
             pair("C send \"x\"\nS expect \"x\" after 3s #!")),
         Scene(
-            "after, judged by arrival and not by when the step looks", .failed,
+            "after is judged by the arrival time", .failed,
             says: ["was too early", "expected 20ms or more"],
             pair("C send \"x\"\nwait 60ms\nS expect \"x\" after 20ms #!")),
         Scene(
-            "within counts from the step before", .passed,
+            "within counts from the previous step", .passed,
             pair("C send \"x\"\nwait 60ms\nS expect \"x\" within 20ms")),
         Scene(
-            "deadlines stretch", .passed, timeScale: 40,
+            "deadlines are scaled", .passed, timeScale: 40,
             pair("together {\nS expect \"x\" within 30ms\ndo { wait 60ms; C send \"x\" }\n}")),
         Scene(
-            "lower bounds do not", .passed, timeScale: 8,
+            "lower bounds are not scaled", .passed, timeScale: 8,
             pair("together {\nS expect \"x\" after 20ms\ndo { wait 40ms; C send \"x\" }\n}")),
         Scene(
-            "a scale beyond all bounds", .passed, timeScale: 1e18, pair("C send \"x\"\nS expect \"x\" within 30ms")),
+            "a huge scale", .passed, timeScale: 1e18, pair("C send \"x\"\nS expect \"x\" within 30ms")),
     ])
     func endsAndTimesHaveExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }
 
@@ -209,26 +209,26 @@ struct ExpectTests {
             "eof in a branch, then nothing", .passed,
             pair("S close\neither { C expect line \"x\" } or { C expect eof }\nC expect nothing for 20ms")),
         Scene(
-            "eof in an attempt that failed", .passed,
+            "eof in a failed attempt", .passed,
             pair(
                 "S close\nlet n = 0\nretry every 10ms within 5s {\nC expect eof\nC expect nothing for 1ms\nlet n = (n + 1)\n"
                     + "check n == 3\n}\nC expect nothing for 1ms")),
         Scene(
-            "eof behind ignored bytes, then nothing", .passed,
+            "eof after ignored bytes, then nothing", .passed,
             pair("C ignore rest\nS send \"x\"\nS close\nC expect eof\nC expect nothing for 20ms")),
         Scene(
-            "eof of a connection before is no eof of this one", .failed,
+            "eof of an earlier connection does not count for this one", .failed,
             says: ["closed by the peer (FIN) while C expected silence"],
             "server S\nclient C -> S\nC connect\nS accept as A\nA close\nC expect eof\nC close\n"
                 + "C connect\nS accept as B\nB close\nC expect nothing for 2s #!"),
         Scene(
-            "an end that was not taken is news", .failed, says: ["closed by the peer (FIN) while C expected silence"],
+            "an unconsumed end breaks silence", .failed, says: ["closed by the peer (FIN) while C expected silence"],
             pair("S send \"x\"\nS close\nC expect \"x\"\nC expect nothing for 2s #!")),
         Scene(
-            "a line behind the end that was taken", .failed, says: ["closed by the peer (FIN) while C expected line"],
+            "a line expected after a consumed end", .failed, says: ["closed by the peer (FIN) while C expected line"],
             pair("S close\nC expect eof\nC expect line \"x\" #!")),
         Scene(
-            "an eof that was taken is no reset", .failed, says: ["closed by the peer (FIN) while C expected reset"],
+            "a consumed eof is not a reset", .failed, says: ["closed by the peer (FIN) while C expected reset"],
             pair("S close\nC expect eof\nC expect reset #!")),
     ])
     func endIsReportedOnce(_ scene: Scene) async throws { try await scene.verify() }
@@ -236,17 +236,17 @@ struct ExpectTests {
     @Test(arguments: [
         Scene("urgent", .passed, pair("C send \"a\"\nC send urgent \"!\"\nS expect \"a\"\nS expect urgent \"!\"")),
         Scene(
-            "other urgent byte", .failed, says: ["unexpected urgent bytes", "actual: ?"],
+            "unexpected urgent byte", .failed, says: ["unexpected urgent bytes", "actual: ?"],
             pair("C send urgent \"?\"\nS expect urgent \"!\" #!")),
         Scene("no urgent byte", .failed, says: ["no urgent byte"], pair("S expect urgent \"!\" within 30ms #!")),
         Scene(
-            "urgent byte that nobody takes", .failed, says: ["1 urgent byte that no step consumed", "actual: !"],
+            "unconsumed urgent byte", .failed, says: ["1 urgent byte that no step consumed", "actual: !"],
             pair("C send urgent \"!\"\nC send \"a\"\nS expect \"a\"")),
         Scene(
-            "urgent is no part of the stream", .failed, says: ["expected: a!b"],
+            "urgent data is not part of the stream", .failed, says: ["expected: a!b"],
             pair("C send \"a\"\nC send urgent \"!\"\nC send \"b\"\nS expect \"a!b\" within 50ms #!")),
         Scene(
-            "close behind an urgent byte", .passed,
+            "close after an urgent byte", .passed,
             pair("C send urgent \"!\"\nC send \"x\"\nS expect urgent \"!\"\nS expect \"x\"\nS close\nC expect eof")),
     ])
     func urgentDataHasExpectedVerdicts(_ scene: Scene) async throws { try await scene.verify() }

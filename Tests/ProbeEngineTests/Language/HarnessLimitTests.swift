@@ -56,9 +56,9 @@ struct HarnessLimitTests {
     func memberLineOverTheLimitIsAnError(_ reason: String, _ step: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
-        let said = CrowdTests.said(result)
-        #expect(result.verdict == .error, "\(said)")
-        #expect(said.contains("members of W reached a limit of the harness"), "\(said)")
+        let texts = CrowdTests.texts(of: result)
+        #expect(result.verdict == .error, "\(texts)")
+        #expect(texts.contains("members of W reached a limit of the harness"), "\(texts)")
     }
 
     // MARK: Integers of 64 bits

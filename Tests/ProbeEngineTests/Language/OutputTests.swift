@@ -14,7 +14,7 @@ struct OutputTests {
 
     @Test(arguments: [
         Scene(
-            "what was dropped counts for `no output`", .failed, says: ["printed a line that matches", "a needle here"],
+            "discarded output counts for `no output`", .failed, says: ["printed a line that matches", "a needle here"],
             wait + printing("a needle here\\n") + """
                 P start
                 P expect output /^end/
@@ -22,7 +22,7 @@ struct OutputTests {
                 P expect exit 0
                 """),
         Scene(
-            "nothing that was dropped is no match", .passed,
+            "discarded output without a match", .passed,
             wait + printing("a pin here\\n") + """
                 P start
                 P expect output /^end/
@@ -30,7 +30,7 @@ struct OutputTests {
                 P expect exit 0
                 """),
         Scene(
-            "what was dropped is found by a later `expect output`", .passed,
+            "discarded output is found by a later `expect output`", .passed,
             wait + printing("needle 7\\nneedle 8\\n") + """
                 P start
                 P expect exit 0
@@ -41,14 +41,14 @@ struct OutputTests {
                 P expect output /^end/
                 """),
         Scene(
-            "what was not printed is not found", .failed, says: ["without printing /needle/"],
+            "text that was not printed is not found", .failed, says: ["without printing /needle/"],
             wait + printing("pin\\n") + """
                 P start
                 P expect exit 0
                 P expect output /needle/ #!
                 """),
         Scene(
-            "what a daemon prints when its parent is gone", .passed,
+            "output of a daemon whose parent has exited", .passed,
             """
             process P = sh -c "(sleep 0.2; echo needle; sleep 100) & echo first"
             P start
@@ -57,7 +57,7 @@ struct OutputTests {
             P expect exit 0
             """),
         Scene(
-            "what nobody prints while a child holds the output", .failed,
+            "missing output while a child holds the stream open", .failed,
             says: ["without printing /needle/", "holds its output open"],
             """
             timeout 300ms
@@ -68,7 +68,7 @@ struct OutputTests {
             P expect exit 0
             """),
         Scene(
-            "behind the last match only", .failed, says: ["without printing /needle/"],
+            "only output after the last match counts", .failed, says: ["without printing /needle/"],
             wait + printing("needle\\n") + """
                 P start
                 P expect output /^end/
@@ -76,7 +76,7 @@ struct OutputTests {
                 P expect output /needle/ #!
                 """),
         Scene(
-            "a pattern whose variable is bound in time is searched", .failed, says: ["needle"],
+            "a pattern whose variable is bound in time", .failed, says: ["needle"],
             wait + "let what = \"needle\"\n" + printing("needle\\n") + """
                 P start
                 P expect output /^end/
@@ -84,7 +84,7 @@ struct OutputTests {
                 P expect exit 0
                 """),
         Scene(
-            "a pattern that nobody could know is inconclusive", .inconclusive, says: ["needle", "no longer keeps"],
+            "a pattern that was not known in time is inconclusive", .inconclusive, says: ["needle", "no longer keeps"],
             wait + printing("needle\\n") + """
                 P start
                 P expect output /^end/
@@ -93,7 +93,7 @@ struct OutputTests {
                 P expect exit 0
                 """),
         Scene(
-            "either looks at what was dropped too", .passed,
+            "either searches discarded output", .passed,
             wait + printing("needle\\n") + """
                 P start
                 P expect exit 0
@@ -117,14 +117,15 @@ struct OutputTests {
 
     @Test(arguments: [
         Scene(
-            "a match across the place where a line was broken", .failed, says: ["printed a line that matches /needle/"],
+            "a match across the point where a long line is broken", .failed,
+            says: ["printed a line that matches /needle/"],
             wait + longLine("\"x\" * (1048576 - 3) + \"needle\" + \"x\" * 3000000 + \"\\n\"") + """
                 P start
                 P expect exit 0
                 P expect no output /needle/ #!
                 """),
         Scene(
-            "the part behind the break begins no line", .passed,
+            "the part after the break does not begin a line", .passed,
             wait + longLine("\"x\" * 1048576 + \"needle\\nend\\n\"") + """
                 P start
                 P expect exit 0
@@ -133,7 +134,7 @@ struct OutputTests {
                 P expect output /^end$/
                 """),
         Scene(
-            "the part before the break ends no line", .passed,
+            "the part before the break does not end a line", .passed,
             wait + longLine("\"x\" * (1048576 - 6) + \"needle!\\n\"") + """
                 P start
                 P expect exit 0
@@ -141,14 +142,15 @@ struct OutputTests {
                 P expect output /needle!$/
                 """),
         Scene(
-            "what may match more than is kept of a line is inconclusive", .inconclusive, says: ["searched in parts"],
+            "a match that may exceed the kept part of a line is inconclusive", .inconclusive,
+            says: ["searched in parts"],
             wait + longLine("\"a\" + \"x\" * 3000000 + \"b\\n\"") + """
                 P start
                 P expect exit 0
                 P expect no output /a.*b/ #!
                 """),
         Scene(
-            "a line of which no end comes", .passed,
+            "a line that never ends", .passed,
             wait + longLine("\"x\" * 40000000 + \"needle\"") + """
                 P start
                 P expect output /needle/

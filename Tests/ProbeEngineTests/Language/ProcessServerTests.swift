@@ -60,7 +60,7 @@ struct ProcessServerTests {
             P stop
             """),
         Scene(
-            "connect before it listens", .failed, says: ["P has not been started"],
+            "connect before the program listens", .failed, says: ["P has not been started"],
             """
             process P = sh -c "echo ${P.port}"
             client C -> P

@@ -24,7 +24,7 @@ struct ProcessTests {
             P expect exit 0
             """),
         Scene(
-            "output goes on from the last match", .failed, says: ["without printing /a/"],
+            "output is searched from the last match on", .failed, says: ["without printing /a/"],
             """
             process P = sh -c "echo ab"
             P start
@@ -33,7 +33,7 @@ struct ProcessTests {
             P expect exit 0
             """),
         Scene(
-            "a line goes on behind the other stream's", .passed,
+            "a line continues after the other stream's line", .passed,
             """
             process P = sh -c "printf 'one'; echo err >&2; read x; echo ' two'"
             P start
@@ -43,7 +43,7 @@ struct ProcessTests {
             P expect exit 0
             """),
         Scene(
-            "output that does not come", .failed, says: ["did not print /x/ within 30ms", "hello"],
+            "output that is not printed", .failed, says: ["did not print /x/ within 30ms", "hello"],
             """
             process P = sh -c "echo hello; sleep 5"
             P start
@@ -59,7 +59,7 @@ struct ProcessTests {
             P expect output /x/ after 3s #!
             """),
         Scene(
-            "output is judged by its own bytes, not by its line's first", .passed,
+            "output is timed by the matching bytes", .passed,
             """
             process P = sh -c "printf 'loading'; read x; echo ' done'; sleep 5"
             P start
@@ -79,7 +79,7 @@ struct ProcessTests {
             P expect no output /error/ for 20ms
             """),
         Scene(
-            "no output, but there was some", .failed, says: ["printed a line that matches /error/"],
+            "no output expected, some printed", .failed, says: ["printed a line that matches /error/"],
             """
             process P = sh -c "echo error; echo fine; sleep 5"
             P start
@@ -98,7 +98,7 @@ struct ProcessTests {
             P expect no output /error/
             """),
         Scene(
-            "another exit code", .failed, says: ["exited with status 4, expected status 0"],
+            "unexpected exit code", .failed, says: ["exited with status 4, expected status 0"],
             """
             process P = sh -c "exit 4"
             P start
@@ -113,7 +113,7 @@ struct ProcessTests {
             P expect exit signal KILL
             """),
         Scene(
-            "signal without an exit that is expected", .failed,
+            "signal without an expected exit", .failed,
             says: ["was killed by SIGKILL, but no later step expects it to exit"],
             """
             process P = sleep 5
@@ -122,14 +122,14 @@ struct ProcessTests {
             wait 2s #!
             """),
         Scene(
-            "exit in vain", .failed, says: ["did not exit within 30ms"],
+            "expected exit does not happen", .failed, says: ["did not exit within 30ms"],
             """
             process P = sleep 5
             P start
             P expect exit within 30ms #!
             """),
         Scene(
-            "exit between steps blames the next", .failed,
+            "exit between steps is reported at the next step", .failed,
             says: ["exited with status 7, but no later step expects it to exit", "bye"],
             """
             process P = sh -c "echo bye; exit 7"
@@ -146,7 +146,7 @@ struct ProcessTests {
             wait 5s
             """),
         Scene(
-            "exit that only another branch would expect", .failed, says: ["but no later step expects it to exit"],
+            "exit that only another branch expects", .failed, says: ["but no later step expects it to exit"],
             """
             process P = sh -c "echo up; read x; exit 7"
             P start
@@ -159,7 +159,7 @@ struct ProcessTests {
             }
             """),
         Scene(
-            "started again after its exit", .passed,
+            "restarted after its exit", .passed,
             """
             process P = sh -c "exit 0"
             P start
@@ -188,7 +188,7 @@ struct ProcessTests {
             }
             """),
         Scene(
-            "stop judges no exit", .passed,
+            "stop does not judge the exit", .passed,
             """
             process P = sh -c "trap 'exit 9' TERM; echo up; while :; do sleep 0.01; done"
             P start
@@ -198,7 +198,7 @@ struct ProcessTests {
             P expect output /up/
             """),
         Scene(
-            "stop of one that ignores TERM", .passed,
+            "stop of a program that ignores TERM", .passed,
             """
             process P = sh -c "trap '' TERM; echo up; while :; do sleep 0.01; done"
             P start
@@ -244,21 +244,22 @@ struct ProcessTests {
             P expect exit
             """),
         Scene(
-            "it never listens", .failed, says: ["did not listen on port"],
+            "program that never listens", .failed, says: ["did not listen on port"],
             """
             process P = sh -c "echo no ${P.port}; sleep 5"
             P start
             P expect listening within 50ms #!
             """),
         Scene(
-            "it ends before it listens", .failed, says: ["exited with status 1", "taken"],
+            "program that exits before it listens", .failed,
+            says: ["exited with status 1 before it listened", "taken"],
             """
             process P = sh -c "echo taken ${P.port}; exit 1"
             P start
             P expect listening #!
             """),
         Scene(
-            "its folder is its own", .passed,
+            "program has its own folder", .passed,
             """
             process P = sh -c 'test "$1" = /tmp && touch x && echo ok' sh ${dir}
             P start
@@ -266,7 +267,7 @@ struct ProcessTests {
             P expect exit 0
             """),
         Scene(
-            "nothing survives", .passed,
+            "no child process survives", .passed,
             """
             process P = sh -c "setsid sleep 30 & echo up; sleep 30"
             P start

@@ -7,7 +7,7 @@ struct ReadingToComeTests {
 
     @Test(arguments: [
         Scene(
-            "a server that has never read", .passed, needsCapture: true,
+            "a server that never reads", .passed, needsCapture: true,
             """
             server S with receive-buffer 4KiB
             client C -> S with send-buffer 4KiB
@@ -22,7 +22,7 @@ struct ReadingToComeTests {
             C expect sent
             """),
         Scene(
-            "a client that has never read", .passed, needsCapture: true,
+            "a client that never reads", .passed, needsCapture: true,
             """
             server S with send-buffer 4KiB
             client C -> S with receive-buffer 4KiB
@@ -36,7 +36,7 @@ struct ReadingToComeTests {
             S expect sent
             """),
         Scene(
-            "each connection that is accepted", .passed, needsCapture: true,
+            "each accepted connection", .passed, needsCapture: true,
             """
             server S with receive-buffer 4KiB
             client C -> S with send-buffer 4KiB
@@ -58,7 +58,7 @@ struct ReadingToComeTests {
             D ignore rest
             """),
         Scene(
-            "not one that the server has", .passed,
+            "not an existing connection of the server", .passed,
             """
             server S
             client C -> S
@@ -76,7 +76,7 @@ struct ReadingToComeTests {
             B expect "b"
             """),
         Scene(
-            "resumed before it came", .passed,
+            "resumed before the connection", .passed,
             """
             server S
             client C -> S
@@ -92,7 +92,7 @@ struct ReadingToComeTests {
             C expect "b"
             """),
         Scene(
-            "nothing is read of it", .failed, says: ["C is not reading"],
+            "no bytes of the connection are read", .failed, says: ["does not read"],
             """
             server S
             client C -> S
@@ -171,7 +171,7 @@ struct ReadingToComeTests {
             C expect "b" within 30ms #!
             """),
         Scene(
-            "the next connection, behind a close", .failed, says: ["C is not reading"],
+            "the next connection after a close", .failed, says: ["does not read"],
             """
             server S
             client C -> S

@@ -8,7 +8,7 @@ struct ResourceTests {
     @Test(arguments: [
         // A program in a separate session, and one whose parent has ended.
         Scene(
-            "all that it has started counts", .passed,
+            "all descendant processes count", .passed,
             """
             process P = sh -c "setsid sleep 5 & sh -c 'setsid sleep 5 & true'; echo up; exec sleep 5"
             P start
@@ -18,7 +18,7 @@ struct ResourceTests {
             """),
         // The limit is reached a moment later.
         Scene(
-            "descriptors that are closed soon", .passed,
+            "descriptors that are closed a moment later", .passed,
             """
             process P = sh -c 'exec 3<&0 4<&0 5<&0 6<&0 7<&0; echo up; read x; exec 3<&- 4<&- 5<&- 6<&- 7<&-; echo closed; read x'
             P start
@@ -56,7 +56,7 @@ struct ResourceTests {
             P expect cpu <= 1ms #!
             """),
         Scene(
-            "a retry judges what each attempt has used", .passed,
+            "a retry judges the usage of each attempt", .passed,
             """
             process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x'
             P start
@@ -70,7 +70,7 @@ struct ResourceTests {
     /// Transports in the tool's own process.
     @Test(arguments: [
         Scene(
-            "it is no program of its own", .unsupported, says: ["does not run in its own process"],
+            "transport without its own process", .unsupported, says: ["does not run in its own process"],
             started("T expect descriptors <= 100 #!")),
         Scene(
             "another branch does not measure", .passed,

@@ -39,7 +39,7 @@ struct RetryTests {
                 }
                 """)),
         Scene(
-            "retry resets what it opened, and nothing else", .passed,
+            "retry resets only the connections it opened", .passed,
             """
             server S
             client C -> S
@@ -62,7 +62,7 @@ struct RetryTests {
             }
             """),
         Scene(
-            "what a retry reset is not judged", .passed, needsCapture: true,
+            "connections reset by a retry are not judged", .passed, needsCapture: true,
             """
             server S
             client C -> S
@@ -82,7 +82,7 @@ struct RetryTests {
             wire handshake complete
             """),
         Scene(
-            "what a retry gave up is not accepted", .passed,
+            "abandoned connections of a retry are not accepted", .passed,
             """
             server S
             client C -> S
@@ -104,7 +104,7 @@ struct RetryTests {
             S stop listening
             """),
         Scene(
-            "what a retry gave up fills no queue", .passed,
+            "abandoned connections of a retry do not fill the backlog", .passed,
             """
             server S backlog 1
             client C -> S
@@ -119,7 +119,7 @@ struct RetryTests {
             S expect "x"
             """),
         Scene(
-            "what waited before a retry is accepted first", .passed,
+            "connections from before a retry are accepted first", .passed,
             """
             server S
             client D -> S
@@ -147,7 +147,7 @@ struct RetryTests {
             S expect no connection for 10ms
             """),
         Scene(
-            "what a retry gave up and had accepted leaves nothing behind", .passed,
+            "abandoned accepted connections leave nothing behind", .passed,
             """
             server S
             client C -> S
@@ -163,7 +163,7 @@ struct RetryTests {
             either { S accept as B } or { A expect reset }
             """),
         Scene(
-            "what nobody accepted is told, behind what a retry gave up", .failed, says: ["no step accepted"],
+            "unaccepted connections after abandoned ones are reported", .failed, says: ["no step accepted"],
             """
             server S
             client C -> S

@@ -9,7 +9,7 @@ struct SendingTests {
 
     @Test(arguments: [
         Scene(
-            "every, never less", .passed,
+            "every, never shorter", .passed,
             pair(
                 """
                 together {
@@ -35,7 +35,7 @@ struct SendingTests {
                 wire C -> S segments "ab", "cd", "e"
                 """)),
         Scene(
-            "cut at random, twice the same", .passed, needsCapture: true,
+            "cut at random, reproducibly", .passed, needsCapture: true,
             pair(
                 """
                 C send "abcdefghij" cut at random seed 7
@@ -51,7 +51,7 @@ struct SendingTests {
                 wire C -> S segments "ab", "c\\r\\n"
                 """)),
         Scene(
-            "peer closed while it sends", .failed, says: ["send failed", "answers data with RST"],
+            "peer closed during a send", .failed, says: ["send failed", "answers data with RST"],
             pair(
                 """
                 S close
@@ -61,7 +61,7 @@ struct SendingTests {
                 C send "y" #!
                 """)),
         Scene(
-            "send after the peer's reset tells reset afterwards", .passed,
+            "send after the peer's reset reports reset later", .passed,
             pair(
                 """
                 C stop reading
@@ -73,7 +73,7 @@ struct SendingTests {
                 C expect reset
                 """)),
         Scene(
-            "stalled, sent, and read on", .passed,
+            "stalled, then sent after reading resumes", .passed,
             """
             server S with receive-buffer 256KiB
             client C -> S
@@ -87,7 +87,7 @@ struct SendingTests {
             C expect sent
             """),
         Scene(
-            "not stalled", .failed, says: ["did not stall"],
+            "stall expected, none observed", .failed, says: ["did not stall"],
             pair(
                 """
                 S ignore rest
@@ -95,7 +95,7 @@ struct SendingTests {
                 C expect stalled for 30ms #!
                 """)),
         Scene(
-            "a pace is no stall", .failed, says: ["did not stall"],
+            "a paced send is not a stall", .failed, says: ["did not stall"],
             pair(
                 """
                 S ignore rest
@@ -103,7 +103,7 @@ struct SendingTests {
                 C expect stalled for 30ms #!
                 """)),
         Scene(
-            "sent that is not done", .failed, says: ["did not complete in time"],
+            "sent expected, send not finished", .failed, says: ["was not done in time"],
             pair(
                 """
                 S stop reading
@@ -143,7 +143,7 @@ struct SendingTests {
                 C expect send failed reset #!
                 """)),
         Scene(
-            "close with bytes that never left", .error, says: ["that the kernel has not accepted"],
+            "close with unsent bytes", .error, says: ["that the kernel has not accepted"],
             pair(
                 """
                 S stop reading
@@ -160,7 +160,7 @@ struct SendingTests {
                 C send "x" * 20000000 #!
                 """, header: "timeout 100ms")),
         Scene(
-            "a queued send waits as long as the one before moves", .passed,
+            "a queued send waits while the previous one progresses", .passed,
             pair(
                 """
                 whenever C gets line /^PING$/ { C send line "PONG" }

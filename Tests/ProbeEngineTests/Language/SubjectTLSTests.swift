@@ -22,7 +22,7 @@ struct SubjectTLSTests {
 
     @Test func connectReceivesTLSOptions() async throws {
         let source = SecuringSource(
-            script: .init(behindConnect: [Self.secured, .started], behindStartTLS: [Self.secured]))
+            script: .init(afterConnect: [Self.secured, .started], afterStartTLS: [Self.secured]))
         try await Scene("default", .passed, Self.begins + "T expect secured\nT expect started").verify(subject: source)
         try await Scene(
             "all", .passed,
@@ -34,7 +34,7 @@ struct SubjectTLSTests {
             """
         ).verify(subject: source)
         #expect(
-            source.told.tls == [
+            source.operations.tls == [
                 TransportTLS(authorities: "/tmp/Package.swift", name: "localhost"),
                 TransportTLS(
                     authorities: "/tmp/Package.swift", name: "chat.test",
@@ -44,7 +44,7 @@ struct SubjectTLSTests {
     }
 
     @Test func startTLSReceivesTLSOptions() async throws {
-        let source = SecuringSource(script: .init(behindStartTLS: [Self.secured]))
+        let source = SecuringSource(script: .init(afterStartTLS: [Self.secured]))
         try await Scene(
             "starttls", .passed,
             """
@@ -56,7 +56,7 @@ struct SubjectTLSTests {
             """
         ).verify(subject: source)
         #expect(
-            source.told.tls == [
+            source.operations.tls == [
                 TransportTLS(authorities: "/tmp/Package.swift", name: "a.test", version: .tls12)
             ])
     }
@@ -68,13 +68,13 @@ struct SubjectTLSTests {
 
     @Test func failedHandshakesAreJudged() async throws {
         let failed = Event.stopped(.tlsFailed, detail: "no trust")
-        try await verify(.init(behindConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
+        try await verify(.init(afterConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
         try await verify(
-            .init(behindConnect: [failed]), .failed,
+            .init(afterConnect: [failed]), .failed,
             says: ["T reported stopped (tls-failed)", "it reported: no trust"], Self.begins + "T expect secured")
-        try await verify(.init(behindStartTLS: [failed]), .passed, Self.plain + "T expect stopped tls-failed")
+        try await verify(.init(afterStartTLS: [failed]), .passed, Self.plain + "T expect stopped tls-failed")
         try await verify(
-            .init(behindConnect: [Self.secured, .started, .stopped(.tlsTruncated, detail: nil)]), .passed,
+            .init(afterConnect: [Self.secured, .started, .stopped(.tlsTruncated, detail: nil)]), .passed,
             Self.begins + "T expect stopped tls-truncated")
     }
 
@@ -90,16 +90,16 @@ struct SubjectTLSTests {
 
     /// Reports that violate the rules, and the expected failure.
     private static let violations: [(SecuringDriver.Script, String, String)] = [
-        (.init(behindConnect: [.started]), begins, "started before its handshake was complete"),
-        (.init(behindConnect: [secured, secured, .started]), begins, "alpn imap twice"),
-        (.init(behindConnect: [.line([120])]), begins, "before it had reported started"),
-        (.init(behindConnect: [secured, .line([120]), .started]), begins, "before it had reported started"),
+        (.init(afterConnect: [.started]), begins, "started before its handshake was complete"),
+        (.init(afterConnect: [secured, secured, .started]), begins, "alpn imap twice"),
+        (.init(afterConnect: [.line([120])]), begins, "before it had reported started"),
+        (.init(afterConnect: [secured, .line([120]), .started]), begins, "before it had reported started"),
         (
-            .init(behindConnect: [.started, secured]), "subject T -> 127.0.0.1:1\nT start\n",
+            .init(afterConnect: [.started, secured]), "subject T -> 127.0.0.1:1\nT start\n",
             "secured: TLS 1.3, alpn imap without being asked to begin TLS"
         ),
-        (.init(behindStartTLS: [.line([120]), secured]), plain, "line \"x\" before its handshake was complete"),
-        (.init(behindStartTLS: [secured, secured]), plain, "alpn imap twice"),
+        (.init(afterStartTLS: [.line([120]), secured]), plain, "line \"x\" before its handshake was complete"),
+        (.init(afterStartTLS: [secured, secured]), plain, "alpn imap twice"),
         (.init(refusal: "stopped", beforeAnswer: []), plain, "answered this op with the error stopped"),
     ]
 
@@ -113,13 +113,13 @@ struct SubjectTLSTests {
     /// discarded.
     @Test func earlierReportsAreNotViolations() async throws {
         try await verify(
-            .init(behindStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,
+            .init(afterStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,
             Self.plain + "T expect line \"x\"\nT expect secured")
         try await verify(
-            .init(behindStartTLS: [.leftover([120]), .stopped(.tlsFailed, detail: nil)]), .passed,
+            .init(afterStartTLS: [.leftover([120]), .stopped(.tlsFailed, detail: nil)]), .passed,
             Self.plain + "T expect leftover \"x\"\nT expect stopped tls-failed")
         try await verify(
-            .init(behindStartTLS: [Self.secured]), .passed, Self.plain + "T expect nothing for 20ms\nT expect secured")
+            .init(afterStartTLS: [Self.secured]), .passed, Self.plain + "T expect nothing for 20ms\nT expect secured")
     }
 
     @Test func transportWithoutTLSIsUnsupported() async throws {

@@ -10,7 +10,7 @@ struct SubjectTests {
 
     @Test(arguments: [
         Scene(
-            "a line each way", .passed,
+            "a line in each direction", .passed,
             started(
                 """
                 T expect started
@@ -36,7 +36,7 @@ struct SubjectTests {
                 wire no rst
                 """)),
         Scene(
-            "another line", .failed, says: ["T delivered \"b\", expected line \"a\"", "expected: a", "actual: b"],
+            "unexpected line", .failed, says: ["another line", "expected: a", "actual: b"],
             started(
                 """
                 S send line "b"
@@ -63,7 +63,7 @@ struct SubjectTests {
                 T expect line "a" after 3s #!
                 """)),
         Scene(
-            "line that nobody expects", .failed, says: ["no step expected it", "actual: a"],
+            "line that no step expects", .failed, says: ["no step expected it", "actual: a"],
             started(
                 """
                 T expect started
@@ -81,7 +81,7 @@ struct SubjectTests {
                 T expect stopped eof
                 """)),
         Scene(
-            "leftover that nobody expects", .failed, says: ["leftover \"tw\", expected stopped"],
+            "leftover that no step expects", .failed, says: ["leftover \"tw\", expected stopped"],
             started(
                 """
                 S send "tw"
@@ -89,14 +89,14 @@ struct SubjectTests {
                 T expect stopped eof #!
                 """)),
         Scene(
-            "stop that nobody expects", .failed, says: ["stopped (eof)", "no later step"],
+            "stop that no step expects", .failed, says: ["stopped (eof)", "no later step"],
             started(
                 """
                 S close
                 wait 60s #!
                 """)),
         Scene(
-            "stop of another reason", .failed, says: ["reported stopped (eof), expected stopped reset"],
+            "stop with a different reason", .failed, says: ["reported stopped (eof), expected stopped reset"],
             started(
                 """
                 S close
@@ -104,7 +104,7 @@ struct SubjectTests {
                 """)),
         Scene("reset", .passed, started("S reset\nT expect stopped reset")),
         Scene(
-            "what is sent behind a switch is counted by the new framing", .passed,
+            "messages after a framing switch are counted by the new framing", .passed,
             started(
                 """
                 T framing u32 behind 1 line
@@ -121,7 +121,7 @@ struct SubjectTests {
                 S expect "last\\n"
                 """)),
         Scene(
-            "a switch that is refused changes nothing", .passed,
+            "a refused framing switch changes nothing", .passed,
             """
             server S
             subject T -> S
@@ -134,7 +134,7 @@ struct SubjectTests {
             S expect "a\\r\\n"
             """),
         Scene(
-            "a refused switch that nobody expects", .failed, says: ["not-started"],
+            "a refused framing switch that no step expects", .failed, says: ["not-started"],
             """
             server S
             subject T -> S
@@ -143,7 +143,7 @@ struct SubjectTests {
             S accept
             """),
         Scene(
-            "a count of messages that is none", .error, says: ["the number of messages"],
+            "an invalid message count", .error, says: ["the number of messages"],
             started("let n = 0\nT framing u16 behind n lines #!")),
         Scene(
             "refused", .passed,
@@ -173,12 +173,13 @@ struct SubjectTests {
         Scene("stop needs no expect", .passed, started("T stop\nS expect eof")),
         Scene("stop that is expected", .passed, started("T stop\nT expect stopped stopped\nS expect eof")),
         Scene("started twice", .passed, started("T start\nT expect error already-started")),
-        Scene("an error that nobody expects", .failed, says: ["already-started"], started("T start #!\nwait 1ms")),
+        Scene("an error that no step expects", .failed, says: ["already-started"], started("T start #!\nwait 1ms")),
         Scene(
-            "an error that does not come", .failed, says: ["accepted the last op, expected the error stopped"],
+            "an expected error that is not reported", .failed,
+            says: ["accepted the last op, expected the error stopped"],
             started("T send line \"x\"\nT expect error stopped #!\nS ignore rest")),
         Scene(
-            "another error", .failed, says: ["already-started, expected stopped"],
+            "unexpected error", .failed, says: ["already-started, expected stopped"],
             started("T start\nT expect error stopped #!")),
         Scene(
             "send before start", .passed,
@@ -192,14 +193,14 @@ struct SubjectTests {
             """),
         Scene("nothing", .passed, started("T expect nothing for 30ms")),
         Scene(
-            "nothing, but a line", .failed, says: ["line \"a\", expected silence"],
+            "nothing expected, line reported", .failed, says: ["line \"a\", expected silence"],
             started(
                 """
                 S send line "a"
                 T expect nothing for 2s #!
                 """)),
         Scene(
-            "nothing, but a stop", .failed, says: ["stopped eof, expected silence"],
+            "nothing expected, stop reported", .failed, says: ["stopped eof, expected silence"],
             started(
                 """
                 S close
@@ -207,10 +208,10 @@ struct SubjectTests {
                 T expect stopped eof
                 """)),
         Scene(
-            "nothing behind a stop that was taken", .passed,
+            "nothing after a consumed stop", .passed,
             started("S close\nT expect stopped eof\nT expect nothing for 20ms\nT expect stopped eof")),
         Scene(
-            "nothing behind a stop that was asked for", .passed,
+            "nothing after a requested stop", .passed,
             started("T stop\nT expect nothing for 50ms\nS expect eof\nT expect stopped stopped")),
         Scene(
             "stop reading and resume", .passed,
@@ -230,7 +231,7 @@ struct SubjectTests {
                 T expect "abcdef"
                 """, header: "framing none\nrequire capture")),
         Scene(
-            "framing none, other bytes", .failed, says: ["T delivered \"abd\", expected \"abc\""],
+            "framing none, unexpected bytes", .failed, says: ["T delivered \"abd\", expected \"abc\""],
             started(
                 """
                 S send "abd"
@@ -247,7 +248,7 @@ struct SubjectTests {
                 T expect sent
                 """, header: "framing u16")),
         Scene(
-            "lower bound of an idle timeout shrinks with it", .passed, timeScale: 0.2,
+            "lower bound of an idle timeout is scaled with it", .passed, timeScale: 0.2,
             """
             timeout 300s
             server S
@@ -258,7 +259,7 @@ struct SubjectTests {
             S expect closed
             """),
         Scene(
-            "lower bound of a connect timeout shrinks with it", .passed, timeScale: 0.2,
+            "lower bound of a connect timeout is scaled with it", .passed, timeScale: 0.2,
             """
             timeout 300s
             server S backlog 0
@@ -270,7 +271,7 @@ struct SubjectTests {
             S accept
             """),
         Scene(
-            "other lower bounds do not shrink", .failed, says: ["was too early", "expected 50s or more"],
+            "other lower bounds are not scaled", .failed, says: ["was too early", "expected 50s or more"],
             timeScale: 0.2,
             """
             timeout 600s
@@ -284,9 +285,9 @@ struct SubjectTests {
             }
             """),
         Scene(
-            "bytes of the subject that nobody expects", .failed, says: ["S received 3 bytes"], started("T send line \"x\"")),
+            "bytes of the subject that no step expects", .failed, says: ["S got 3 bytes"], started("T send line \"x\"")),
         Scene(
-            "connection of the subject that nobody accepts", .failed, says: ["no step accepted"],
+            "connection of the subject that is never accepted", .failed, says: ["no step accepted"],
             """
             server S
             subject T -> S
@@ -317,7 +318,7 @@ struct SubjectTests {
             D close
             """),
         Scene(
-            "a connection that it accepted and nobody took", .failed,
+            "an accepted connection that no step consumes", .failed,
             says: ["accepted a connection that no step expected"],
             """
             subject T listens
@@ -336,7 +337,7 @@ struct SubjectTests {
             C connect
             """),
         Scene(
-            "either what it delivers or its stop", .passed,
+            "either a delivery or a stop", .passed,
             started(
                 """
                 S close

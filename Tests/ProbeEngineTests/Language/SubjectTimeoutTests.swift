@@ -10,7 +10,7 @@ struct SubjectTimeoutTests {
     private final class Recorder: TransportFactory {
         private let configurations = Mutex<[TransportConfiguration]>([])
 
-        var told: [TransportConfiguration] { configurations.withLock { $0 } }
+        var recorded: [TransportConfiguration] { configurations.withLock { $0 } }
         var name: String { "recorder" }
         var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
 
@@ -35,7 +35,7 @@ struct SubjectTimeoutTests {
             S accept
             """, subject: InProcessSource(factory, names: SubjectNames()), timeScale: scale)
         #expect(result.verdict == .passed, "\(result.findings.map(Scene.texts))")
-        #expect(factory.told.map(\.connectTimeout) == [.seconds(connect)])
-        #expect(factory.told.map(\.idleTimeout) == [.seconds(idle)])
+        #expect(factory.recorded.map(\.connectTimeout) == [.seconds(connect)])
+        #expect(factory.recorded.map(\.idleTimeout) == [.seconds(idle)])
     }
 }

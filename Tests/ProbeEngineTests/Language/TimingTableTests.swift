@@ -69,12 +69,12 @@ struct TimingTableTests {
         let source: (any SubjectSource)? = script == row.late ? row.securing?.late : row.securing?.early
         let outcome = try await Stage.firstResult(
             text, subject: source ?? Stage.bsd, usesCapture: false, crowdProgram: Self.crowdProgram)
-        let said = outcome.findings.first.map(Scene.texts) ?? ""
+        let texts = outcome.findings.first.map(Scene.texts) ?? ""
         // A step that the machine or the transport doesn't support is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
-        if outcome.verdict == .inconclusive, said.contains("no capture here") { return }
-        #expect(outcome.verdict == verdict, "\(text)\n\(said)")
-        if let says { #expect(said.contains(says), "\(text)\n\(said)") }
+        if outcome.verdict == .inconclusive, texts.contains("no capture here") { return }
+        #expect(outcome.verdict == verdict, "\(text)\n\(texts)")
+        if let says { #expect(texts.contains(says), "\(text)\n\(texts)") }
     }
 
     private static func noFile(_ file: ScriptFile) throws(LoadError) -> [UInt8] { throw .notFound }
@@ -191,8 +191,8 @@ struct TimingTableTests {
         return Row(
             kind: .subject, word: "expect \(word)", early: step, late: step + "\n# late",
             securing: (
-                SecuringSource(script: .init(behindConnect: [.started, event])),
-                SecuringSource(script: .init(longBehindConnect: [event], delay: 300))
+                SecuringSource(script: .init(afterConnect: [.started, event])),
+                SecuringSource(script: .init(longAfterConnect: [event], delay: 300))
             ))
     }
 
@@ -209,9 +209,9 @@ struct TimingTableTests {
             kind: .subject, word: "expect secured", early: securing + "T expect secured {}",
             late: securing + "# late\nT expect secured {}",
             securing: (
-                SecuringSource(script: .init(behindStartTLS: [.secured(.tls13, protocol: nil)])),
+                SecuringSource(script: .init(afterStartTLS: [.secured(.tls13, protocol: nil)])),
                 SecuringSource(
-                    script: .init(behindStartTLS: [.secured(.tls13, protocol: nil)], delay: 300))
+                    script: .init(afterStartTLS: [.secured(.tls13, protocol: nil)], delay: 300))
             )),
         control("ping", .ping([])), control("pong", .pong([])),
         subject("line", "line \"x\"", "S send line \"x\""),

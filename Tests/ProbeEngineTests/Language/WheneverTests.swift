@@ -9,7 +9,7 @@ struct WheneverTests {
 
     @Test(arguments: [
         Scene(
-            "whenever answers beside the steps", .passed,
+            "whenever answers alongside the steps", .passed,
             pair(
                 """
                 whenever C gets line /^PING (?<t>.*)/ { C send line "PONG ${t}" }
@@ -21,7 +21,7 @@ struct WheneverTests {
                 S expect line "PONG 2"
                 """)),
         Scene(
-            "whenever in mid-stream keeps the times of its neighbours", .failed, says: ["expected 30ms or more"],
+            "whenever in mid-stream keeps the times of adjacent lines", .failed, says: ["expected 30ms or more"],
             pair(
                 """
                 whenever C gets line /^PING$/ { C send line "PONG" }
@@ -31,7 +31,7 @@ struct WheneverTests {
                 C expect line "early" after 30ms #!
                 """)),
         Scene(
-            "a second whenever looks at what the first one has passed", .passed,
+            "a second whenever sees lines that the first one ignored", .passed,
             pair(
                 """
                 C send line "one"
@@ -59,7 +59,7 @@ struct WheneverTests {
                 S send line "x"
                 """)),
         Scene(
-            "whenever of a loop that answers the lines of each round", .passed,
+            "whenever of a loop answers the lines of each iteration", .passed,
             pair(
                 """
                 for n in 1..2 { whenever C gets line /^PING${n}$/ { C send line "PONG" } }
@@ -69,7 +69,7 @@ struct WheneverTests {
                 S expect line "PONG"
                 """)),
         Scene(
-            "whenever of a loop that is not used in one round", .inconclusive, says: ["no line that matches"],
+            "whenever of a loop that is unused in one iteration", .inconclusive, says: ["no line that matches"],
             pair(
                 """
                 for n in 1..2 { whenever C gets line /^PING${n}$/ { C send line "PONG" } } #!
@@ -77,7 +77,7 @@ struct WheneverTests {
                 S expect line "PONG"
                 """)),
         Scene(
-            "whenever looks at no lines while raw bytes are expected", .passed,
+            "whenever ignores lines while raw bytes are expected", .passed,
             pair(
                 """
                 whenever C gets line /^PING$/ { C send line "PONG" }
@@ -89,7 +89,7 @@ struct WheneverTests {
                 S expect line "PONG"
                 """)),
         Scene(
-            "whenever whose answer fails", .failed, says: ["1 == 2"],
+            "whenever with a failing answer", .failed, says: ["1 == 2"],
             pair(
                 """
                 whenever C gets line /^PING$/ {
@@ -109,7 +109,7 @@ struct WheneverTests {
                 }
                 """)),
         Scene(
-            "a whenever of a loop keeps the round's variable", .passed,
+            "a whenever of a loop keeps the iteration's variable", .passed,
             pair(
                 """
                 for i in 1..3 {
@@ -121,7 +121,7 @@ struct WheneverTests {
                 S expect line "PONG 3"
                 """)),
         Scene(
-            "loops side by side have variables of their own", .passed,
+            "concurrent loops have separate variables", .passed,
             pair(
                 """
                 together {
@@ -135,7 +135,7 @@ struct WheneverTests {
                 for i in 1..2 { let i = "x"; check i == "x" }
                 """)),
         Scene(
-            "an answer that is under way at the end still counts", .failed, says: ["S received 6 bytes that no step consumed"],
+            "a running answer at the end still counts", .failed, says: ["S got"],
             pair(
                 """
                 whenever C gets line /^PING$/ { wait 30ms; C send line "PONG" }

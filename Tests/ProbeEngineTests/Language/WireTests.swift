@@ -14,25 +14,30 @@ struct WireTests {
         Scene(name, verdict, says: says, needsCapture: true, script)
     }
 
-    private static let said = "C send \"ab\" | \"cd\" every 30ms\nS expect \"abcd\"\n"
+    private static let twoSegments = "C send \"ab\" | \"cd\" every 30ms\nS expect \"abcd\"\n"
 
     @Test(arguments: [
-        scene("bytes", .passed, pair(said + "wire C -> S bytes \"abcd\"")),
-        scene("other bytes", .failed, says: ["offset 1"], pair(said + "wire C -> S bytes \"axcd\" #!")),
-        scene("more bytes than expected", .failed, says: ["2 bytes more"], pair(said + "wire C -> S bytes \"ab\" #!")),
+        scene("bytes", .passed, pair(twoSegments + "wire C -> S bytes \"abcd\"")),
+        scene("unexpected bytes", .failed, says: ["offset 1"], pair(twoSegments + "wire C -> S bytes \"axcd\" #!")),
+        scene(
+            "more bytes than expected", .failed, says: ["2 bytes more"],
+            pair(twoSegments + "wire C -> S bytes \"ab\" #!")),
         scene(
             "fewer bytes", .failed, says: ["only the first 4 of 5 expected bytes"],
-            pair(said + "wire C -> S bytes \"abcde\" within 30ms #!")),
+            pair(twoSegments + "wire C -> S bytes \"abcde\" within 30ms #!")),
         scene(
             "segments", .passed,
-            pair(said + "wire C -> S segments 2\nwire C -> S segments \"ab\", \"cd\"\nwire C -> S segments >= 1")),
-        scene("other segments", .failed, pair(said + "wire C -> S segments \"abc\", \"d\" #!")),
-        scene("too few segments", .failed, pair(said + "wire C -> S segments 3 within 30ms #!")),
-        scene("gap", .passed, pair(said + "wire C -> S gap >= 25ms\nwire C -> S gap 1 >= 25ms")),
-        scene("gap too short", .failed, pair(said + "wire C -> S gap >= 1s #!")),
-        scene("gap of nothing", .failed, pair("C send \"a\"\nS expect \"a\"\nwire C -> S gap >= 1ms within 30ms #!")),
-        scene("largest segment", .passed, pair(said + "wire C -> S largest segment <= 2B")),
-        scene("largest segment of nothing", .failed, pair("wire C -> S largest segment <= 2B within 30ms #!")),
+            pair(twoSegments + "wire C -> S segments 2\nwire C -> S segments \"ab\", \"cd\"\nwire C -> S segments >= 1")
+        ),
+        scene("unexpected segments", .failed, pair(twoSegments + "wire C -> S segments \"abc\", \"d\" #!")),
+        scene("too few segments", .failed, pair(twoSegments + "wire C -> S segments 3 within 30ms #!")),
+        scene("gap", .passed, pair(twoSegments + "wire C -> S gap >= 25ms\nwire C -> S gap 1 >= 25ms")),
+        scene("gap too short", .failed, pair(twoSegments + "wire C -> S gap >= 1s #!")),
+        scene(
+            "gap without segments", .failed, pair("C send \"a\"\nS expect \"a\"\nwire C -> S gap >= 1ms within 30ms #!")
+        ),
+        scene("largest segment", .passed, pair(twoSegments + "wire C -> S largest segment <= 2B")),
+        scene("largest segment without segments", .failed, pair("wire C -> S largest segment <= 2B within 30ms #!")),
         scene(
             "lines", .passed,
             pair("C send line \"a\"\nS expect line \"a\"\nwire C -> S lines crlf\nwire C -> S longest line <= 10")),
@@ -49,10 +54,11 @@ struct WireTests {
             "fin, closed by first", .passed,
             pair("S close\nC expect eof\nC close\nwire fin from S\nwire closed by S first\nwire no rst")),
         scene(
-            "closed by the other first", .failed, says: ["closed first"],
+            "closed first by the other side", .failed, says: ["closed first"],
             pair("S close\nC expect eof\nC close\nwire closed by C first #!")),
         scene(
-            "fin in vain", .failed, says: ["the capture contains no FIN from C"], pair("wire fin from C within 30ms #!")
+            "expected FIN is missing", .failed, says: ["the capture contains no FIN from C"],
+            pair("wire fin from C within 30ms #!")
         ),
         scene(
             "rst instead of fin", .failed, says: ["C sent an RST, expected a FIN"],
@@ -82,17 +88,19 @@ struct WireTests {
                 wire no rst
                 """)),
         scene(
-            "vanished silently, with bytes in the way", .error,
+            "vanished silently, with unread bytes", .error,
             says: ["can't vanish silently", "has not acknowledged"],
             "timeout 300ms\nserver S\nclient C -> S\nC stop reading\nC connect\nS accept\nS start sending \"x\" * 6000000\nS vanish silently #!\n"
         ),
-        scene("vanished, no FIN", .failed, pair("S vanish\nC expect eof within 100ms")),
+        scene("vanished without a FIN", .failed, pair("S vanish\nC expect eof within 100ms")),
         scene("rst", .passed, pair("C reset\nS expect reset\nwire rst from C")),
-        scene("no rst, but one", .failed, says: ["C sent an RST"], pair("C reset\nS expect reset\nwire no rst #!")),
+        scene(
+            "no RST expected, one sent", .failed, says: ["C sent an RST"],
+            pair("C reset\nS expect reset\nwire no rst #!")),
         scene(
             "handshake, retransmission, packets", .passed,
             pair("wire handshake complete\nwire no retransmission\nwire packets <= 20\nwire C -> S retransmissions 0")),
-        scene("too many packets", .failed, says: ["the connection has"], pair(said + "wire packets <= 2 #!")),
+        scene("too many packets", .failed, says: ["the connection has"], pair(twoSegments + "wire packets <= 2 #!")),
         scene(
             "zero window", .passed,
             """
@@ -149,7 +157,7 @@ struct WireTests {
             wire no rst #!
             """),
         scene(
-            "the subject beside a client of the harness", .passed,
+            "the subject alongside a client of the harness", .passed,
             """
             server S
             client C -> S
@@ -214,7 +222,7 @@ struct WireTests {
             "a cut send that is reset later", .passed,
             pair("C send \"a\" | \"b\" every 5ms\nS expect \"ab\"\nC reset\nS expect reset")),
         scene(
-            "an unread byte outweighs inconclusive", .failed, says: ["that no step consumed"],
+            "an unconsumed byte outweighs inconclusive", .failed, says: ["that no step consumed"],
             pair("whenever C gets line /^x$/ { C send \"y\" }\nC send \"a\" | \"b\"")),
     ])
     func stepsAreProvedOnTheWire(_ scene: Scene) async throws { try await scene.verify() }

@@ -39,8 +39,8 @@ struct LeakTests {
         }
     }
 
-    /// Returns the number of this process's descriptors once the reactors' threads have ended, which may not be
-    /// scheduled for seconds.
+    /// Returns the number of this process's descriptors after the reactors' threads have ended, which can take seconds
+    /// on a busy machine.
     private static func quietCount(goal: Int = 0) async -> Int {
         var least = Int.max
         for round in 0..<60_000 where least > goal && (round < 200 || goal > 0) {

@@ -43,10 +43,10 @@ struct MachineFaultTests {
     func membersAreNotBlamedForAShortage(_ reason: String, _ step: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\n\(step)", program)
-        let said = CrowdTests.said(result)
-        #expect(result.verdict == .error, "\(said)")
-        #expect(said.contains("members of W encountered a machine error: E"), "\(said)")
-        #expect(said.contains("1 member failed at line 5 (connect): "), "\(said)")
+        let texts = CrowdTests.texts(of: result)
+        #expect(result.verdict == .error, "\(texts)")
+        #expect(texts.contains("members of W encountered a machine error: E"), "\(texts)")
+        #expect(texts.contains("1 member failed at line 5 (connect): "), "\(texts)")
     }
 
     /// A peer can't cause the reason of a shortage to be reported.
@@ -54,7 +54,7 @@ struct MachineFaultTests {
     func otherMemberFailuresFailTheCase(_ reason: String) async throws {
         let program = CrowdTests.worker(CrowdTests.snapshot(connected: 4, alive: 4, failed: 1, reason: reason))
         let result = try await CrowdTests.run("W start { connect }\nW expect failed 0", program)
-        #expect(result.verdict == .failed, "\(CrowdTests.said(result))")
+        #expect(result.verdict == .failed, "\(CrowdTests.texts(of: result))")
     }
 
     /// A reason that makes the case an error is kept, however many other reasons there are.

@@ -29,28 +29,28 @@ struct ResultLineTests {
     /// The result becomes due while the reactor's thread is busy, so its timer fires as soon as the task waits.
     @Test func overdueResultEndsTheWait() async throws {
         try await onReactor { reactor in
-            let told = Mutex(0)
-            let line = ResultLine(on: reactor) { _ in told.withLock { $0 += 1 } }
+            let reported = Mutex(0)
+            let line = ResultLine(on: reactor) { _ in reported.withLock { $0 += 1 } }
             let due = MonotonicTime.now + .milliseconds(5)
             line.add(Self.result, nil, due: due)
             while MonotonicTime.now <= due {}
             await line.drain()
-            #expect(told.withLock { $0 } == 1)
+            #expect(reported.withLock { $0 } == 1)
         }
     }
 
     @Test func resultsAreReportedInOrder() async throws {
         try await onReactor { reactor in
-            let told = Mutex<[Int]>([])
-            let line = ResultLine(on: reactor) { result in told.withLock { $0.append(result.round ?? 0) } }
+            let reported = Mutex<[Int]>([])
+            let line = ResultLine(on: reactor) { result in reported.withLock { $0.append(result.round ?? 0) } }
             var result = Self.result
             for (round, delay) in [20, 0, 5].enumerated() {
                 result.round = round
                 line.add(result, nil, due: .now + .milliseconds(delay))
             }
-            #expect(told.withLock { $0 }.isEmpty)
+            #expect(reported.withLock { $0 }.isEmpty)
             await line.drain()
-            #expect(told.withLock { $0 } == [0, 1, 2])
+            #expect(reported.withLock { $0 } == [0, 1, 2])
             // Nothing is held any longer: `drain` returns at once.
             await line.drain()
         }

@@ -49,19 +49,19 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let result = try await Stage.firstResult(
             text, subject: subject, timeScale: timeScale, sourceLocation: sourceLocation)
         let finding = result.findings.first
-        let said = finding.map(Scene.texts) ?? ""
-        if Stage.capture == nil, result.verdict != verdict, said.contains("no capture here") {
+        let texts = finding.map(Scene.texts) ?? ""
+        if Stage.capture == nil, result.verdict != verdict, texts.contains("no capture here") {
             // A part of the script needs the wire, and the result reports that: it can't be judged here.
             try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
         }
-        #expect(result.verdict == verdict, "\(name): \(said)", sourceLocation: sourceLocation)
+        #expect(result.verdict == verdict, "\(name): \(texts)", sourceLocation: sourceLocation)
         for part in says {
             #expect(
-                said.contains(part), "\(name) should say: \(part)\nbut says: \(said)", sourceLocation: sourceLocation)
+                texts.contains(part), "\(name) should say: \(part)\nbut says: \(texts)", sourceLocation: sourceLocation)
         }
         if let blamedLine {
             let line = finding?.span.map { result.sources.location(of: $0).line }
-            #expect(line == blamedLine, "\(name): \(said)", sourceLocation: sourceLocation)
+            #expect(line == blamedLine, "\(name): \(texts)", sourceLocation: sourceLocation)
         }
     }
 

@@ -46,7 +46,7 @@ struct StartTLSTests {
             S expect "x"
             """#),
         Scene(
-            "plain text that nobody took", .failed, says: ["4 bytes of plaintext that no step consumed"],
+            "plaintext that no step consumed", .failed, says: ["4 bytes of plaintext that no step consumed"],
             #"""
             server S
             client C -> S
@@ -71,7 +71,7 @@ struct StartTLSTests {
             S expect "x"
             """#),
         Scene(
-            "a flight that is stopped", .failed, says: ["did not complete its TLS handshake within"],
+            "a withheld flight", .failed, says: ["did not complete its TLS handshake within"],
             #"""
             server S
             client C -> S tls
@@ -83,7 +83,7 @@ struct StartTLSTests {
             }
             """#),
         Scene(
-            "nothing is kept back", .error, says: ["withholds nothing"],
+            "nothing is withheld", .error, says: ["withholds nothing"],
             #"""
             server S
             client C -> S tls
@@ -95,7 +95,7 @@ struct StartTLSTests {
             }
             """#),
         Scene(
-            "options behind it", .passed,
+            "options after start tls", .passed,
             #"""
             server S
             client C -> S

@@ -10,10 +10,10 @@ struct TLSCaseEndTests {
 
     @Test(arguments: [
         scene(
-            "data behind close_notify", .failed, says: ["bytes after close_notify"],
+            "data after close_notify", .failed, says: ["bytes after close_notify"],
             "C send notify\nS expect notify\nC send \"ghost\"\nC close without notify\nS expect eof"),
         scene(
-            "data behind close_notify is no silence", .failed, says: ["bytes after close_notify"],
+            "data after close_notify breaks silence", .failed, says: ["bytes after close_notify"],
             "C send notify\nS expect notify\nC send \"ghost\"\nS expect nothing for 60s #!"),
         scene(
             "an alert", .failed, says: ["S received the alert internal-error (80), which no step expected"],
@@ -22,52 +22,52 @@ struct TLSCaseEndTests {
             "an alert, and then the end of this side", .failed, says: ["internal-error"],
             "C send alert fatal internal-error\nwait 50ms\nS close"),
         scene(
-            "what is no TLS", .failed, says: ["received \"EVIL"],
+            "input that is not TLS", .failed, says: ["received \"EVIL"],
             "C ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms"),
         scene(
-            "a record that is not whole", .failed, says: ["S received 4 bytes of an incomplete TLS record"],
+            "an incomplete record", .failed, says: ["S received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nwait 50ms"),
         scene(
-            "a record that is not whole before the FIN", .failed,
+            "an incomplete record before the FIN", .failed,
             says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nS expect truncated #!"),
         scene(
-            "garbage and then a FIN is no truncation", .failed, says: ["TLS failed"],
+            "garbage and then a FIN is not truncation", .failed, says: ["TLS failed"],
             "C send plaintext \"EVIL EVIL EVIL\"\nC close without notify\nwait 50ms\nS expect truncated #!"),
         scene(
-            "data behind a fatal alert", .failed, says: ["bytes after a fatal alert"],
+            "data after a fatal alert", .failed, says: ["bytes after a fatal alert"],
             "C send alert fatal internal-error\nC send record 23 \"ghost\"\nwait 50ms\nS expect alert internal-error"),
         scene(
-            "data behind a fatal alert is no silence", .failed, says: ["bytes after a fatal alert"],
+            "data after a fatal alert breaks silence", .failed, says: ["bytes after a fatal alert"],
             "C send alert fatal internal-error\nS expect alert internal-error\nC send record 23 \"ghost\"\nS expect nothing for 60s #!"
         ),
         scene(
-            "a record that is not whole before any end", .failed,
+            "an incomplete record before any end", .failed,
             says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect closed #!"),
         scene(
-            "a record that is not whole before an RST", .failed, says: ["received 4 bytes of an incomplete TLS record"],
+            "an incomplete record before an RST", .failed, says: ["received 4 bytes of an incomplete TLS record"],
             "C send plaintext hex(17 03 03 00)\nwait 50ms\nC reset\nwait 50ms\nS expect reset #!"),
         scene(
-            "a record that is not whole where eof is expected", .failed,
+            "eof expected, incomplete record received", .failed,
             says: ["received 4 bytes of an incomplete TLS record, expected eof"],
             "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect eof #!"),
         scene(
-            "a record that is not whole does not matter", .passed,
+            "an incomplete record is ignored by ignore rest", .passed,
             "S ignore rest\nC send plaintext hex(17 03 03 00)\nC close without notify\nS expect truncated"),
         scene(
-            "what can't be read does not matter", .passed,
+            "unreadable input is ignored by ignore rest", .passed,
             "C ignore rest\nS ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms\nC reset\nS expect reset"),
         scene(
-            "an either without the silence says what came", .failed, says: ["the peer sent the alert user-canceled"],
+            "an either without the silence reports the input", .failed, says: ["the peer sent the alert user-canceled"],
             "C send alert warning user-canceled\nwait 50ms\neither { #!\nS expect nothing for 100ms\n} or {\nS expect \"x\" within 200ms\n}"
         ),
-        scene("it does not matter", .passed, "S ignore rest\nC send alert fatal internal-error\nwait 50ms"),
+        scene("an ignored alert", .passed, "S ignore rest\nC send alert fatal internal-error\nwait 50ms"),
         scene(
-            "the answer of the peer to the end is no news", .passed,
+            "the peer's answer to the end does not count", .passed,
             "C close without notify\nS expect truncated\nS close"),
         scene(
-            "a number that the check does not know", .error, says: ["an alert must be between 0 and 255, not 300"],
+            "a number that is unknown to the checker", .error, says: ["an alert must be between 0 and 255, not 300"],
             "C send u8(4)\nS expect u8 as n\nS send alert fatal (n + 296) #!"),
     ])
     func leftoverInputIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
@@ -82,7 +82,7 @@ struct TLSCaseEndTests {
 
     @Test(arguments: [
         Scene(
-            "a peer that answers a stopped handshake by an alert", .passed,
+            "a peer that answers a stopped handshake with an alert", .passed,
             #"""
             server S
             client C -> S
@@ -96,7 +96,7 @@ struct TLSCaseEndTests {
             C expect eof
             """#),
         Scene(
-            "one that nobody expects", .failed, says: ["handshake-failure"],
+            "an alert that no step expects", .failed, says: ["handshake-failure"],
             #"""
             server S
             client C -> S
@@ -108,7 +108,7 @@ struct TLSCaseEndTests {
             C expect nothing for 60s #!
             """#),
         Scene(
-            "a flight that is never sent is not cut", .inconclusive, says: ["sent no handshake flight"],
+            "a cut of a flight that is never sent", .inconclusive, says: ["sent no handshake flight"],
             #"""
             server S
             client C -> S
@@ -131,7 +131,7 @@ struct TLSCaseEndTests {
             S start tls failed
             """#),
         Scene(
-            "a length below nothing", .error, says: ["the number of bytes must be at least 0, not -10"],
+            "a negative length", .error, says: ["the number of bytes is -10"],
             #"""
             server S
             client C -> S
@@ -142,7 +142,7 @@ struct TLSCaseEndTests {
             C start tls stop after (n - 15) bytes #!
             """#),
         Scene(
-            "plain connections behind a loop of those with TLS", .passed,
+            "plain connections after a loop of TLS connections", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -160,7 +160,7 @@ struct TLSCaseEndTests {
             B expect "x"
             """#),
         Scene(
-            "what was expected of an earlier connection stays so", .passed,
+            "alert expected on an earlier connection", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -175,7 +175,7 @@ struct TLSCaseEndTests {
             C expect "x"
             """#),
         Scene(
-            "what nobody expected of an earlier connection", .failed, says: ["internal-error"],
+            "unexpected alert on an earlier connection", .failed, says: ["internal-error"],
             #"""
             server S tls
             client C -> S tls
@@ -204,7 +204,7 @@ struct TLSCaseEndTests {
             check "${C.tls.resumed}" == "no"
             """#),
         Scene(
-            "a new handshake behind one that is under way", .passed,
+            "a new handshake after an unfinished one", .passed,
             #"""
             server S tls version 1.2
             client C -> S tls

@@ -6,7 +6,7 @@ import Testing
 struct TLSEndTests {
     @Test(arguments: [
         Scene(
-            "the answer to a close is no reason for an RST", .passed, needsCapture: true,
+            "the answer to a close does not cause an RST", .passed, needsCapture: true,
             #"""
             server S tls
             client C -> S tls
@@ -19,7 +19,7 @@ struct TLSEndTests {
             wire no rst
             """#),
         Scene(
-            "data behind a close is answered by an RST", .passed, needsCapture: true,
+            "data after a close is answered with an RST", .passed, needsCapture: true,
             #"""
             server S tls
             client C -> S tls
@@ -52,7 +52,7 @@ struct TLSEndTests {
             S expect truncated
             """#),
         Scene(
-            "truncated is no eof", .failed,
+            "truncated is not eof", .failed,
             says: ["received a FIN without a close_notify: the stream may have been truncated", "expect truncated"],
             #"""
             server S tls
@@ -73,7 +73,7 @@ struct TLSEndTests {
             S expect truncated #!
             """#),
         Scene(
-            "close_notify alone is no eof", .failed, says: ["close_notify was received, but no FIN"],
+            "close_notify alone is not eof", .failed, says: ["close_notify was received, but no FIN"],
             #"""
             server S tls
             client C -> S tls
@@ -83,7 +83,7 @@ struct TLSEndTests {
             S expect eof within 100ms #!
             """#),
         Scene(
-            "closed is any of them", .passed,
+            "closed matches every end", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -107,7 +107,7 @@ struct TLSEndTests {
             C expect eof
             """#),
         Scene(
-            "close_notify while the other side goes on", .passed,
+            "close_notify while the other side continues", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -121,7 +121,7 @@ struct TLSEndTests {
             S expect eof
             """#),
         Scene(
-            "bytes where a line was expected, and then close_notify", .failed, says: ["tw"],
+            "line expected, bytes and close_notify received", .failed, says: ["tw"],
             #"""
             server S tls
             client C -> S tls
@@ -132,7 +132,7 @@ struct TLSEndTests {
             S expect line "two" #!
             """#),
         Scene(
-            "close_notify where bytes were expected", .failed, says: ["the peer sent close_notify while"],
+            "bytes expected, close_notify received", .failed, says: ["the peer sent close_notify while"],
             #"""
             server S tls
             client C -> S tls
@@ -142,7 +142,7 @@ struct TLSEndTests {
             S expect "x" #!
             """#),
         Scene(
-            "close_notify is something", .failed, says: ["close_notify"],
+            "close_notify breaks silence", .failed, says: ["close_notify"],
             #"""
             server S tls
             client C -> S tls
@@ -163,7 +163,7 @@ struct TLSEndTests {
             S expect eof #!
             """#),
         Scene(
-            "bytes that do not matter", .passed,
+            "ignored bytes before the end", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -197,7 +197,7 @@ struct TLSEndTests {
             S expect alert internal-error
             """#),
         Scene(
-            "the end behind an alert", .passed,
+            "the end after an alert", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -219,7 +219,7 @@ struct TLSEndTests {
             S expect alert 80
             """#),
         Scene(
-            "another alert than expected", .failed, says: ["the alert handshake-failure (40)", "internal-error"],
+            "unexpected alert", .failed, says: ["the alert handshake-failure (40)", "internal-error"],
             #"""
             server S tls
             client C -> S tls
@@ -229,7 +229,7 @@ struct TLSEndTests {
             S expect alert internal-error #!
             """#),
         Scene(
-            "an alert where a line was expected", .failed, says: ["the peer sent the alert handshake-failure (40)"],
+            "line expected, alert received", .failed, says: ["the peer sent the alert handshake-failure (40)"],
             #"""
             server S tls
             client C -> S tls

@@ -38,7 +38,7 @@ struct TLSHandshakeTests {
             }
             """#),
         Scene(
-            "an either that no handshake fits", .failed, says: ["without the alert unknown-ca"],
+            "an either that no handshake matches", .failed, says: ["without the alert unknown-ca"],
             #"""
             server S tls cert expired
             client C -> S tls ca run name "localhost"
@@ -50,7 +50,7 @@ struct TLSHandshakeTests {
             }
             """#),
         Scene(
-            "both ends verify what they were given", .passed,
+            "both ends verify the certificates", .passed,
             #"""
             server S tls
             client C -> S tls ca run name "localhost"
@@ -73,7 +73,7 @@ struct TLSHandshakeTests {
             S accept tls failed certificate-expired
             """#),
         Scene(
-            "a certificate of tomorrow", .passed,
+            "a certificate that is not yet valid", .passed,
             #"""
             server S tls cert not-yet-valid
             client C -> S tls ca run name "localhost"
@@ -81,7 +81,7 @@ struct TLSHandshakeTests {
             S accept tls failed
             """#),
         Scene(
-            "another name", .passed,
+            "a different name", .passed,
             #"""
             server S tls cert for "other.test"
             client C -> S tls ca run name "localhost"
@@ -109,14 +109,14 @@ struct TLSHandshakeTests {
             S accept tls failed unknown-ca
             """#),
         Scene(
-            "a handshake that was expected to fail", .failed, says: ["succeeded, but was expected to fail"],
+            "failure expected, handshake succeeds", .failed, says: ["succeeded, but was expected to fail"],
             #"""
             server S tls
             client C -> S tls ca run name "localhost"
             C connect tls failed #!
             """#),
         Scene(
-            "another alert", .failed,
+            "unexpected alert", .failed,
             says: ["without the alert unknown-ca", "it sent the alert certificate-expired (45)"],
             #"""
             server S tls cert expired
@@ -124,7 +124,7 @@ struct TLSHandshakeTests {
             C connect tls failed unknown-ca #!
             """#),
         Scene(
-            "a refused certificate where none was expected", .failed,
+            "success expected, certificate refused", .failed,
             says: ["C's TLS handshake failed", "certificate has expired"],
             #"""
             server S tls cert expired
@@ -213,7 +213,7 @@ struct TLSHandshakeTests {
             check "${C.tls.resumed}" == "yes"
             """#),
         Scene(
-            "no tickets, no resumption", .passed,
+            "no resumption without tickets", .passed,
             #"""
             server S tls tickets 0
             client C -> S tls

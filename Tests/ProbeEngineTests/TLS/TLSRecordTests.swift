@@ -57,7 +57,7 @@ struct TLSRecordTests {
             C expect "abcdef"
             """#),
         Scene(
-            "a cut past the end on the wire", .error, says: ["4000"],
+            "a cut beyond the end on the wire", .error, says: ["4000"],
             #"""
             server S tls
             client C -> S tls
@@ -87,7 +87,7 @@ struct TLSRecordTests {
             C expect "abc"
             """#),
         Scene(
-            "plain text past TLS", .passed,
+            "plaintext that bypasses TLS", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -98,7 +98,7 @@ struct TLSRecordTests {
             C expect alert protocol-version
             """#),
         Scene(
-            "empty records, and one of another type", .passed,
+            "empty records, and one of a different type", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -112,7 +112,7 @@ struct TLSRecordTests {
             S expect alert unexpected-message
             """#),
         Scene(
-            "data behind close_notify is ignored", .passed,
+            "data after close_notify is ignored", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -166,7 +166,7 @@ struct TLSRecordTests {
             C expect "c"
             """#),
         Scene(
-            "forged behind an update of the key", .passed,
+            "forged record after a key update", .passed,
             #"""
             server S tls
             client C -> S tls
@@ -203,7 +203,7 @@ struct TLSRecordTests {
             S expect eof
             """#),
         Scene(
-            "a send behind the beginning of a second handshake", .passed,
+            "a send after the start of a second handshake", .passed,
             #"""
             server S tls version 1.2
             client C -> S tls

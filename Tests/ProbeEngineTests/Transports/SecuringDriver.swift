@@ -7,10 +7,10 @@ import Synchronization
 /// A subject without a connection: it makes the reports that a test specifies, after `connect` and after `start-tls`.
 final class SecuringDriver: SubjectDriver {
     struct Script: Sendable {
-        var behindConnect: [SubjectReport.Event] = [.started]
+        var afterConnect: [SubjectReport.Event] = [.started]
         /// The reports made ``delay`` milliseconds after those.
-        var longBehindConnect: [SubjectReport.Event] = []
-        var behindStartTLS: [SubjectReport.Event] = []
+        var longAfterConnect: [SubjectReport.Event] = []
+        var afterStartTLS: [SubjectReport.Event] = []
         /// The delay of the reports after the operation, in milliseconds.
         var delay: Int?
         /// The error with which `start-tls` is answered; `nil` if it is accepted.
@@ -20,11 +20,11 @@ final class SecuringDriver: SubjectDriver {
     }
 
     private let script: Script
-    private let told: Told
+    private let operations: OperationLog
     private let handler: @Sendable (SubjectReport) -> Void
 
     /// The operations that the subject was given.
-    final class Told: Sendable {
+    final class OperationLog: Sendable {
         private let operations = Mutex<[SubjectOperation]>([])
 
         func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
@@ -60,37 +60,37 @@ final class SecuringDriver: SubjectDriver {
         }
     }
 
-    init(_ script: Script, _ told: Told, handler: @escaping @Sendable (SubjectReport) -> Void) {
+    init(_ script: Script, _ operations: OperationLog, handler: @escaping @Sendable (SubjectReport) -> Void) {
         self.script = script
-        self.told = told
+        self.operations = operations
         self.handler = handler
     }
 
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
-        func say(_ events: [SubjectReport.Event]) {
+        func report(_ events: [SubjectReport.Event]) {
             for event in events { handler(SubjectReport(connection: connection, event: event, time: .now)) }
         }
-        func sayLater(_ events: [SubjectReport.Event]) {
-            guard let delay = script.delay else { return say(events) }
+        func reportLater(_ events: [SubjectReport.Event]) {
+            guard let delay = script.delay else { return report(events) }
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { [handler] in
                 for event in events { handler(SubjectReport(connection: connection, event: event, time: .now)) }
             }
         }
-        told.add(operation)
+        operations.add(operation)
         switch operation {
         case .connect:
             reply(.done(port: nil))
-            say(script.behindConnect)
-            sayLater(script.longBehindConnect)
+            report(script.afterConnect)
+            reportLater(script.longAfterConnect)
         case .startTLS:
-            say(script.beforeAnswer)
+            report(script.beforeAnswer)
             reply(script.refusal.map { .refused(code: $0) } ?? .done(port: nil))
-            sayLater(script.behindStartTLS)
+            reportLater(script.afterStartTLS)
         case .stop:
             reply(.done(port: nil))
-            say([.stopped(.stopped, detail: nil)])
+            report([.stopped(.stopped, detail: nil)])
         default: reply(.done(port: nil))
         }
     }
@@ -105,7 +105,7 @@ final class SecuringDriver: SubjectDriver {
 
 struct SecuringSource: SubjectSource {
     var script = SecuringDriver.Script()
-    let told = SecuringDriver.Told()
+    let operations = SecuringDriver.OperationLog()
     var name: String { "securing" }
     var option: [String] { [] }
 
@@ -115,7 +115,7 @@ struct SecuringSource: SubjectSource {
         isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
-        ready(.success(SecuringDriver(script, told, handler: handler)))
+        ready(.success(SecuringDriver(script, operations, handler: handler)))
     }
 
     func shutDown() async {}

@@ -27,7 +27,7 @@ struct SubjectWebSocketTests {
             """
         ).verify(subject: source)
         #expect(
-            source.told.webSocket == [
+            source.operations.webSocket == [
                 "connect /chat?x=1", "send text a", "send binary b", "ping ", "ping 7", "close nothing ", "close 1000 ",
                 "close 2007 bye",
             ])
@@ -36,7 +36,7 @@ struct SubjectWebSocketTests {
     @Test func otherFramingsPassNoMessageKind() async throws {
         let source = SecuringSource()
         try await Scene("lines", .passed, "subject T -> 127.0.0.1:1\nT start\nT send \"a\"").verify(subject: source)
-        #expect(source.told.webSocket == ["connect /", "send nothing a"])
+        #expect(source.operations.webSocket == ["connect /", "send nothing a"])
     }
 
     private static let wrong: [(header: String, events: [Event], says: String)] = [
@@ -54,14 +54,14 @@ struct SubjectWebSocketTests {
 
     @Test(arguments: wrong)
     func invalidReportsFail(header: String, events: [Event], says: String) async throws {
-        let source = SecuringSource(script: .init(behindConnect: events))
+        let source = SecuringSource(script: .init(afterConnect: events))
         try await Scene("wrong", .failed, says: [says], header + "\nT start\nT expect started").verify(subject: source)
     }
 
     /// Pings and pongs need no step: many libraries answer them without reporting them.
     @Test func pingsNeedNoStep() async throws {
         let source = SecuringSource(
-            script: .init(behindConnect: [.started, .ping([55]), .message([120], kind: .text)]))
+            script: .init(afterConnect: [.started, .ping([55]), .message([120], kind: .text)]))
         try await Scene("pings", .passed, Self.head + "\nT start\nT expect message text \"x\"").verify(subject: source)
     }
 

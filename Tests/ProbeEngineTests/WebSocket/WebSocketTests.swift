@@ -12,13 +12,13 @@ struct WebSocketTests {
 
     @Test(arguments: [
         scene(
-            "a message each way", .passed,
+            "a message in each direction", .passed,
             "C send line \"hello\"\nS expect message \"hello\"\nS send message \"you\"\nC expect line \"you\""),
         scene(
             "a message with a regex", .passed,
             "C send message \"n=12\"\nS expect message /n=(?<n>[0-9]+)/\ncheck n == \"12\""),
         scene(
-            "another message", .failed, says: ["S received \"a\", expected message \"b\""],
+            "unexpected message", .failed, says: ["C received \"a\", expected message \"b\""],
             "C send message \"a\"\nS expect message \"b\" #!"),
         scene("the empty message", .passed, "S send message \"\"\nC expect message \"\""),
         scene("a long message", .passed, "C send message \"x\" * 65536\nS expect message \"x\" * 65536"),
@@ -37,32 +37,32 @@ struct WebSocketTests {
             C expect ping "7"
             """),
         scene(
-            "a ping behind a message is no ping before it", .failed,
+            "a ping after a message does not precede it", .failed,
             says: ["received a text frame, expected a ping"],
             "S send ws.text(\"a\") + ws.ping(\"7\")\nC expect ping \"7\" #!"),
         scene(
-            "a control frame that no step took", .failed, says: ["bytes that no step consumed"],
+            "a control frame that no step consumed", .failed, says: ["bytes that no step consumed"],
             "S send ws.ping(\"7\") + ws.text(\"a\")\nC expect message \"a\""),
         scene(
             "a close with its code and reason", .passed,
             "S send ws.close(1001, \"bye\")\nC expect close 1001 \"bye\"\nC send ws.close(1001, mask: yes)\nS expect close 1001"
         ),
         scene(
-            "another code", .failed, says: ["received a close with code 1000, expected code 1001"],
+            "unexpected code", .failed, says: ["received a close with code 1000, expected code 1001"],
             "S send ws.close(1000)\nC expect close 1001 #!"),
         scene("no code", .failed, says: ["received a close with no code"], "S send ws.close()\nC expect close 1001 #!"),
         scene("a close without a code", .passed, "S send ws.close()\nC expect close"),
         scene(
-            "a message behind a close", .failed, says: ["no message follows a close"],
+            "a message after a close", .failed, says: ["no message follows a close"],
             "S send ws.close(1000) + ws.text(\"a\")\nC expect message \"a\" #!"),
         scene(
-            "an unmasked frame of a client", .failed, says: ["was not masked"],
+            "an unmasked frame from a client", .failed, says: ["was not masked"],
             "C send ws.text(\"a\")\nS expect message \"a\" #!"),
         scene(
-            "a masked frame of a server", .failed, says: ["was masked"],
+            "a masked frame from a server", .failed, says: ["was masked"],
             "S send ws.text(\"a\", mask: yes)\nC expect message \"a\" #!"),
         scene(
-            "a frame as it is, masked as it must", .passed,
+            "an explicit frame is masked as required", .passed,
             "C send ws.binary(hex(00 ff), mask: yes)\nS expect message ws.binary(hex(00 ff))"),
         scene(
             "a frame from a variable", .error, says: ["would be compared with the content of a message"],
@@ -77,10 +77,10 @@ struct WebSocketTests {
             "a frame with its key", .passed,
             "C send ws.text(\"a\", mask: hex(01 02 03 04))\nS expect message ws.text(\"a\", mask: hex(01 02 03 04))"),
         scene(
-            "a frame with another key", .failed, says: ["received a text frame", "expected a text frame"],
+            "a frame with a different key", .failed, says: ["received a text frame", "expected a text frame"],
             "C send ws.text(\"a\", mask: hex(01 02 03 04))\nS expect message ws.text(\"a\", mask: hex(01 02 03 05)) #!"),
         scene(
-            "a forbidden frame as it is", .passed,
+            "an explicit invalid frame", .passed,
             "S send ws.frame(3, \"a\", rsv: 4, fin: no)\nC expect message ws.frame(3, \"a\", rsv: 4, fin: no)"),
         scene(
             "reserved bits", .failed, says: ["has reserved bits"],
@@ -98,22 +98,22 @@ struct WebSocketTests {
             "S send ws.frame(8, \"x\")\nC expect close #!"
         ),
         scene(
-            "a code that is never sent", .failed, says: ["which must not be sent"],
+            "a code that must not be sent", .failed, says: ["which must not be sent"],
             "S send ws.close(1005)\nC expect close 1005 #!"),
         scene(
-            "text that is no UTF-8", .failed, says: ["not UTF-8"],
+            "text that is not UTF-8", .failed, says: ["no UTF-8"],
             "S send ws.text(hex(c3 28))\nC expect message hex(c3 28) #!"),
         scene(
-            "a character cut by fragments", .passed,
+            "a character split across fragments", .passed,
             "S send ws.text(hex(c3), fin: no) + ws.frame(0, hex(a9))\nC expect message \"é\""),
         scene(
-            "a continuation of nothing", .failed, says: ["a continuation without a message to continue"],
+            "a continuation without a message", .failed, says: ["a continuation without a message to continue"],
             "S send ws.frame(0, \"a\")\nC expect message \"a\" #!"),
         scene(
-            "a message inside of a message", .failed, says: ["before the end of the previous one"],
+            "a message inside a message", .failed, says: ["before the end of the previous one"],
             "S send ws.text(\"a\", fin: no) + ws.text(\"b\")\nC expect message \"b\" #!"),
         scene(
-            "a length above all", .error, says: ["more than the harness keeps"],
+            "a length over the limit", .error, says: ["more than the harness keeps"],
             "S send ws.text(\"a\", length: 9000000000000000000)\nC expect message \"a\" #!"),
         scene(
             "no frames without lines", .error, says: ["has no lines"],
@@ -150,7 +150,7 @@ struct WebSocketTests {
             C expect message "x"
             """#.replacing("S accept\n", with: "S accept\nlet k = ws.accept(\"dGhlIHNhbXBsZSBub25jZQ==\")\n")),
         Scene(
-            "the server says another Accept", .failed, says: ["its Sec-WebSocket-Accept is"],
+            "the server sends a wrong Accept", .failed, says: ["its Sec-WebSocket-Accept is"],
             #"""
             server S
             client C -> S
@@ -181,7 +181,7 @@ struct WebSocketTests {
             S expect until line ""
             """#),
         Scene(
-            "an answer with a frame behind it in pieces", .passed,
+            "an answer followed by a frame, in pieces", .passed,
             #"""
             server S
             client C -> S
@@ -193,7 +193,7 @@ struct WebSocketTests {
             C expect message "x"
             """#),
         Scene(
-            "a request that is none", .failed, says: ["does not open a WebSocket: it has no Host"],
+            "an invalid request", .failed, says: ["does not open a WebSocket: it has no Host"],
             #"""
             server S
             client C -> S

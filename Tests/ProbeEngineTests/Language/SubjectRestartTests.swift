@@ -4,10 +4,10 @@ import Testing
 @testable import ProbeEngine
 
 /// `T start` of a stopped subject: a new connection, or a new listener, under the same name.
-struct SubjectStartsAgainTests {
+struct SubjectRestartTests {
     @Test(arguments: [
         Scene(
-            "started again behind its end", .passed,
+            "restarted after its end", .passed,
             """
             server S
             subject T -> S
@@ -23,7 +23,7 @@ struct SubjectStartsAgainTests {
             T expect error already-started
             """),
         Scene(
-            "started again right behind its stop", .passed,
+            "restarted right after its stop", .passed,
             """
             server S
             subject T -> S
@@ -47,16 +47,16 @@ struct SubjectStartsAgainTests {
             T expect line "the last"
             """),
         Scene(
-            "started again while it runs", .failed, says: ["already-started"],
+            "restarted while it runs", .failed, says: ["already-started"],
             started("S close\nT expect stopped eof\nT start\nS accept\nT start #!\nwait 1ms")),
         Scene(
-            "what the connection before had reported was not expected", .failed, says: ["no step expected it"],
+            "unexpected report of the previous connection", .failed, says: ["no step expected it"],
             started("S send lines(\"x\", \"y\")\nT expect line \"x\"\nT stop\nT start #!\nS ignore rest")),
         Scene(
-            "the stop of the connection before was not expected", .failed, says: ["already-started"],
+            "unexpected stop of the previous connection", .failed, says: ["already-started"],
             started("S close\nwait 50ms\nT start #!\nT expect stopped eof")),
         Scene(
-            "a listener that listens again", .passed,
+            "a listener that restarts", .passed,
             """
             subject T listens
             client C -> T
@@ -73,7 +73,7 @@ struct SubjectStartsAgainTests {
             }
             """),
         Scene(
-            "wire names behind a second start", .passed, needsCapture: true,
+            "wire names after a second start", .passed, needsCapture: true,
             """
             server S
             subject T -> S
@@ -88,7 +88,7 @@ struct SubjectStartsAgainTests {
             }
             """),
         Scene(
-            "wire names behind a second listening", .passed, needsCapture: true,
+            "wire names after a listener restarts", .passed, needsCapture: true,
             """
             subject T listens
             client C -> T
@@ -107,7 +107,7 @@ struct SubjectStartsAgainTests {
             }
             """),
         Scene(
-            "what an accepted connection had reported whose name is given again", .failed,
+            "report of an accepted connection whose name is reused", .failed,
             says: ["no step expected it"],
             """
             subject T listens
