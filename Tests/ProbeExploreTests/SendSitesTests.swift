@@ -70,8 +70,8 @@ struct SendSitesTests {
         ("S half-close", false), ("C reset", false), ("C expect nothing for 10ms\nC half-close", false),
         ("C send line \"b\"\nC half-close", false), ("wire C -> S bytes \"a\\r\\n\"\nC close", false),
     ])
-    func lastSendCarriesTheFINOnlyWithoutALaterWait(behind: String, isCarried: Bool) throws {
-        let sites = try Self.sites("C send line \"a\"\n\(behind)\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
+    func lastSendCarriesTheFINOnlyWithoutALaterWait(next: String, isCarried: Bool) throws {
+        let sites = try Self.sites("C send line \"a\"\n\(next)\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
         #expect((sites[0].end != nil) == isCarried)
     }
 

@@ -43,7 +43,7 @@ struct ShownFailureTests {
         #expect(!failure.matches(failedResult(at: Self.place, actual: "session 17 at 10:01:02")))
     }
 
-    /// Whether the compared bytes are quoted in the summary makes no other failure.
+    /// A failure is the same whether or not its summary quotes the compared bytes.
     @Test(arguments: [false, true])
     func receivedLengthDoesNotCount(isLine: Bool) throws {
         func result(_ actual: String, expected: String = "OK") -> CaseResult {
