@@ -217,7 +217,7 @@ import Testing
         ])
     func invalidStatementIsRefusedWithItsLocation(text: String, first: String, second: String) {
         guard case .failure(let error) = parse(text) else {
-            Issue.record("it parsed: \(text)")
+            Issue.record("an invalid statement was accepted: \(text)")
             return
         }
         #expect(error.text.contains(first), "\(error.text)")

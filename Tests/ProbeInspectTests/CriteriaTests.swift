@@ -196,7 +196,7 @@ import Testing
             #expect(completions.count == ConnectionColumn.allCases.count)
         }
         for whole in completions where list != nil {
-            if case .failure = ConnectionColumn.list(whole) { Issue.record("\(whole) is no list") }
+            if case .failure = ConnectionColumn.list(whole) { Issue.record("\(whole) is not a list of columns") }
         }
     }
 }

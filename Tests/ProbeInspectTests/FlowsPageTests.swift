@@ -23,7 +23,7 @@ import Testing
         let ids = page.matches(of: /\sid="([^"]+)"/).map { String($0.output.1) }
         #expect(Set(ids).count == ids.count)
         for attribute in ["href=\"#", "aria-labelledby=\"", "aria-describedby=\""] {
-            for part in page.components(behind: attribute) {
+            for part in page.components(after: attribute) {
                 #expect(ids.contains(part), "\(attribute)\(part)")
             }
         }
@@ -32,7 +32,7 @@ import Testing
 
     @Test func graphsHaveTextAlternatives() throws {
         let page = try page(CaptureBuilder.greeting)
-        #expect(page.components(behind: "role=\"img\" aria-labelledby=\"") == ["flow-0-c-t", "flow-0-s-t"])
+        #expect(page.components(after: "role=\"img\" aria-labelledby=\"") == ["flow-0-c-t", "flow-0-s-t"])
         #expect(page.contains("<title id=\"flow-0-s-t\">Time and sequence numbers, server to client</title>"))
         #expect(
             page.contains(
@@ -63,13 +63,13 @@ import Testing
         }
         let page = try page(capture.bytes)
         #expect(page.contains("50 flows are shown in full below, the other 20 only in this table."))
-        #expect(page.components(behind: "<section class=\"flow\" id=\"").count == 50)
+        #expect(page.components(after: "<section class=\"flow\" id=\"").count == 50)
         #expect(
-            page.components(behind: "<tr role=\"row\"><td role=\"cell\" class=\"right\" data-label=\"flow\">").count
+            page.components(after: "<tr role=\"row\"><td role=\"cell\" class=\"right\" data-label=\"flow\">").count
                 == 70)
         // The page shows the flows that are first in the order of the table.
         let sorted = try self.page(capture.bytes, order: .bytes)
-        #expect(sorted.components(behind: "<section class=\"flow\" id=\"").first == "flow-69")
+        #expect(sorted.components(after: "<section class=\"flow\" id=\"").first == "flow-69")
         #expect(!sorted.contains("id=\"flow-3\""))
     }
 
@@ -118,7 +118,7 @@ import Testing
 
 extension String {
     /// Returns the text between each occurrence of `text` and the next quote or `<`.
-    fileprivate func components(behind text: String) -> [String] {
+    fileprivate func components(after text: String) -> [String] {
         var found: [String] = []
         var rest = self[...]
         while let range = rest.firstRange(of: text) {

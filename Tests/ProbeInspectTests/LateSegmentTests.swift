@@ -27,7 +27,7 @@ import Testing
     /// Returns the contents of the streams, read in every way.
     private func streams(_ bytes: [UInt8], folder: borrowing TemporaryFolder) throws -> [String] {
         let path = try folder.write("capture", bytes)
-        func told(_ inspection: Inspection) -> [String] {
+        func texts(_ inspection: Inspection) -> [String] {
             inspection.analysis.table.conversations.flatMap { conversation in
                 ConversationSide.allCases.map { side in
                     let stream = conversation.halfConnection(from: side).stream
@@ -35,11 +35,11 @@ import Testing
                 }
             }
         }
-        let alone = told(Inspection.of(try CaptureSource(path: path), workers: 1))
-        #expect(told(Inspection.of(try CaptureSource(path: path), workers: 2)) == alone)
+        let alone = texts(Inspection.of(try CaptureSource(path: path), workers: 1))
+        #expect(texts(Inspection.of(try CaptureSource(path: path), workers: 2)) == alone)
         let joined = JoinedStreams()
-        let deliverableParts = Inspection.of(try CaptureSource(path: path), limits: .deliveringParts, observer: joined)
-        #expect(told(deliverableParts) == alone)
+        let handedOut = Inspection.of(try CaptureSource(path: path), limits: .handingOut, observer: joined)
+        #expect(texts(handedOut) == alone)
         return alone + joined.text
     }
 

@@ -11,7 +11,7 @@ private let sharedCases: String? = ["../shared/cases/captures/", "shared/cases/c
 }
 
 /// Captures of other projects that were once judged incorrectly, in a folder next to the project.
-@Suite(.enabled(if: sharedCases != nil, "no captures of cases beside the project"))
+@Suite(.enabled(if: sharedCases != nil, "there are no case captures next to the project"))
 struct SharedCasesTests {
     private func inspect(_ name: String, limits: ConversationLimits = .live) throws -> Inspection {
         Inspection.of(try CaptureSource(path: (sharedCases ?? "") + name), limits: limits)
@@ -86,7 +86,7 @@ struct SharedCasesTests {
     @Test func retransmittedSYNIsNamed() throws {
         let flow = try inspect("21-syn-retransmission-called-fin.pcapng").report(0).conversation
         guard case .failed(let failure) = flow.judge(.noRetransmission) else {
-            Issue.record("not failed")
+            Issue.record("the statement did not fail")
             return
         }
         let details = failure.details

@@ -18,7 +18,7 @@ import Testing
         """
 
     /// Returns all that `inspect` can print about a file without an observer.
-    private func told(
+    private func inspected(
         _ path: String, workers: Int, limits: ConversationLimits = .counting, isJudged: Bool = true
     ) throws -> String {
         let inspection = Inspection.of(try CaptureSource(path: path), limits: limits, workers: workers)
@@ -73,9 +73,9 @@ import Testing
     func twoSharesGiveTheSameResult(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: seed, segments: 1_500).bytes)
-        let alone = try told(path, workers: 1)
+        let alone = try inspected(path, workers: 1)
         #expect(alone.contains("retransmission") && alone.contains("missing") && !alone.contains("whole lines: 0\n"))
-        #expect(try told(path, workers: 2) == alone)
+        #expect(try inspected(path, workers: 2) == alone)
     }
 
     /// There are more chunks than the ring holds, so that each thread waits for the other.
@@ -84,8 +84,8 @@ import Testing
         let capture = RandomCapture(seed: 99, segments: 7_000)
         #expect(capture.bytes.count > 5 << 17)
         let path = try folder.write("long.pcap", capture.bytes)
-        let alone = try told(path, workers: 1)
-        for _ in 0..<2 { #expect(try told(path, workers: 2) == alone) }
+        let alone = try inspected(path, workers: 1)
+        for _ in 0..<2 { #expect(try inspected(path, workers: 2) == alone) }
     }
 
     /// A record with an impossible length, or an end inside a record, at any place.
@@ -100,7 +100,7 @@ import Testing
             for offset in place..<min(place + 300, bytes.count) { bytes[offset] = 0xff }
         }
         let path = try folder.write("damaged.pcap", bytes)
-        #expect(try told(path, workers: 2) == told(path, workers: 1))
+        #expect(try inspected(path, workers: 2) == inspected(path, workers: 1))
     }
 
     /// Limits that apply to all connections together give the same result, wherever they are reached.
@@ -109,16 +109,16 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: 5, segments: 1_500).bytes)
         var limits = ConversationLimits(keptBytes: 100, waitingBytes: 500, keptEvents: 3, totalBytes: bytes)
-        limits.maxConversations = flows
-        let alone = try told(path, workers: 1, limits: limits, isJudged: false)
-        #expect(try told(path, workers: 2, limits: limits, isJudged: false) == alone)
+        limits.mostConversations = flows
+        let alone = try inspected(path, workers: 1, limits: limits, isJudged: false)
+        #expect(try inspected(path, workers: 2, limits: limits, isJudged: false) == alone)
     }
 
     @Test func emptyAndInvalidFilesAreTheSameInShares() throws {
         let folder = try TemporaryFolder()
         for (name, bytes) in [("empty", []), ("short", [0xd4]), ("none", Array("no capture at all".utf8))] {
             let path = try folder.write(name, bytes)
-            #expect(try told(path, workers: 2) == told(path, workers: 1))
+            #expect(try inspected(path, workers: 2) == inspected(path, workers: 1))
         }
     }
 
@@ -126,6 +126,6 @@ import Testing
     func wholeCapturesAreTheSameInShares(file: WholeCaptures.File) throws {
         let folder = try TemporaryFolder()
         let path = try file.path(in: folder)
-        #expect(try told(path, workers: 2) == told(path, workers: 1))
+        #expect(try inspected(path, workers: 2) == inspected(path, workers: 1))
     }
 }

@@ -66,7 +66,7 @@ import Testing
                 """)
     }
 
-    /// Pauses that make up most of the time are folded; a pause in which another packet turns up later is not one.
+    /// Pauses that make up most of the time are folded, unless a later record of the file belongs in the pause.
     @Test func longPausesAreFolded() {
         var pauses = TracePauses()
         for time in [0, 1, 2, 60_000, 60_001] as [Int64] { pauses.add(time * 1_000_000) }

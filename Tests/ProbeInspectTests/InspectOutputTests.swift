@@ -4,7 +4,7 @@ import ProbeWire
 import Testing
 
 /// The complete output as users see it.
-@Suite struct ShowingTests {
+@Suite struct InspectOutputTests {
     @Test func tableMatchesGoldenText() throws {
         let collected = Collected()
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
