@@ -5,12 +5,12 @@ import Testing
 
 /// Whether a command of a link took effect, and what is reported if it did not.
 @Suite struct LinkConditionTests {
-    private func told(
+    private func shortfall(
         _ command: LinkCommand<Resolved>, from side: LinkSide? = .left, _ body: (inout LinkHarness) throws -> Void
     ) throws -> String? {
         var link = LinkHarness()
         link.open()
-        try link.tell(command, from: side)
+        try link.apply(command, from: side)
         try body(&link)
         let found = link.core.shortfalls.first { $0.id == 0 }
         return found.map { "\($0.missingText): \($0.reason("from S to C"))" }
@@ -22,23 +22,24 @@ import Testing
 
     @Test func passedPacketsAreReported() throws {
         #expect(
-            try told(drop(.data, 4...4)) { for number in 1...2 { _ = $0.data(number) } }
+            try shortfall(drop(.data, 4...4)) { for number in 1...2 { _ = $0.data(number) } }
                 == ": 2 data packets passed from S to C")
-        #expect(try told(drop(.fin, nil)) { _ = $0.data(1) } == ": no FIN passed from S to C")
-        #expect(try told(drop(.data, 1...1)) { _ = $0.data(1) } == nil)
-        #expect(try told(drop(.data, 1...1), from: .right) { _ = $0.data(1) } == ": no data packet passed from S to C")
+        #expect(try shortfall(drop(.fin, nil)) { _ = $0.data(1) } == ": no FIN passed from S to C")
+        #expect(try shortfall(drop(.data, 1...1)) { _ = $0.data(1) } == nil)
+        #expect(
+            try shortfall(drop(.data, 1...1), from: .right) { _ = $0.data(1) } == ": no data packet passed from S to C")
     }
 
     @Test func everySelectedPacketMustPass() throws {
         #expect(
-            try told(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
+            try shortfall(drop(.data, 2...9)) { for number in 1...3 { _ = $0.data(number) } }
                 == "4 to 9: 3 data packets passed from S to C")
-        #expect(try told(drop(.data, 2...3)) { for number in 1...3 { _ = $0.data(number) } } == nil)
+        #expect(try shortfall(drop(.data, 2...3)) { for number in 1...3 { _ = $0.data(number) } } == nil)
         // Another fault takes a packet in the middle of the range.
         var link = LinkHarness()
         link.open()
-        try link.tell(drop(.data, 2...2))
-        try link.tell(drop(.data, 1...4))
+        try link.apply(drop(.data, 2...2))
+        try link.apply(drop(.data, 1...4))
         for number in 1...4 { _ = link.data(number) }
         let found = try #require(link.core.shortfalls.first)
         #expect(found.id == 1 && found.missingText == "2")
@@ -60,11 +61,12 @@ import Testing
 
     @Test func swapNeedsAFollowingPacket() throws {
         let selection = PacketSelection<Resolved>(kind: .data, ordinals: 1...2)
-        let both = try told(.packets(.swap, selection)) { for number in 1...3 { _ = $0.data(number) } }
-        #expect(both?.hasPrefix("1: 3 data packets passed") == true, "the second one waits for itself")
-        let healed = try told(.packets(.swap, PacketSelection(kind: .data, ordinals: 1...1))) {
+        let both = try shortfall(.packets(.swap, selection)) { for number in 1...3 { _ = $0.data(number) } }
+        #expect(
+            both?.hasPrefix("1: 3 data packets passed") == true, "the packet after the first one is itself selected")
+        let healed = try shortfall(.packets(.swap, PacketSelection(kind: .data, ordinals: 1...1))) {
             _ = $0.data(1)
-            try $0.tell(.heal)
+            try $0.apply(.heal)
         }
         #expect(healed?.hasSuffix("none followed the selected one within 200 ms") == true)
     }
@@ -73,10 +75,10 @@ import Testing
         let acks = PacketSelection<Resolved>(kind: .ack, ordinals: 1...1)
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
         #expect(
-            try told(.packets(.alter, acks)) { $0.pass(ack) }
+            try shortfall(.packets(.alter, acks)) { $0.pass(ack) }
                 == ": 1 ACK without data passed from S to C, and the selected one has no payload")
         #expect(
-            try told(.truncate(PacketSelection(kind: .any, ordinals: 1...1), to: 200)) { _ = $0.data(1) }
+            try shortfall(.truncate(PacketSelection(kind: .any, ordinals: 1...1), to: 200)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and the selected one has 200 bytes or fewer")
     }
 
@@ -84,22 +86,23 @@ import Testing
         let first = PacketSelection<Resolved>(kind: .data, ordinals: 1...1)
         var link = LinkHarness()
         link.open()
-        try link.tell(.delay(.milliseconds(50), jitter: .zero, seed: 1, mayReorder: false))
-        let reset = try link.tell(.resetBehind(first))
+        try link.apply(.delay(.milliseconds(50), jitter: .zero, seed: 1, mayReorder: false))
+        let reset = try link.apply(.resetBehind(first))
         _ = link.data(1)
-        #expect(link.core.unmet == [reset], "it waits with the packet")
+        #expect(link.core.unmet == [reset], "the reset waits with its packet")
         link.advance(.milliseconds(50))
         #expect(link.core.unmet == [])
     }
 
     @Test func rateMustDelayAPacket() throws {
         #expect(
-            try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
+            try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) { _ = $0.data(1) }
                 == ": 1 packet passed from S to C, and none had to wait")
-        #expect(try told(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
+        #expect(try shortfall(.rate(bytesPerSecond: 10_000, queue: nil)) { _ = $0.data(1) } == nil)
         // A packet that a full queue drops counts as held back.
         #expect(
-            try told(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } } == nil)
+            try shortfall(.rate(bytesPerSecond: 20 << 20, queue: 1)) { for number in 1...9 { _ = $0.data(number) } }
+                == nil)
     }
 
     @Test func lossAndBurstsMustOccur() throws {
@@ -107,15 +110,16 @@ import Testing
             .loss(percent: percent, seed: 6, burst: burst)
         }
         #expect(
-            try told(loss(0.001, 1)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and none was lost")
-        #expect(try told(loss(100, 1)) { _ = $0.data(1) } == nil)
+            try shortfall(loss(0.001, 1)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and none was lost")
+        #expect(try shortfall(loss(100, 1)) { _ = $0.data(1) } == nil)
         #expect(
-            try told(loss(100, 2)) { _ = $0.data(1) } == ": 1 packet passed from S to C, and no two in a row were lost")
-        #expect(try told(loss(100, 2)) { for number in 1...2 { _ = $0.data(number) } } == nil)
+            try shortfall(loss(100, 2)) { _ = $0.data(1) }
+                == ": 1 packet passed from S to C, and no two in a row were lost")
+        #expect(try shortfall(loss(100, 2)) { for number in 1...2 { _ = $0.data(number) } } == nil)
         var link = LinkHarness()
         link.open()
-        try link.tell(loss(100, 1))
-        let burst = try link.tell(.burst(2))
+        try link.apply(loss(100, 1))
+        let burst = try link.apply(.burst(2))
         _ = link.data(1)
         #expect(link.core.unmet == [burst])
         _ = link.data(2)
@@ -124,34 +128,35 @@ import Testing
 
     @Test func statesNeedAffectedPackets() throws {
         let ack = SegmentFrames().segment(from: .left, flags: 16, sequence: 500, acknowledgment: 100)
-        #expect(try told(.mtu(1280, isSilent: true)) { $0.pass(ack) } == ": no data packet passed from S to C")
-        #expect(try told(.mtu(1280, isSilent: true)) { _ = $0.data(1) } == nil)
+        #expect(try shortfall(.mtu(1280, isSilent: true)) { $0.pass(ack) } == ": no data packet passed from S to C")
+        #expect(try shortfall(.mtu(1280, isSilent: true)) { _ = $0.data(1) } == nil)
         let syn = SegmentFrames().segment(
             from: .left, flags: 2, sequence: 7, acknowledgment: 0, options: [2, 4, 5, 0xb4])
-        #expect(try told(.clampMSS(1460)) { $0.pass(syn) } == nil)
-        #expect(try told(.clampMSS(536)) { _ = $0.data(1) } == nil)
+        #expect(try shortfall(.clampMSS(1460)) { $0.pass(syn) } == nil)
+        #expect(try shortfall(.clampMSS(536)) { _ = $0.data(1) } == nil)
         #expect(
-            try told(.clampMSS(536)) { $0.pass(ack) } == ": no SYN with an MSS and no data packet passed from S to C")
+            try shortfall(.clampMSS(536)) { $0.pass(ack) }
+                == ": no SYN with an MSS and no data packet passed from S to C")
         #expect(
-            try told(.strip(.sack)) { $0.pass(syn) }
+            try shortfall(.strip(.sack)) { $0.pass(syn) }
                 == ": 1 SYN or SYN-ACK passed from S to C, none with the option")
         #expect(
-            try told(.window(65_535)) { $0.pass(ack) }
+            try shortfall(.window(65_535)) { $0.pass(ack) }
                 == ": 1 packet passed from S to C, and none announced a larger window")
     }
 
     @Test func endOfAStateNeedsAState() throws {
-        #expect(try told(.up) { _ in } == ": nothing was down from S to C")
-        #expect(try told(.heal) { _ in } == ": no fault and no state was in force from S to C")
-        #expect(try told(.release) { _ in } == ": no packet was held from S to C")
-        #expect(try told(.down) { _ in } == ": no packet passed from S to C")
+        #expect(try shortfall(.up) { _ in } == ": nothing was down from S to C")
+        #expect(try shortfall(.heal) { _ in } == ": no fault and no state was in force from S to C")
+        #expect(try shortfall(.release) { _ in } == ": no packet was held from S to C")
+        #expect(try shortfall(.down) { _ in } == ": no packet passed from S to C")
     }
 
     /// Packets that pass after a state was replaced or healed don't count for it.
     @Test func onlyPacketsDuringTheStateCount() throws {
-        let found = try told(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
+        let found = try shortfall(.rate(bytesPerSecond: 100 << 20, queue: nil)) {
             _ = $0.data(1)
-            try $0.tell(.heal)
+            try $0.apply(.heal)
             for number in 2...5 { _ = $0.data(number) }
         }
         #expect(found == ": 1 packet passed from S to C, and none had to wait")
@@ -167,10 +172,12 @@ import Testing
     func kernelPacketsAreNotTraffic(_ next: UInt8, _ body: [UInt8]) throws {
         var frame = Array(SegmentFrames(isIPv6: true).data(1).prefix(54)) + body
         (frame[18], frame[19], frame[20]) = (0, UInt8(body.count), next)
-        #expect(try told(.down) { $0.pass(frame) } != nil)
-        #expect(try told(.delay(.milliseconds(1), jitter: .zero, seed: 1, mayReorder: false)) { $0.pass(frame) } != nil)
-        #expect(try told(drop(.any, 1...1)) { $0.pass(frame) } == ": no packet passed from S to C")
+        #expect(try shortfall(.down) { $0.pass(frame) } != nil)
+        #expect(
+            try shortfall(.delay(.milliseconds(1), jitter: .zero, seed: 1, mayReorder: false)) { $0.pass(frame) } != nil
+        )
+        #expect(try shortfall(drop(.any, 1...1)) { $0.pass(frame) } == ": no packet passed from S to C")
         frame[20] = 17
-        #expect(try told(.down) { $0.pass(frame) } == nil)
+        #expect(try shortfall(.down) { $0.pass(frame) } == nil)
     }
 }

@@ -13,9 +13,9 @@ import Testing
         let frames = SegmentFrames(isIPv6: isIPv6)
         var link = LinkHarness()
         link.open(frames)
-        try link.tell(.packets(.breakChecksum, selection(1)))
-        try link.tell(.packets(.alter, selection(2)))
-        try link.tell(.truncate(selection(3), to: 45))
+        try link.apply(.packets(.breakChecksum, selection(1)))
+        try link.apply(.packets(.alter, selection(2)))
+        try link.apply(.truncate(selection(3), to: 45))
         let broken = try #require(link.pass(frames.data(1)).first)
         #expect(!SegmentFrames.isSound(broken.bytes) && broken.bytes.count == frames.data(1).count)
         let altered = try #require(link.pass(frames.data(2)).first)
@@ -31,9 +31,9 @@ import Testing
     @Test func delayedSwappedAndHeldPacketsAreReordered() throws {
         var link = LinkHarness()
         link.open()
-        try link.tell(.packets(.delay(.milliseconds(40)), selection(1)))
-        try link.tell(.packets(.swap, selection(2)))
-        try link.tell(.packets(.hold, selection(4)))
+        try link.apply(.packets(.delay(.milliseconds(40)), selection(1)))
+        try link.apply(.packets(.swap, selection(2)))
+        try link.apply(.packets(.hold, selection(4)))
         let frames = SegmentFrames()
         #expect(link.data(1).isEmpty)
         #expect(link.data(2).isEmpty)
@@ -44,7 +44,7 @@ import Testing
         #expect(link.core.takeOutgoing().isEmpty)
         link.advance(.milliseconds(1))
         #expect(link.core.takeOutgoing().map(\.bytes) == [frames.data(1)])
-        try link.tell(.release)
+        try link.apply(.release)
         #expect(link.core.takeOutgoing().map(\.bytes) == [frames.data(4)])
         #expect(link.core.unmet == [])
     }
@@ -52,7 +52,7 @@ import Testing
     @Test func swapWithoutANextPacketHasNoEffect() throws {
         var link = LinkHarness()
         link.open()
-        let id = try link.tell(.packets(.swap, selection(1)))
+        let id = try link.apply(.packets(.swap, selection(1)))
         #expect(link.data(1).isEmpty)
         link.advance(.milliseconds(200))
         #expect(link.core.takeOutgoing().count == 1)
@@ -62,7 +62,7 @@ import Testing
     @Test func duplicateIsMarked() throws {
         var link = LinkHarness()
         link.open()
-        try link.tell(.packets(.duplicate, selection(1)))
+        try link.apply(.packets(.duplicate, selection(1)))
         #expect(link.data(1).count == 2)
         #expect(link.core.records.suffix(2).map(\.isDuplicate) == [false, true])
         #expect(link.core.records.suffix(2).map(\.view) == [.both, .arrived])
@@ -75,24 +75,24 @@ import Testing
         _ = link.pass(frames.data(1))
         // After a gap: the receiver still expects the second packet.
         _ = link.pass(frames.data(3))
-        try link.tell(.reset(.outsideWindow))
+        try link.apply(.reset(.outsideWindow))
         let outside = try #require(link.core.takeOutgoing().first)
-        try link.tell(.reset(.now))
+        try link.apply(.reset(.now))
         let exact = try #require(link.core.takeOutgoing().first)
         #expect(exact.to == .right && SegmentFrames.isSound(exact.bytes))
         #expect(LinkFrame(exact.bytes).tcp?.sequence == 510)
         #expect(LinkFrame(exact.bytes).tcp?.hasRST == true)
         #expect(LinkFrame(outside.bytes).tcp?.sequence == 510 &+ 0x8000_0000)
-        try link.tell(.reset(.now))
-        #expect(link.core.takeOutgoing().isEmpty, "the connection is over")
+        try link.apply(.reset(.now))
+        #expect(link.core.takeOutgoing().isEmpty, "the connection has ended")
         #expect(link.core.records.last?.isMadeByLink == true)
     }
 
     @Test func resetFollowsItsPacket() throws {
         var link = LinkHarness()
         link.open()
-        try link.tell(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false))
-        try link.tell(.resetBehind(selection(2)))
+        try link.apply(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false))
+        try link.apply(.resetBehind(selection(2)))
         #expect(link.data(1).isEmpty && link.data(2).isEmpty)
         link.advance(.milliseconds(20))
         let sent = link.core.takeOutgoing().map { LinkFrame($0.bytes).tcp }
@@ -108,7 +108,7 @@ import Testing
         link.pass(
             frames.segment(
                 from: .left, flags: 24, sequence: 500, acknowledgment: 100, options: stamps, payload: [1, 2, 3]))
-        try link.tell(.inject(Array("evil".utf8)))
+        try link.apply(.inject(Array("evil".utf8)))
         let made = try #require(link.core.takeOutgoing().first)
         let tcp = try #require(LinkFrame(made.bytes).tcp)
         #expect(tcp.sequence == 503 && tcp.acknowledgment == 100 && SegmentFrames.isSound(made.bytes))
@@ -123,13 +123,13 @@ import Testing
         link.pass(frames.segment(from: .right, flags: 2, sequence: 99, acknowledgment: 0, options: scale), from: .right)
         link.pass(frames.segment(from: .left, flags: 18, sequence: 499, acknowledgment: 100, options: scale))
         func window(_ sent: [LinkCore.Outgoing]) -> UInt16? { sent.first.flatMap { LinkFrame($0.bytes).tcp?.window } }
-        try link.tell(.window(640))
+        try link.apply(.window(640))
         #expect(window(link.data(1)) == 5)
-        try link.tell(.window(1))
+        try link.apply(.window(1))
         #expect(window(link.data(2)) == 1)
-        try link.tell(.window(0))
+        try link.apply(.window(0))
         #expect(window(link.data(3)) == 0)
-        try link.tell(.heal)
+        try link.apply(.heal)
         #expect(window(link.data(4)) == 1000)
     }
 
@@ -137,8 +137,8 @@ import Testing
         let options: [UInt8] = [2, 4, 5, 0xb4, 4, 2, 3, 3, 7, 1, 1, 1]
         let frames = SegmentFrames()
         var link = LinkHarness()
-        try link.tell(.clampMSS(536), from: .right)
-        try link.tell(.strip(.sack), from: .right)
+        try link.apply(.clampMSS(536), from: .right)
+        try link.apply(.strip(.sack), from: .right)
         let syn = frames.segment(from: .right, flags: 2, sequence: 99, acknowledgment: 0, options: options)
         let sent = try #require(link.pass(syn, from: .right).first)
         let tcp = try #require(LinkFrame(sent.bytes).tcp)
@@ -151,15 +151,15 @@ import Testing
         let frames = SegmentFrames(isIPv6: isIPv6, size: 1300)
         var link = LinkHarness()
         link.open(frames)
-        try link.tell(.mtu(1280, isSilent: false))
+        try link.apply(.mtu(1280, isSilent: false))
         let large = link.pass(frames.data(1))
         #expect(large.map(\.to) == [.left])
         let type = 14 + (isIPv6 ? 40 : 20)
         #expect(large.first.map { Array($0.bytes[type..<type + 2]) } == (isIPv6 ? [2, 0] : [3, 4]))
-        try link.tell(.mtu(1280, isSilent: true))
+        try link.apply(.mtu(1280, isSilent: true))
         #expect(link.pass(frames.data(2)).isEmpty)
-        try link.tell(.heal)
-        try link.tell(.unreachable(nil))
+        try link.apply(.heal)
+        try link.apply(.unreachable(nil))
         let answer = link.pass(frames.data(3))
         #expect(answer.first.map { Array($0.bytes[type..<type + 2]) } == (isIPv6 ? [1, 3] : [3, 1]))
     }
@@ -168,7 +168,7 @@ import Testing
         let frames = SegmentFrames(mayFragment: true, size: 1300)
         var link = LinkHarness()
         link.open(frames)
-        try link.tell(.mtu(700, isSilent: false))
+        try link.apply(.mtu(700, isSilent: false))
         let pieces = link.pass(frames.data(1))
         #expect(pieces.map(\.to) == [.right, .right])
         #expect(pieces.allSatisfy { $0.bytes.count <= 14 + 700 })
@@ -185,7 +185,7 @@ import Testing
             .packets(.alter, PacketSelection(kind: .any, ordinals: 1...200)),
             .truncate(PacketSelection(kind: .any, ordinals: 200...400), to: 20),
             .resetBehind(PacketSelection(kind: .any, ordinals: nil)),
-        ] { try link.tell(command, from: nil) }
+        ] { try link.apply(command, from: nil) }
         let model = SegmentFrames(size: 300).data(1)
         for round in 0..<4000 {
             var frame = round % 3 == 0 ? [] : model
@@ -196,7 +196,7 @@ import Testing
                     truncatingIfNeeded: generator.next())
             }
             link.pass(Array(frame.prefix(Int(generator.next() % 500))), from: round % 2 == 0 ? .left : .right)
-            if round % 50 == 0 { try link.tell(.inject([1]), from: nil) }
+            if round % 50 == 0 { try link.apply(.inject([1]), from: nil) }
         }
         link.advance(.seconds(1))
         #expect(link.core.met(0) != nil)

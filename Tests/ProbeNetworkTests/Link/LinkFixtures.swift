@@ -2,8 +2,8 @@ import ProbeBase
 
 @testable import ProbeLink
 
-/// Frames of one connection over a link, and a link that is commanded and queried in the order of the test, which
-/// controls the time.
+/// Frames of one connection over a link, and a link that the test commands and queries step by step, with a clock that
+/// the test controls.
 struct LinkHarness {
     var core = LinkCore()
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
@@ -15,7 +15,7 @@ struct LinkHarness {
     }
 
     @discardableResult
-    mutating func tell(_ command: LinkCommand<Resolved>, from side: LinkSide? = .left) throws -> Int {
+    mutating func apply(_ command: LinkCommand<Resolved>, from side: LinkSide? = .left) throws -> Int {
         defer { nextID += 1 }
         try core.apply(command, id: nextID, from: side, now: now, wall: UInt64(now.nanoseconds))
         return nextID

@@ -8,7 +8,7 @@ import Testing
     @Test func delayAppliesInBothDirections() throws {
         var link = LinkHarness()
         link.open()
-        try link.tell(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false), from: nil)
+        try link.apply(.delay(.milliseconds(20), jitter: .zero, seed: 1, mayReorder: false), from: nil)
         #expect(link.data(1).isEmpty)
         link.advance(.milliseconds(10))
         #expect(link.data(2).isEmpty)
@@ -22,7 +22,7 @@ import Testing
     private func arrivals(jitter: Duration, seed: UInt64, mayReorder: Bool) throws -> [Int] {
         var link = LinkHarness()
         link.open()
-        try link.tell(.delay(.milliseconds(20), jitter: jitter, seed: seed, mayReorder: mayReorder))
+        try link.apply(.delay(.milliseconds(20), jitter: jitter, seed: seed, mayReorder: mayReorder))
         var order: [Int] = []
         for number in 1...260 {
             if number <= 200 { _ = link.data(number) }
@@ -48,7 +48,7 @@ import Testing
         var link = LinkHarness()
         link.open()
         // IP packets of 1,000 bytes, one every 10 ms; the queue has room for two and a half.
-        try link.tell(.rate(bytesPerSecond: 100_000, queue: 2500))
+        try link.apply(.rate(bytesPerSecond: 100_000, queue: 2500))
         var sent: [Int] = []
         for number in 1...5 { sent += link.pass(frames.data(number)).map { _ in number } }
         #expect(sent.isEmpty)
@@ -65,7 +65,7 @@ import Testing
         func lost(_ percent: Double, seed: UInt64, burst: Int) throws -> [Bool] {
             var link = LinkHarness()
             link.open()
-            try link.tell(.loss(percent: percent, seed: seed, burst: burst))
+            try link.apply(.loss(percent: percent, seed: seed, burst: burst))
             return (1...4000).map { link.data($0).isEmpty }
         }
         let plain = try lost(5, seed: 7, burst: 1)
@@ -82,20 +82,20 @@ import Testing
     @Test func downUpAndHealControlTheLink() throws {
         var link = LinkHarness()
         link.open()
-        try link.tell(.down)
+        try link.apply(.down)
         #expect(link.data(1).isEmpty)
         #expect(
             link.pass(
                 SegmentFrames().segment(from: .right, flags: 16, sequence: 100, acknowledgment: 500), from: .right
             ).count == 1)
-        try link.tell(.up)
+        try link.apply(.up)
         #expect(link.data(2).count == 1)
-        try link.tell(.packets(.hold, PacketSelection(kind: .data, ordinals: nil)))
-        try link.tell(.delay(.seconds(9), jitter: .zero, seed: 1, mayReorder: false))
+        try link.apply(.packets(.hold, PacketSelection(kind: .data, ordinals: nil)))
+        try link.apply(.delay(.seconds(9), jitter: .zero, seed: 1, mayReorder: false))
         #expect(link.data(3).isEmpty && link.data(4).isEmpty)
-        try link.tell(.heal, from: nil)
+        try link.apply(.heal, from: nil)
         #expect(link.core.takeOutgoing().map(\.bytes) == [3, 4].map { SegmentFrames().data($0) })
         #expect(link.data(5).count == 1)
-        #expect(link.core.unmet.count == 1, "the delay met none: all were held before it")
+        #expect(link.core.unmet.count == 1, "the delay applied to no packet, because all were held before it")
     }
 }

@@ -109,7 +109,7 @@ struct NameZoneTests {
         #expect(zone.unmet == [0, 1])
         #expect(zone.shortfall(of: 0) == "no program asked for the name")
         _ = try reply(NameMessages.question("DUAL.test", type: 28), &zone)
-        #expect(zone.unmet == [0, 1], "its IPv4 address was not asked for")
+        #expect(zone.unmet == [0, 1], "its IPv4 address was not queried")
         #expect(zone.shortfall(of: 0) == "programs asked for AAAA records of the name, but never for A")
         _ = try reply(NameMessages.question("dual.test"), &zone)
         #expect(zone.unmet == [1])
