@@ -137,7 +137,7 @@ import Testing
         let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })
         let lines = text.split(separator: "\n")
-        // The message, three annotations of cases, and the trouble.
+        // The message, three annotations of cases, and the run error.
         #expect(lines.count == 1 + 3 + 1)
         for line in lines {
             let command = line.split(separator: "::", maxSplits: 1, omittingEmptySubsequences: true)

@@ -10,7 +10,7 @@ enum GoldenText {
             return
         }
         let golden = try String(decoding: Data(contentsOf: file), as: UTF8.self)
-        #expect(text == golden, "Golden/\(name) is another text", sourceLocation: location)
+        #expect(text == golden, "the text differs from Golden/\(name)", sourceLocation: location)
     }
 
     /// Returns the text of a file in the repository.

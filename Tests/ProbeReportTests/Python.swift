@@ -2,7 +2,7 @@ import Foundation
 
 /// The system's python3, whose parsers check the recorders' output.
 enum Python {
-    static let isAvailable = (try? run("pass", input: "")) != nil  // a throw is the answer: there is none
+    static let isAvailable = (try? run("pass", input: "")) != nil  // if it throws, there is no python3
     static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as above
     static let hasYAML = (try? run("import yaml", input: "")) != nil  // as above
 

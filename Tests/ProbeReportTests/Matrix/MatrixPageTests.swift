@@ -10,8 +10,8 @@ import Testing
         try GoldenText.check(MatrixRecorderTests.document(.html, MatrixSamples.rules()), "matrix.html")
     }
 
-    /// Reads pages, separated by form feeds, like a browser, and checks that each is well-formed, has no script and
-    /// nothing from elsewhere, and that every link has a target. Prints what a reader sees.
+    /// Reads pages, separated by form feeds, like a browser, and checks that each is well-formed, has no script and no
+    /// external resource, and that every link has a target. Prints what a reader sees.
     static let reader = """
         import sys
         from html.parser import HTMLParser
