@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
     func acceptedConnectionHasItsISN(host: String) throws {
         guard let address = SocketAddress(numeric: host, port: 0) else {
-            Issue.record("\(host) is no address")
+            Issue.record("\(host) is not an address")
             return
         }
         let listener: Listener
@@ -38,11 +38,11 @@ import Testing
         var poller = pollfd(fd: client.raw, events: Int16(POLLOUT), revents: 0)
         #expect(poll(&poller, 1, 10_000) == 1)
         guard let accepted = try listener.accept() else {
-            Issue.record("no connection came")
+            Issue.record("no connection was received")
             return
         }
         guard case .accepted(let sequence, let before) = accepted.origin else {
-            Issue.record("it was accepted")
+            Issue.record("the connection's origin is not an accept")
             return
         }
         #expect(sequence != nil)

@@ -179,10 +179,10 @@ struct OutputFileTests {
     }
 
     @Test func devicesAndPipesAreWrittenDirectly() throws {
-        if try DirectOutput.open("/dev/null") == nil { Issue.record("/dev/null is no file that can be replaced") }
+        if try DirectOutput.open("/dev/null") == nil { Issue.record("/dev/null was taken for a replaceable file") }
         let temporary = try ScratchFolder()
         for path in ["\(temporary.path)/none", try temporary.write("file", "")] {
-            if try DirectOutput.open(path) != nil { Issue.record("\(path) can be replaced") }
+            if try DirectOutput.open(path) != nil { Issue.record("\(path) was taken for a device") }
         }
         let path = temporary.path
         #expect(throws: SystemError("open", code: EISDIR)) { if try DirectOutput.open(path) != nil {} }

@@ -19,7 +19,7 @@ struct ScratchFolder: ~Copyable {
         do {
             try Folder(String(path[..<slash])).remove(String(path[path.index(after: slash)...]), identity: nil)
         } catch {
-            Issue.record("\(path) stays: \(error)")
+            Issue.record("\(path) can't be removed: \(error)")
         }
     }
 

@@ -84,7 +84,7 @@ final class SocketFileTests {
             return
         }
         guard case .reserved = try SocketFile(path("b")).reserve() else {
-            Issue.record("another file in the folder is taken")
+            Issue.record("another file in the folder can't be reserved")
             return
         }
         withExtendedLifetime(reservation) {}

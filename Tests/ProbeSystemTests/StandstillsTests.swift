@@ -28,7 +28,7 @@ struct StandstillsTests {
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
         #expect(standstills.extended(Self.at(1000), from: Self.at(0)) == Self.at(1320))
-        // A deadline before the standstill does not change, nor does one of something that began after it.
+        // A deadline before the standstill doesn't change, nor does the deadline of a wait that began after it.
         #expect(standstills.extended(Self.at(90), from: Self.at(0)) == Self.at(90))
         #expect(standstills.extended(Self.at(900), from: Self.at(500)) == Self.at(900))
         // If something began during the standstill, the rest of it counts.

@@ -7,7 +7,7 @@ import Testing
 /// A crowd's connections go to the additional sockets of a server, all others to the server itself.
 struct SteeringTests {
     /// Returns an additional socket that listens on the server's address, as a worker's does.
-    private static func beside(_ server: Listener) throws -> Int32 {
+    private static func additionalSocket(_ server: Listener) throws -> Int32 {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         var on: Int32 = 1
         setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
@@ -47,7 +47,7 @@ struct SteeringTests {
         // Without an additional socket, the server gets all connections.
         let early = try Self.client(from: SocketAddress(IPAddress(v4: 0x7f40_0001), port: 0), to: server.address)
         #expect(try server.accept() != nil)
-        let sinks = [try Self.beside(server), try Self.beside(server)]
+        let sinks = [try Self.additionalSocket(server), try Self.additionalSocket(server)]
         var clients = [early]
         for number in UInt32(0)..<20 {
             clients.append(
@@ -64,7 +64,7 @@ struct SteeringTests {
     @Test func connectionsAreSteeredByPort() throws {
         let server = try Self.server()
         try server.steer(.port(10_000..<20_000, isIPv6: false), places: 1)
-        let sink = try Self.beside(server)
+        let sink = try Self.additionalSocket(server)
         var clients: [Int32] = []
         for port in UInt16(19_990)..<20_010 {
             // 127.5.0.1: no other test uses ports there.
