@@ -149,7 +149,7 @@ struct AdapterProcessTests {
         #expect(failure != nil || how == "done-twice")
         // Later requests get the same answer, and the case was informed.
         guard case .broken(let later) = await running.perform(.plain(.halfClose)) else {
-            Issue.record("an op was taken")
+            Issue.record("an op was accepted")
             return
         }
         #expect(failure == nil || failure == later)
@@ -174,7 +174,7 @@ struct AdapterProcessTests {
         #expect(running.silence?.summary.contains("did not answer the op `send`") == true)
         #expect(running.silence?.details.contains { $0.contains("about to be \(how)") } == true)
         running.close(isReusable: false)
-        if case .broken = await reply {} else { Issue.record("an op was taken") }
+        if case .broken = await reply {} else { Issue.record("an op was accepted") }
         await source.shutDown()
         #expect(self.running("misbehaving.py \(how)").isEmpty)
     }
@@ -200,7 +200,7 @@ struct AdapterProcessTests {
             #expect(source.givenUp == nil)
             let running = try await Case(source)
             guard case .broken(let failure) = await running.perform(.connect(target)) else {
-                Issue.record("an op was taken")
+                Issue.record("an op was accepted")
                 return
             }
             failures.append(failure)
@@ -309,7 +309,7 @@ struct AdapterProcessTests {
         let running = try await Case(source)
         _ = await running.perform(.connect(target))
         guard case .broken(let failure) = await running.perform(.send([UInt8](repeating: 0, count: 2 << 20 + 1))) else {
-            Issue.record("it was taken")
+            Issue.record("the message was accepted")
             return
         }
         #expect(failure.summary.contains("2 MiB"))

@@ -135,7 +135,7 @@ struct AdapterProtocolStateTests {
         for event in [stop, .line([1]), stop] {
             #expect(try conversation.receive(.event(connection: 1, event)) == .report(connection: 1, event))
         }
-        #expect(conversation.endCase().isEmpty, "what has stopped is not told to")
+        #expect(conversation.endCase().isEmpty, "a stopped connection is not asked to stop")
     }
 
     /// An event of an earlier case's connection after its `stop` belongs to that case, however many cases have run

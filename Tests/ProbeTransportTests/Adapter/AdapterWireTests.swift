@@ -184,7 +184,7 @@ struct AdapterWireTests {
         #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
     }
 
-    /// So do APIs tell it.
+    /// The ways in which APIs report a close without a code.
     @Test(arguments: ["", #","code":1005"#, #","code":null"#])
     func closeMayHaveNoCode(code: String) throws {
         let line = #"{"ev":"stop","conn":1,"reason":"closed"\#(code)}"#

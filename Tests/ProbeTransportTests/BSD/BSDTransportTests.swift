@@ -133,14 +133,14 @@ import Testing
         let (transport, events) = try make(port: listener.port)
         let holder = Holder(transport)
         events.react { event in
-            if case .line = event { holder.letGo() }
+            if case .line = event { holder.release() }
         }
         try transport.start()
         let peer = try listener.accept()
         try peer.write("a\r\nb\r\n")
         #expect(events.next() == .started)
         #expect(events.next() == .line([0x61]))
-        holder.letGo()
+        holder.release()
         withExtendedLifetime(transport) {}
         try transport.stop()
         #expect(try peer.readToEnd().end == .eof)
@@ -228,7 +228,7 @@ private final class Holder: @unchecked Sendable {
     }
 
     func hold(_ transport: BSDTransport) { exchange(transport) }
-    func letGo() { exchange(nil) }
+    func release() { exchange(nil) }
 
     private func exchange(_ transport: BSDTransport?) {
         pthread_mutex_lock(lock)

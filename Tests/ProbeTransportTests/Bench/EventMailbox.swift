@@ -56,12 +56,12 @@ final class EventMailbox: @unchecked Sendable {
     /// Returns the next event. If none arrives, returns `nil` and records an issue.
     func next(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
         let event = wait { events.isEmpty ? nil : events.removeFirst() }
-        if event == nil { Issue.record("no event came", sourceLocation: location) }
+        if event == nil { Issue.record("no event arrived", sourceLocation: location) }
         return event
     }
 
     /// Returns the next event other than `sent`.
-    func nextButSent(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
+    func nextExceptSent(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
         while let event = next(location: location) {
             if case .sent = event { continue }
             return event
@@ -72,7 +72,7 @@ final class EventMailbox: @unchecked Sendable {
     /// Returns all events up to and including `stopped`, without `sent`.
     func throughStop(location: SourceLocation = #_sourceLocation) -> [TransportEvent] {
         var seen: [TransportEvent] = []
-        while let event = nextButSent(location: location) {
+        while let event = nextExceptSent(location: location) {
             seen.append(event)
             if case .stopped = event { break }
         }

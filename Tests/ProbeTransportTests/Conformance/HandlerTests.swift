@@ -57,7 +57,7 @@ import Testing
         peer.halfClose()
         #expect(events.next() == .started)
         var seen: [TransportEvent] = []
-        while let event = events.nextButSent() {
+        while let event = events.nextExceptSent() {
             seen.append(event)
             if case .stopped = event { break }
             // An event that was already being delivered may still arrive, followed by the end.

@@ -41,19 +41,19 @@ struct ReconnectingTransportTests {
                 })
         }
 
-        func tell(_ event: TransportEvent) { connection.withLock { $0 }?.handler(event) }
+        func emit(_ event: TransportEvent) { connection.withLock { $0 }?.handler(event) }
     }
 
     @Test func handlerMayCauseFurtherEvents() throws {
         let bench = Bench()
         bench.onEvent.withLock {
             $0 = { [unowned bench] event in
-                if event == .started { for number in 0..<1000 { bench.tell(.line([UInt8(number % 256)])) } }
+                if event == .started { for number in 0..<1000 { bench.emit(.line([UInt8(number % 256)])) } }
             }
         }
         let transport = try bench.transport()
         try transport.start()
-        bench.tell(.started)
+        bench.emit(.started)
         let events = bench.events.withLock { $0 }
         #expect(events.count == 1001 && events.first == .started)
         #expect(events.dropFirst().enumerated().allSatisfy { $0.element == .line([UInt8($0.offset % 256)]) })
@@ -71,8 +71,8 @@ struct ReconnectingTransportTests {
             }
         }
         try transport.start()
-        bench.tell(.started)
-        bench.tell(.line([2]))
+        bench.emit(.started)
+        bench.emit(.line([2]))
         #expect(failures.withLock { $0 } == 0)
         #expect(bench.events.withLock { $0 } == [.started, .line([2])])
     }
