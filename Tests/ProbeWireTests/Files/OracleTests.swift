@@ -4,7 +4,7 @@ import Testing
 
 /// Every stream of the corpus, compared with the results of other tools; the oracle's last column says which of them is
 /// correct.
-@Suite(.enabled(if: Corpus.folder != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"))
+@Suite(.enabled(if: Corpus.folder != nil, "there is no corpus next to the project, and TCPPROBE_CORPUS is not set"))
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
 

@@ -3,7 +3,7 @@ import ProbeWire
 import Testing
 
 /// Captures of other link types and of tunnels, from other projects.
-@Suite(.enabled(if: Corpus.hasCases, "no captures of cases beside the project"))
+@Suite(.enabled(if: Corpus.hasCases, "there are no case captures next to the project"))
 struct OtherCapturesTests {
     /// The numbers of packets, TCP packets and flows that tshark finds, and the contents of both streams.
     @Test(

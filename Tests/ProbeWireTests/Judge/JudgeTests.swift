@@ -83,7 +83,7 @@ struct JudgeTests {
         let verdict = connection.conversation.judge(
             .halfConnection(.segments([bytes("a"), bytes("b")]), from: .server), names: names)
         guard case .failed(let failure) = verdict else {
-            Issue.record("it did not fail: \(verdict)")
+            Issue.record("the statement did not fail: \(verdict)")
             return
         }
         #expect(failure.details.contains(#"seen 1: "ab" at 1.300 ms"#), "\(failure.details)")

@@ -15,12 +15,12 @@ import Testing
 
         init(_ bytes: [UInt8]) {
             for (index, byte) in bytes.enumerated() {
-                let isBehindCR = index > 0 && bytes[index - 1] == 0x0d
+                let isAfterCR = index > 0 && bytes[index - 1] == 0x0d
                 if byte == 0x0d, index + 1 < bytes.count, bytes[index + 1] != 0x0a { bareCR.append(Int64(index)) }
                 unfinished.append(byte)
                 guard byte == 0x0a else { continue }
-                if isBehindCR { crlf += 1 } else { bareLF.append(Int64(index)) }
-                let content = Int64(unfinished.count - (isBehindCR ? 2 : 1))
+                if isAfterCR { crlf += 1 } else { bareLF.append(Int64(index)) }
+                let content = Int64(unfinished.count - (isAfterCR ? 2 : 1))
                 if content > longest || longestLine == 0 {
                     longest = content
                     longestLine = crlf + bareLF.count

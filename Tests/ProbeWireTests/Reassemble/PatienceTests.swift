@@ -44,7 +44,7 @@ struct PatienceTests {
         #expect(stream.deliveredLength == 10_000 && stream.gaps.isEmpty && !stream.hasReachedLimit)
     }
 
-    /// A gap is given up for lack of memory: it is one that the peer has received, and its bytes do not arrive later.
+    /// If memory runs out, a gap is given up that the peer has received and whose bytes do not arrive later.
     @Test func memoryLimitGivesUpReceivedGaps() {
         var connection = Self.connection(Self.patient(waitingBytes: 4_000))
         for number in 0..<10 {

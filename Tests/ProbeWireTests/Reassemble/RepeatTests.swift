@@ -116,7 +116,7 @@ struct RepeatTests {
         #expect(connected().conversation.handshakeRoundTrip == 50_000_000)
     }
 
-    /// The packets that arrived decide what those that were sent leave open.
+    /// The packets that arrived show what the sent packets leave undecided.
     @Test(arguments: [true, false])
     func arrivedPacketsShowWhetherTheSegmentWasLost(wasLost: Bool) {
         var sent = connected()
