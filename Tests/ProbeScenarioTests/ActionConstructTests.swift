@@ -6,7 +6,7 @@ import Testing
 @Suite struct ActionConstructTests {
     private func action(_ step: String, _ preparation: String = "") throws -> Action {
         guard case .act(_, let action, _) = try lastStep(step, preparation) else {
-            Issue.record("\(step) is no act")
+            Issue.record("\(step) is not an act")
             return .connection(.close)
         }
         return action
@@ -14,7 +14,7 @@ import Testing
 
     private func connection(_ step: String) throws -> ConnectionExpectation<Parsed> {
         guard case .connection(.expect(let expectation)) = try action(step) else {
-            Issue.record("\(step) is no expectation of a connection")
+            Issue.record("\(step) is not an expectation of a connection")
             return .eof
         }
         return expectation
@@ -22,7 +22,7 @@ import Testing
 
     private func subject(_ step: String, _ preparation: String = "") throws -> SubjectExpectation {
         guard case .subject(.expect(let expectation)) = try action(step, preparation) else {
-            Issue.record("\(step) is no expectation of a subject")
+            Issue.record("\(step) is not an expectation of a subject")
             return .sent
         }
         return expectation
@@ -30,7 +30,7 @@ import Testing
 
     private func process(_ step: String) throws -> ProcessExpectation {
         guard case .process(.expect(let expectation)) = try action(step) else {
-            Issue.record("\(step) is no expectation of a process")
+            Issue.record("\(step) is not an expectation of a process")
             return .listening
         }
         return expectation

@@ -40,7 +40,7 @@ import Testing
         #expect(plan.cases.map(\.label) == ["[cmd=NOOP]", "[cmd=RSET]"])
         #expect(plan.cases[1].bindings["cmd"] == .bytes(Array("RSET".utf8)))
         guard case .regex(let regex) = plan.cases[1].bindings["reply"] else {
-            Issue.record("the cell is no regex")
+            Issue.record("the cell is not a regex")
             return
         }
         #expect(regex.source == "^251 " && regex.ignoresCase)

@@ -36,7 +36,7 @@ import Testing
         #expect(plan.cases.count == 1)
     }
 
-    /// A definition with many steps in a block that is done many times: each time counts with all its steps.
+    /// A definition with many steps in a block that runs many times: every run counts with all its steps.
     @Test func frequentlyRepeatedLongBlockIsRefused() {
         let note = String(repeating: "note \"x\"\n", count: 3_000)
         let text =

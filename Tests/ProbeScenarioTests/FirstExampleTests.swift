@@ -33,7 +33,7 @@ import Testing
         #expect(plan.scenario.steps.count == 12)
         #expect(plan.cases.map(\.label) == [""])
         guard case .act(let actor, .connection(.send(let send)), _) = plan.scenario.steps[2].kind else {
-            Issue.record("the third step is no send")
+            Issue.record("the third step is not a send")
             return
         }
         #expect(actor.value == "S")

@@ -92,7 +92,7 @@ import Testing
         #expect(try formatted(broken) == wanted)
         // The formatter does not guess at a line that is not a statement.
         guard case .unreadable(let diagnostics, _) = ScenarioFormatter.format(path: "x", bytes: Array(text.utf8)) else {
-            Issue.record("formatted")
+            Issue.record("an invalid line was formatted")
             return
         }
         #expect(diagnostics.map(\.id) == [.unknownStatement])
@@ -138,7 +138,7 @@ import Testing
             return
         }
         guard case .formatted(let twice) = ScenarioFormatter.format(path: "x", bytes: once) else {
-            Issue.record("what was formatted can't be read")
+            Issue.record("the formatted script can't be parsed")
             return
         }
         #expect(String(decoding: twice, as: UTF8.self) == String(decoding: once, as: UTF8.self))
@@ -164,7 +164,7 @@ import Testing
             }
             guard case .formatted(let once) = ScenarioFormatter.format(path: "x", bytes: bytes) else { continue }
             guard case .formatted(let twice) = ScenarioFormatter.format(path: "x", bytes: once) else {
-                Issue.record("what was formatted can't be read")
+                Issue.record("the formatted script can't be parsed")
                 continue
             }
             #expect(String(decoding: twice, as: UTF8.self) == String(decoding: once, as: UTF8.self))

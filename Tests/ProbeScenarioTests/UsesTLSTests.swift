@@ -1,7 +1,7 @@
 import ProbeScenario
 import Testing
 
-/// Scripts that need the means to store the secrets of their connections.
+/// Scripts that require the secrets of their connections to be stored.
 struct UsesTLSTests {
     @Test(
         arguments: [
