@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    // MARK: Where a message lies
+    // MARK: The location of a message
 
     private static let contents: [(Framing, [UInt8], Int, Range<Int>)] = [
         (.varint, [2, 8, 1], 0, 1..<3), (.varint, [0x80, 1] + [UInt8](repeating: 0, count: 128), 0, 2..<130),

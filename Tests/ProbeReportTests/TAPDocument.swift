@@ -29,7 +29,7 @@ struct TAPDocument {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var number = 0
         func fail(_ text: String) -> Violation { Violation(line: number, description: "line \(number): \(text)") }
-        guard lines.popLast() == "" else { throw fail("the last line has no end") }
+        guard lines.popLast() == "" else { throw fail("the last line has no line feed") }
         if lines.first != "TAP version 14" { throw fail("no version line") }
         var block: [String]?
         for line in lines.dropFirst() {
@@ -46,10 +46,10 @@ struct TAPDocument {
                 }
                 continue
             }
-            if bailOut != nil { throw fail("something behind Bail out!: \(line)") }
+            if bailOut != nil { throw fail("a line after Bail out!: \(line)") }
             if line == "  ---" {
                 if points.isEmpty || !points[points.count - 1].diagnostic.isEmpty {
-                    throw fail("a diagnostic of no test point")
+                    throw fail("a diagnostic without a test point")
                 }
                 block = []
             } else if line.hasPrefix("1..") {
@@ -61,13 +61,13 @@ struct TAPDocument {
                 comments.append(String(line.dropFirst(2)))
             } else if let point = TAPDocument.point(line) {
                 if point.number != points.count + 1 { throw fail("test point \(point.number) out of order") }
-                if plan != nil { throw fail("a test point behind the plan at the end") }
+                if plan != nil { throw fail("a test point after the trailing plan") }
                 points.append(point)
             } else {
                 throw fail("not TAP: \(line)")
             }
         }
-        if block != nil { throw fail("an open diagnostic") }
+        if block != nil { throw fail("an unterminated diagnostic") }
         if plan != points.count {
             throw fail("the plan is \(plan.map(String.init) ?? "missing") for \(points.count) points")
         }

@@ -70,7 +70,7 @@ import Testing
         if case .subject(.framing(.u16, nil)) = try action("T framing u16") {} else { Issue.record("framing") }
         if case .subject(.framing(.delimiter([69, 0]), .some)) = try action(#"T framing "E\0" behind 2 lines"#) {
         } else {
-            Issue.record("framing behind")
+            Issue.record("framing after messages")
         }
     }
 

@@ -23,7 +23,7 @@ import Testing
         deinit { unlink(path) }
     }
 
-    /// A transport that connects and sends what it is told to, with at most one flaw.
+    /// A transport that connects and sends what it is asked to, with at most one flaw.
     private struct Talker: TransportFactory {
         var forgets = false
         var stopsAgain = false

@@ -15,7 +15,7 @@ struct ExpectationTableTests {
         #expect(rows.count >= 3 || isMomentary)
     }
 
-    /// The expectations of a connection that have a row in the reference: one integer stands there for all formats.
+    /// The expectations of a connection that have a row in the reference: one integer represents all formats.
     private static let spellingsOfConnections = LanguageTable.expectationEntries(of: .connection)
         .filter { !$0.rows.isEmpty }.map(\.spelling)
 

@@ -28,21 +28,21 @@ struct CrowdRestTests {
     }
 
     static let samples: [Sample] = [
-        Sample("an answer alone", [ask, line], "PONG\r\n"),
+        Sample("only an answer", [ask, line], "PONG\r\n"),
         Sample("an extra line", [ask, line], "PONG\r\nextra\r\n", rest: "extra\r\n"),
         Sample("an extra line later", [ask, line], "PONG\r\n", "extra\r\n", rest: "extra\r\n"),
         Sample("no expectation", [ask], "hello", rest: "hello"),
         Sample("no statement", [], "hello", rest: "hello"),
-        Sample("a send that goes on", [.sendEndlessly([65], every: second)], "hello", rest: "hello"),
+        Sample("an endless send", [.sendEndlessly([65], every: second)], "hello", rest: "hello"),
         Sample("accepted", [ask, line, .acceptRest], "PONG\r\nextra\r\n"),
-        Sample("accepted before", [.acceptRest, ask], "hello"),
+        Sample("accepted beforehand", [.acceptRest, ask], "hello"),
         Sample("accepted later", [.wait(second), .acceptRest], "hello"),
         Sample("too many bytes", [.expect(.count(3), within: second)], "abcd", rest: "d"),
         Sample("after a delimiter", [.expect(.until([59]), within: second)], "a;b", rest: "b"),
         Sample("the rest of a line", [.expect(.line(.any), within: second)], "a\r\nb", rest: "b"),
-        Sample("a line that may still be waited for", [.wait(second), line], "PONG\r\n"),
+        Sample("a line that may still be expected", [.wait(second), line], "PONG\r\n"),
         Sample("part of a line", [line], "PO"),
-        Sample("more than the script waits for", [.wait(second), line], "a\r\nb\r\n", rest: "b\r\n"),
+        Sample("more than the script expects", [.wait(second), line], "a\r\nb\r\n", rest: "b\r\n"),
         Sample(
             "another line than the script waits for", [.wait(second), .expect(.line(.equal([66])), within: second)],
             "a\r\n", rest: "a\r\n"),
@@ -51,11 +51,11 @@ struct CrowdRestTests {
         Sample("closed at once", [line, .close], "PONG\r\nextra", rest: "extra"),
         Sample("reset", [line, .reset], "PONG\r\nextra"),
         Sample("in a later round", [ask, line, .wait(second), .jump(to: 1)], "a\r\nb\r\n", rest: "b\r\n"),
-        Sample("a peer that speaks by itself", [line, .wait(second), .jump(to: 1)], "a\r\nb\r\nc\r\n"),
+        Sample("a peer that sends unprompted", [line, .wait(second), .jump(to: 1)], "a\r\nb\r\nc\r\n"),
         Sample("nothing is read", [.stopReading], "hello", rest: "", count: 5),
         Sample("slow reading", [.read(count: 2, every: .seconds(9))], "hello", rest: "", count: 5),
-        Sample("nothing is read, and that is accepted", [.acceptRest, .stopReading], "hello"),
-        Sample("an end alone", [.acceptRest, .expect(.eof, within: second)], "hello"),
+        Sample("nothing is read, and the rest is ignored", [.acceptRest, .stopReading], "hello"),
+        Sample("only an end", [.acceptRest, .expect(.eof, within: second)], "hello"),
     ]
 
     @Test(arguments: samples)

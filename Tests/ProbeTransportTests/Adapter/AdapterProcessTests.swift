@@ -262,7 +262,8 @@ struct AdapterProcessTests {
             #expect(await running.perform(.connect(target)) == .done(port: nil))
             #expect(await running.perform(.send([1])) == .done(port: nil))
             #expect(
-                running.events == [.started, .line(Array("reply".utf8))], "its numbers are its own, round \(round)")
+                running.events == [.started, .line(Array("reply".utf8))],
+                "each round has its own connection numbers, round \(round)")
             running.close(isReusable: true)
             #expect(self.running("misbehaving.py well-behaved").count == 1)
         }
