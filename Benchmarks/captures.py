@@ -58,7 +58,7 @@ class CaptureFigures:
         """Builds the reference programs; returns why that is not possible."""
         sources, compiler = references(), next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
         if sources is None:
-            return "genbig.c and loop.c are not here (TCPPROBE_BENCH names their folder)"
+            return "genbig.c and loop.c were not found (TCPPROBE_BENCH names their folder)"
         if compiler is None:
             return "no C compiler"
         if shutil.disk_usage(self.work).free < 3 << 30:
@@ -74,7 +74,7 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
-        # Otherwise the system writes the file to the disk during the measurement, which occupies one of the CPUs.
+        # Otherwise the system would write the file to disk during the measurement, which occupies one of the CPUs.
         os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
@@ -83,7 +83,7 @@ class CaptureFigures:
             command += ["--check", check]
         runs = self.count(9, 3)
         loop, ours = Times([], [], 0), Times([], [], 0)
-        for number in range(-1, runs):  # one of each to warm up
+        for number in range(-1, runs):  # one extra run of each to warm up
             for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
                 execution = self.execute(*words, limit=300)
                 # Some lines of genbig violate the rule, so some statements fail; with lost packets one is inconclusive.
@@ -118,13 +118,13 @@ class CaptureFigures:
                 for direction in (flow["fromClient"], flow["fromServer"]):
                     seen += direction["bytes"]
                     missing += sum(gap["length"] for gap in direction["gaps"])
-        if name == "lossy":  # what is lost at an end that nobody acknowledges is not known to have been
+        if name == "lossy":  # losses at the end that were never acknowledged can't be detected
             self.add(figure, f"<= {target}", f"{seen:,} and {missing:,} missing", passed=payload * 0.999 <= seen + missing <= payload)
         else:
             self.add(figure, target, f"{seen:,}", passed=seen == payload and missing == 0)
 
     def peers(self, capture: Path, loop: float):
-        self.add("gopacket, mixed", "beside it", "0.15 of loop was measured elsewhere")
+        self.add("gopacket, mixed", "for reference", "0.15 of loop was measured elsewhere")
         streams = self.work / "streams"
         commands = {
             "tcpflow": ["tcpflow", "-q", "-r", capture, "-o", streams], "tshark": ["tshark", "-r", capture, "-q", "-z", "conv,tcp"],
@@ -134,7 +134,7 @@ class CaptureFigures:
                 self.add(f"{name}, mixed", "beside it", "not installed")
                 continue
             if self.quick:
-                self.add(f"{name}, mixed", "beside it", "not measured with --quick")
+                self.add(f"{name}, mixed", "for reference", "not measured with --quick")
                 continue
             execution = self.execute(*command, limit=600)
             measured = f"{execution.wall:.1f} s, {execution.peak / 1024:.0f} MB"
@@ -157,7 +157,7 @@ class CaptureFigures:
             )
             try:
                 if capture.stdout.readline() != "ready\n":
-                    return self.add("live capture", target, "not measured: capturing is not permitted here")
+                    return self.add("live capture", target, "not measured: capturing is not permitted")
                 sent = exchange(listener, port, seconds)
                 output, _ = capture.communicate(timeout=60)
             finally:

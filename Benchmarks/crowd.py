@@ -1,4 +1,4 @@
-"""The benchmarks of crowds, compared with the C program that opens as many connections (`crowd.c` among the references, if it is there) and
+"""The benchmarks of crowds, compared with the C program that opens as many connections (`crowd.c` among the references, if present) and
 slowhttptest (if it is installed): how fast members connect, their memory, how many there can be, and how much they slow down a client
 that is served at the same time."""
 
@@ -82,7 +82,7 @@ class CrowdFigures:
     def crowd(self):
         program = self.tool.with_name("tcpprobe-crowd")
         if not program.exists():
-            return self.add("crowds", "tcpprobe-crowd", "not measured: it is not beside the tool")
+            return self.add("crowds", "tcpprobe-crowd", "not measured: it is not next to the tool")
         self.crowd_beside_proof(program)
         self.crowd_in_workers(program)
         self.crowd_beside_slowhttptest(program)
@@ -98,7 +98,7 @@ class CrowdFigures:
                   for _ in range(count - 1)]
         for sink in sinks[1:]:
             sink.hear()
-        if count > 1:  # The kernel spreads by a hash, not evenly: one more has room for what is too much.
+        if count > 1:  # The kernel distributes by a hash, not evenly; an additional sink takes the excess.
             sinks.append(Worker(program, {"kind": "sink", "at": {"address": "127.0.0.1", "port": port}, "place": 1, "places": 1}, 0, []))
             sinks[-1].hear()
         sources = {"first": base, "addresses": max(1, min(4096, members // 16)), "ports": [10000, 32768]}
@@ -148,9 +148,9 @@ class CrowdFigures:
         wall = statistics.median(own)
         if other:
             ratio = wall / statistics.median(other)
-            self.add(f"crowd of {members:,}", "<= 1.5 x of the C program's time", f"{wall:.2f} s beside {statistics.median(other):.2f}", f"{ratio:.2f}", ratio <= 1.5)
+            self.add(f"crowd of {members:,}", "<= 1.5 x of the C program's time", f"{wall:.2f} s, compared with {statistics.median(other):.2f} s", f"{ratio:.2f}", ratio <= 1.5)
         else:
-            self.add(f"crowd of {members:,}", "<= 1.5 x of the C program's time", f"{wall:.2f} s; the program is not there")
+            self.add(f"crowd of {members:,}", "<= 1.5 x of the C program's time", f"{wall:.2f} s; the C program is not available")
         each = statistics.median(memory)
         self.add("memory of a member", "<= 400 B", f"{each:.0f} B", "", each <= 400)
 
@@ -158,10 +158,10 @@ class CrowdFigures:
         members = self.count(100_000, 30_000)
         figures = self.fill(program, members)
         passed = figures["connected"] == members and figures["all"] <= 15
-        self.add(f"crowd of {members:,} in workers", "<= 15 s", f"{figures['connected']:,} in {figures['all']:.1f} s, {figures['processor']:.1f} s of processors", "", passed)
+        self.add(f"crowd of {members:,} in workers", "<= 15 s", f"{figures['connected']:,} in {figures['all']:.1f} s, {figures['processor']:.1f} s of CPU", "", passed)
         if not self.quick:
             figures = self.fill(program, 250_000)
-            self.add("crowd of 250,000", "tried and told", f"{figures['connected']:,} in {figures['all']:.1f} s, {figures['processor']:.1f} s of processors")
+            self.add("crowd of 250,000", "attempted", f"{figures['connected']:,} in {figures['all']:.1f} s, {figures['processor']:.1f} s of CPU")
 
     def nginx(self):
         folder = self.work / "nginx"
@@ -177,7 +177,7 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
     def crowd_beside_slowhttptest(self, program):
         command = shutil.which("slowhttptest")
         if not command or not shutil.which("nginx"):
-            return self.add("slow clients beside slowhttptest", "as fast", "not measured: slowhttptest or nginx is not installed")
+            return self.add("slow clients, compared with slowhttptest", "as fast", "not measured: slowhttptest or nginx is not installed")
         members, folder = self.count(5000, 1000), self.nginx()
         configuration = folder / "slow.conf"
         configuration.write_text((folder / "nginx.conf").read_text().replace("PORT", "18099"))
@@ -207,14 +207,14 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
             full = [row[0] for row in rows if row[4] + row[1] >= members or row[4] >= members]
             when = f"{full[0]:.0f} s" if full else f"never ({max(row[4] for row in rows):.0f} connected)"
             passed = not full or own <= full[0] + 1
-            self.add(f"{members:,} slow clients of nginx", "not slower than slowhttptest", f"{own:.2f} s, {processor:.1f} s of processor, beside {when}, {other:.1f} s", "", passed)
+            self.add(f"{members:,} slow clients of nginx", "not slower than slowhttptest", f"{own:.2f} s, {processor:.1f} s of CPU, compared with {when}, {other:.1f} s", "", passed)
         finally:
             server.terminate()
             server.wait()
 
     def crowd_beside_client(self):
         if not shutil.which("nginx"):
-            return self.add("a client beside a crowd", "p99 < 5 ms more", "not measured: nginx is not installed")
+            return self.add("a client alongside a crowd", "p99 < 5 ms more", "not measured: nginx is not installed")
         folder, members, seconds = self.nginx(), self.count(15_000, 2000), self.count(10, 3)
         (folder / "run.sh").write_text('sed "s/PORT/$2/" "$1/nginx.conf" >"$1/run.conf"; exec nginx -e stderr -p "$1" -c "$1/run.conf"\n')
         found = []
@@ -230,11 +230,11 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
             report = self.work / "beside.json"
             done = subprocess.run([self.tool, "run", "--keep", "none", "--json", report, script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
-                self.failures.append(f"--- a client beside a crowd:\n{done.stdout[-3000:]}")
-                return self.add("a client beside a crowd", "p99 < 5 ms more", f"exit status {done.returncode}", passed=False)
+                self.failures.append(f"--- a client alongside a crowd:\n{done.stdout[-3000:]}")
+                return self.add("a client alongside a crowd", "p99 < 5 ms more", f"exit status {done.returncode}", passed=False)
             found.append(self.percentile(report.read_text()))
         more = found[1] - found[0]
-        self.add(f"a client beside {members:,} that drip", "p99 < 5 ms more than alone", f"{found[1]:.2f} ms beside {found[0]:.2f} alone", "", more < 5)
+        self.add(f"a client alongside {members:,} slow ones", "p99 < 5 ms more than alone", f"{found[1]:.2f} ms, compared with {found[0]:.2f} ms alone", "", more < 5)
 
     @staticmethod
     def percentile(report):
@@ -243,4 +243,4 @@ http { access_log off; keepalive_requests 1000000; client_header_timeout 600s; s
             for crowd in json.loads(line).get("crowds", []):
                 if crowd["name"] == "A":
                     return crowd["latencies"][-1]["p99"] / 1e6
-        raise ValueError("the report has no crowd A")
+        raise ValueError("the report does not contain the crowd A")

@@ -1,4 +1,4 @@
-"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if it is there):
+"""The benchmarks of links, compared with a C proof of concept of a link over TUN (`tunlink.c` among the references, if present):
 a round trip and throughput through an idle link, a segment that is dropped each time, and the number of cases with a link per second."""
 
 import os
@@ -124,12 +124,12 @@ P stop
         trip, speed = (statistics.median(values) for values in zip(*own))
         if other:
             proof_trip, proof_speed = (statistics.median(values) for values in zip(*other))
-            self.add("link round trip", "<= 2 x of the C proof's", f"{trip:.0f} us beside {proof_trip:.0f}", f"{trip / proof_trip:.2f}", trip <= 2 * proof_trip)
+            self.add("link round trip", "<= 2 x of the C proof's", f"{trip:.0f} us, compared with {proof_trip:.0f} us", f"{trip / proof_trip:.2f}", trip <= 2 * proof_trip)
             ratio = speed / proof_speed
-            self.add("link throughput", ">= 0.7 of the C proof's", f"{speed:.0f} MB/s beside {proof_speed:.0f}", f"{ratio:.2f}", ratio >= 0.7)
+            self.add("link throughput", ">= 0.7 of the C proof's", f"{speed:.0f} MB/s, compared with {proof_speed:.0f} MB/s", f"{ratio:.2f}", ratio >= 0.7)
         else:
-            self.add("link round trip", "<= 2 x of the C proof's", f"{trip:.0f} us; the proof is not there")
-            self.add("link throughput", ">= 0.7 of the C proof's", f"{speed:.0f} MB/s; the proof is not there")
+            self.add("link round trip", "<= 2 x of the C proof's", f"{trip:.0f} us; the proof is not available")
+            self.add("link throughput", ">= 0.7 of the C proof's", f"{speed:.0f} MB/s; the proof is not available")
 
     def link_cases(self):
         drop, plain = self.work / "link-drop.scn", self.work / "link-plain.scn"

@@ -91,7 +91,7 @@ class ProxyFigures:
 
     @staticmethod
     def hears(client: socket.socket) -> bool:
-        """Whether the server's byte has arrived: a connection that only waits in a queue has not reached the server."""
+        """Returns whether the server's byte has arrived: a connection that only waits in a queue has not reached the server."""
         try:
             return client.recv(1) == b"x"
         except OSError:
@@ -145,7 +145,7 @@ class ProxyFigures:
                 client.sendall(chunk)
             client.shutdown(socket.SHUT_WR)
             if int(client.recv(100)) != total:
-                raise RuntimeError(f"{total} bytes were sent, and another number came")
+                raise RuntimeError(f"{total} bytes were sent, but a different number was received")
             return total / (time.perf_counter() - began)
 
     def round_trip(self, port: int, count: int) -> float:

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Tests" / "Pages
 CASES = 100_000
 PAGE_CASES = 10_000
 SHARDS = 8
-FAILS = """scenario "another byte than expected"
+FAILS = """scenario "an unexpected byte"
 server S
 client C -> S
 C connect

@@ -47,7 +47,7 @@ class TLSFigures:
 
     def tls_case(self):
         """Runs many cases at once, alternately plain and with TLS, so that starting the program and its library is not counted."""
-        target = "<= 4 ms CPU above a plain one"
+        target = "<= 4 ms CPU more than a plain one"
         count = self.count(200, 40)
         folders = {}
         for name, text in (("plain", PLAIN), ("secured", SECURED)):
@@ -89,7 +89,7 @@ class TLSFigures:
         target = ">= 0.6 of openssl"
         openssl = shutil.which("openssl")
         if openssl is None:
-            return self.add("tls bulk", target, "not measured: no openssl")
+            return self.add("tls bulk", target, "not measured: openssl is not installed")
         core = min(os.sched_getaffinity(0))
         size = BULK if not self.quick else BULK // 4
         script = self.write(
@@ -153,7 +153,7 @@ class TLSFigures:
         target = "200 of 200 decrypted"
         tshark = shutil.which("tshark")
         if tshark is None:
-            return self.add("tls secrets", target, "not measured: no tshark")
+            return self.add("tls secrets", target, "not measured: tshark is not installed")
         script = self.write("crowd.scn", CROWD)
         out = self.work / "crowd-out"
         execution = self.execute(self.tool, "run", "--keep", "all", "--out", out, script)

@@ -1,7 +1,7 @@
-"""An adapter that does its part until it is told to, and then one thing wrong: misbehaving.py HOW.
+"""An adapter that follows the protocol until it makes one mistake: misbehaving.py HOW.
 
-It tests no real transport: `connect` starts at once, and `send` answers with whatever HOW says; with a word that is not known
-here it answers with the line "reply", and does nothing wrong.
+There is no real transport: `connect` starts at once, and `send` makes the mistake that HOW selects; with an unknown word it
+answers with the line "reply", and makes no mistake.
 """
 import json, os, signal, subprocess, sys, time
 

@@ -1,8 +1,8 @@
-"""A relay before an adapter that holds some of its messages back: delaying.py KIND MILLISECONDS COMMAND…
+"""A relay in front of an adapter that delays some of its messages: delaying.py KIND MILLISECONDS COMMAND…
 
-KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all of them. The rules of the protocol stay kept: of a
-connection nothing is told before its `accept` and `start`, nothing behind its `stop`, deliveries and `sent` each keep their order, and
-answers come in the order of the ops. A transport that tells things as late as this is a right one.
+KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all. The rules of the protocol are still obeyed:
+nothing about a connection is reported before its `accept` and `start` or after its `stop`, deliveries and `sent` each keep their order, and
+answers are in the order of the ops. A transport that reports this late is correct.
 """
 import heapq, json, subprocess, sys, threading, time
 
@@ -10,11 +10,11 @@ KINDS = {"start": "start", "line": "delivery", "message": "delivery", "data": "d
          "stop": "stop", "accept": "accept", "done": "done"}
 kind, delay, command = sys.argv[1], int(sys.argv[2]) / 1000, sys.argv[3:]
 if kind != "all" and kind not in KINDS.values():
-    sys.exit(f"there is no kind {kind}")
+    sys.exit(f"unknown kind {kind}")
 
 
 class Order:
-    """When a message may be told: behind those that the protocol wants before it."""
+    """Computes when a message may be reported: after those that must precede it."""
 
     def __init__(self):
         self.answers, self.begun, self.delivered, self.sent = 0.0, {}, {}, {}
@@ -43,7 +43,7 @@ waiting, changed, over = [], threading.Condition(), False
 
 
 def tell():
-    """Writes each message when it is due, and at the end all that are left."""
+    """Writes each message when it is due, and the remaining ones at the end."""
     out = sys.stdout.buffer
     while True:
         with changed:
@@ -56,7 +56,7 @@ def tell():
         out.flush()
 
 
-# The adapter reads the ops itself.
+# The adapter reads the ops directly.
 adapter = subprocess.Popen(command, stdout=subprocess.PIPE)
 teller = threading.Thread(target=tell)
 teller.start()

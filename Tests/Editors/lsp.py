@@ -1,6 +1,6 @@
-"""`tcpprobe lsp` as a client sees it: the base protocol's edges, and each of its answers against the tool's own commands.
+"""Tests `tcpprobe lsp` from a client's point of view: edge cases of the base protocol, and its answers compared with the tool's commands.
 
-    python3 lsp.py ROOT        TOOL in the environment is the tool; ends with `N checks are right, M are wrong`
+    python3 lsp.py ROOT        TOOL in the environment is the tool; ends with `N checks passed, M failed`
 """
 import glob
 import json
@@ -48,7 +48,7 @@ A expect line /^(?<w>.*)$/
 # The base protocol
 
 def raw(data, initialize=False):
-    """The exit code, the messages and stderr for these bytes."""
+    """Returns the exit code, the messages and stderr for these bytes."""
     client = Client(initialize=initialize)
     try:
         client.write(data)
@@ -75,13 +75,13 @@ EXIT = framed('{"jsonrpc":"2.0","method":"exit"}')
 def base_protocol():
     code, messages, error = raw(INITIALIZE + SHUTDOWN + EXIT)
     same("exit after shutdown", (code, error), (0, ""))
-    same("the ids come back", [message["id"] for message in messages], [0, "bye"])
+    same("the ids are returned", [message["id"] for message in messages], [0, "bye"])
     same("exit alone", raw(INITIALIZE + EXIT)[0], 1)
     same("the end of the input", raw(INITIALIZE)[0], 1)
     same("the end of the input after shutdown", raw(INITIALIZE + SHUTDOWN)[0], 0)
     same("nothing at all", raw(b"")[0], 1)
     code, _, error = raw(INITIALIZE + b"Content-Length: 100\r\n\r\n{")
-    check("an end inside of a message", code == 1 and "in the middle of a message" in error, error)
+    check("an end inside a message", code == 1 and "in the middle of a message" in error, error)
     for data, word in [
         (b"hello\r\n\r\n", "hello"), (b"Content-Length: x\r\n\r\n", "Content-Length: x"),
         (b"Content-Length: -1\r\n\r\n", "-1"), (b"Content-Length:\r\n\r\n", "not a valid message length"),
@@ -98,7 +98,7 @@ def base_protocol():
     odd = b'content-length:  %d  \r\nContent-Type: application/vscode-jsonrpc; charset="utf8"\r\n\r\n%s'
     body = b'{"jsonrpc":"2.0","id":7,"method":"shutdown"}'
     _, messages, _ = raw(INITIALIZE + odd % (len(body), body))
-    same("fields in other letters", messages[-1], {"jsonrpc": "2.0", "id": 7, "result": None})
+    same("fields in upper and lower case", messages[-1], {"jsonrpc": "2.0", "id": 7, "result": None})
     wrong = [("{", -32700, None), ("", -32700, None), ("[]", -32600, None), ("1", -32600, None), ("{}", -32600, None),
              ('{"jsonrpc":"2.0","id":1}', -32600, 1), ('{"jsonrpc":"1.0","id":"q","method":"shutdown"}', -32600, "q"),
              ('{"jsonrpc":"2.0","id":{},"method":"a"}', -32600, None), ('{"jsonrpc":"2.0","id":2,"method":3}', -32600, 2),
@@ -109,7 +109,7 @@ def base_protocol():
              ('{"jsonrpc":"2.0","id":8,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///x"}}}', -32602, 8),
              ('{"jsonrpc":"2.0","id":9,"method":"workspace/executeCommand","params":{"command":"tcpprobe.run"}}', -32601, 9)]
     code, messages, _ = raw(INITIALIZE + b"".join(framed(text) for text, _, _ in wrong) + SHUTDOWN + EXIT)
-    same("the end after wrong messages", code, 0)
+    same("the end after invalid messages", code, 0)
     same("wrong messages", [(m["error"]["code"], m["id"]) for m in messages[1:-1]], [(c, i) for _, c, i in wrong])
     _, messages, _ = raw(framed('{"jsonrpc":"2.0","id":1,"method":"shutdown"}') + INITIALIZE + SHUTDOWN
                          + framed('{"jsonrpc":"2.0","id":2,"method":"textDocument/hover"}'))
@@ -121,7 +121,7 @@ def base_protocol():
     _, messages, _ = raw(INITIALIZE + hover + cancel + unknown + SHUTDOWN + EXIT)
     same("a cancelled request", messages[1].get("error", {}).get("code"), -32800)
     check("one answer each", len(messages) == 3, messages)
-    # A byte at a time.
+    # One byte at a time.
     client = Client(initialize=False)
     for byte in INITIALIZE + SHUTDOWN + EXIT:
         client.write(bytes([byte]))
@@ -141,7 +141,7 @@ def units(text):
 
 
 def as_check(path):
-    """What `check` says of a file: severity, id, place and message of each."""
+    """Returns the diagnostics of `check` for a file: severity, id, place and message of each."""
     done = subprocess.run([TOOL, "check", "--json", path], capture_output=True, check=False)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -162,7 +162,7 @@ def same_as_check(client, path, text):
                        place(value["endLine"], value["endColumn"]), len(value.get("notes", [])), message))
     shown = [(d["severity"], d["code"], d["range"]["start"], d["range"]["end"], len(d.get("relatedInformation", [])),
               d["message"]) for d in found]
-    # Invisible characters are escaped for people; here the bare message is compared where it has none.
+    # `check` escapes invisible characters; messages are compared only if they contain none.
     same(f"diagnostics of {os.path.basename(path)}", shown, wanted)
 
 
@@ -173,7 +173,7 @@ def documents(folder):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         same_as_check(client, path, text)
-        # With one line less, or one word wrong, each says what check says.
+        # With one line removed or one wrong word, the diagnostics equal those of `check`.
         generator = random.Random(path)
         lines = text.split("\n")
         broken = os.path.join(folder, "broken 😀%.scn")
@@ -184,7 +184,7 @@ def documents(folder):
                 file.write("\n".join(changed))
             same_as_check(client, broken, "\n".join(changed))
             client.tell("textDocument/didClose", {"textDocument": {"uri": uri_of(broken)}})
-            same("nothing stays of what is closed", client.diagnostics(uri_of(broken))["diagnostics"], [])
+            same("a closed document has no diagnostics", client.diagnostics(uri_of(broken))["diagnostics"], [])
     for name, text in [("crlf", SCRIPT.replace("\n", "\r\n") + "S sned \"a\"\r\n"), ("tabs", SCRIPT + "\tS\tsned \"😀\"\t😀 a\n"),
                        ("mark", "\ufeffscenario 😀 \"a\"\n"), ("empty", ""), ("prose", "Dear all,\nplease see below.\n")]:
         path = os.path.join(folder, name + ".scn")
@@ -195,7 +195,7 @@ def documents(folder):
 
 
 def changes():
-    """Incremental changes against the same text as a whole, at random places, in both encodings."""
+    """Compares incremental changes at random places with the same text as a whole, in both encodings."""
     for encoding in ("utf-16", "utf-8"):
         client = Client(capabilities={"general": {"positionEncodings": [encoding, "utf-16"]}})
         same("the encoding", client.description["capabilities"]["positionEncoding"], encoding)
@@ -207,7 +207,7 @@ def changes():
             for _ in range(generator.randrange(1, 4)):
                 start = generator.randrange(len(text) + 1)
                 end = min(len(text), start + generator.choice([0, 0, 1, 3, 20]))
-                # A break between CR and LF is no place of a document.
+                # The position between CR and LF is not valid in a document.
                 if text[start - 1:start + 1] == "\r\n" or text[end - 1:end + 1] == "\r\n":
                     continue
                 new = generator.choice(["", "a", "\n", "\r\n", "\r", "😀", "é", "S send \"x\"\n", "{", "\""])
@@ -218,13 +218,13 @@ def changes():
             found = client.diagnostics("untitled:a")
             same("the version", found["version"], version)
             name = f"untitled:b{round}"
-            same("as the whole text", found["diagnostics"], client.open(name, text)["diagnostics"])
+            same("equal to the whole text", found["diagnostics"], client.open(name, text)["diagnostics"])
             client.tell("textDocument/didClose", {"textDocument": {"uri": name}})
         same("the end", client.end()[0], 0)
 
 
 def halves():
-    """Half of a character, as clients send it whose strings are UTF-16; each later change has its place in the same text."""
+    """Sends half of a character, as clients with UTF-16 strings do; the positions of later changes refer to the same text."""
     client = Client()
     client.open("untitled:h", "let x = \"ab\" y\n")
     changes = [(10, 10, b"\\ud83d"), (11, 11, b"\xff"), (12, 12, "\U0001f600".encode()), (13, 14, b""), (13, 13, b"x\\ude00")]
@@ -235,7 +235,7 @@ def halves():
         found = client.diagnostics("untitled:h")["diagnostics"]
     whole = client.open("untitled:whole", "let x = \"a\ufffd\ufffd\ufffdx\ufffdb\" y\n")["diagnostics"]
     same("halves of characters", found, whole)
-    check("the column behind them", any(d["range"]["start"] == {"line": 0, "character": 18} for d in whole), whole)
+    check("the column after them", any(d["range"]["start"] == {"line": 0, "character": 18} for d in whole), whole)
     same("the end", client.end()[0], 0)
 
 
@@ -257,7 +257,7 @@ def odd_places():
     for position in [{"line": -1, "character": 0}, {"line": 0}, {"line": 1.5, "character": 0}, None, [], "x"]:
         reply = client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": position})
         same(f"the place {position}", reply.get("error", {}).get("code"), -32602)
-    # What a notification gets wrong is logged, and nothing else.
+    # Errors in notifications are only logged.
     client.tell("textDocument/didChange", {"textDocument": {"uri": "untitled:none", "version": 1}, "contentChanges": []})
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"range": 3, "text": ""}]})
     client.tell("textDocument/didOpen", {})
@@ -335,7 +335,7 @@ def answers(folder):
     same("whole lines", (start["character"], end["character"]), (0, 0))
     formatted = "\n".join(lines[:start["line"]]) + ("\n" if start["line"] else "") + edits[0]["newText"] + "\n".join(lines[end["line"]:])
     wanted = subprocess.run([TOOL, "fmt", "-"], input=good, capture_output=True, text=True, check=True).stdout
-    same("what fmt does", formatted, wanted)
+    same("the result of fmt", formatted, wanted)
     lenses = client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
     same("lenses", [lens["command"]["title"] for lens in lenses], ["▶ run 2 cases", "▶ [n=1]", "▶ [n=2]"])
     for lens in lenses:
@@ -344,15 +344,15 @@ def answers(folder):
         listed = subprocess.run([TOOL, "list", path] + [word for id in ids for word in ("--filter", id)], capture_output=True, text=True, check=False)
         same("the cases of a lens", listed.stdout.count("answers[n="), 1 if ids else 2)
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 4}, "contentChanges": [{"text": wanted}]})
-    same("laid out already", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
+    same("a formatted text stays unchanged", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 5}, "contentChanges": [{"text": good + "C send \"\n"}]})
-    same("a text with errors stays", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
+    same("a text with errors stays unchanged", client.ask("textDocument/formatting", {"textDocument": {"uri": uri}, "options": {}}), [])
     same("and can't be run", client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}}), [])
 
-    # The include as it stands in the editor.
+    # The include as it is in the editor.
     common = uri_of(os.path.join(folder, "common.scn"))
     client.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 6}, "contentChanges": [{"text": wanted}]})
-    # Those of the change may come later than it was told.
+    # The diagnostics of a change may arrive late.
     while client.diagnostics(uri)["version"] != 6:
         pass
     client.open(common, "server Q\nlet other = \"1\"\nlet x =\n")
@@ -360,12 +360,12 @@ def answers(folder):
     check("a mistake in the include is shown at its line", any(d["range"]["start"]["line"] == 1 and "common.scn:3" in d["message"] for d in found), found)
     check("the name is gone", any(d["code"] == "unknown-variable" for d in found), found)
     client.tell("textDocument/didClose", {"textDocument": {"uri": common}})
-    same("the file of the disk again", client.diagnostics(uri)["diagnostics"], [])
+    same("the file on disk is used again", client.diagnostics(uri)["diagnostics"], [])
     same("the end", client.end()[0], 0)
 
 
 def nothing_is_run(folder):
-    """Whatever is asked, no program starts and nothing is written."""
+    """Checks that no request starts a program or writes a file."""
     path = os.path.join(folder, "runs.scn")
     text = f"scenario \"a\"\nprocess P = touch {folder}/touched\nP start\nP expect exit 0\n"
     client = Client()
@@ -377,7 +377,7 @@ def nothing_is_run(folder):
 
 
 def large():
-    """A large document, edited; and one that is no scenario for its size."""
+    """Edits a large document, and opens one that is too large for a scenario."""
     client = Client()
     text = SCRIPT + "C send \"0123456789\"\n" * 20000
     client.open("untitled:large", text)
@@ -399,5 +399,5 @@ with tempfile.TemporaryDirectory() as folder:
     answers(folder)
     nothing_is_run(folder)
     large()
-print(f"{counts[0]} checks are right, {counts[1]} are wrong")
+print(f"{counts[0]} checks passed, {counts[1]} failed")
 sys.exit(1 if counts[1] else 0)

@@ -1,4 +1,4 @@
-"""A small client of `tcpprobe lsp`, for tests: requests are answered in order, notifications are kept."""
+"""A small client of `tcpprobe lsp` for tests: requests are sent in order, and notifications are kept."""
 import json
 import os
 import subprocess
@@ -28,7 +28,7 @@ class Client:
         self.write(self.message({"jsonrpc": "2.0", "method": method, "params": params}))
 
     def read(self):
-        """The next message; None at the end."""
+        """Returns the next message, or None at the end."""
         length = None
         while True:
             line = self.process.stdout.readline()
@@ -43,7 +43,7 @@ class Client:
         return json.loads(self.process.stdout.read(length))
 
     def reply(self, number):
-        """The response with this id; notifications before it are kept."""
+        """Returns the response with this id; notifications before it are kept."""
         while True:
             message = self.read()
             if message is None:
@@ -65,7 +65,7 @@ class Client:
         return reply["result"]
 
     def diagnostics(self, uri):
-        """The next diagnostics of a document."""
+        """Returns the next diagnostics of a document."""
         while True:
             for index, message in enumerate(self.notifications):
                 if message["method"] == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri:
@@ -86,7 +86,7 @@ class Client:
         return [item["label"] for item in self.at("completion", uri, line, character)["items"]]
 
     def end(self):
-        """Ends it in the protocol's way; the exit code and what stood on stderr."""
+        """Shuts the server down as the protocol requires. Returns its exit code and stderr."""
         self.ask("shutdown", None)
         self.tell("exit", None)
         return self.close()

@@ -1,4 +1,4 @@
--- Drives a headless Neovim (0.7 or later) with the real server: what its user sees of a scenario. Writes what it saw to `seen`.
+-- Drives a headless Neovim (0.7 or later) with the real server, and writes what a user would see of a scenario to `seen`.
 local seen = {}
 local function say(text) table.insert(seen, text) end
 local function finish()
@@ -7,7 +7,7 @@ local function finish()
 end
 local function wait(what, condition)
   if not vim.wait(120000, condition, 20) then
-    say('waited in vain: ' .. what)
+    say('timed out waiting for ' .. what)
     finish()
   end
 end
@@ -24,7 +24,7 @@ local buffer = vim.api.nvim_get_current_buf()
 vim.bo.filetype = 'scn'
 local id = _G.tcpprobe
 
--- What is wrong, as `check` says it: line, column in characters, id.
+-- The diagnostics in the format of `check`: line, column in characters, id.
 wait('diagnostics', function() return #vim.diagnostic.get(buffer) > 0 end)
 for _, one in ipairs(vim.diagnostic.get(buffer)) do
   local line = vim.api.nvim_buf_get_lines(buffer, one.lnum, one.lnum + 1, true)[1]
@@ -32,7 +32,7 @@ for _, one in ipairs(vim.diagnostic.get(buffer)) do
   say(('wrong.scn:%d:%d: %s [%s]'):format(one.lnum + 1, vim.fn.strchars(line:sub(1, one.col)) + 1, one.message:match('^[^\n]*'), code))
 end
 
--- A fix is typed, and what was wrong is gone.
+-- A fix is typed, and the diagnostics disappear.
 vim.cmd([[%s/sned/send/]])
 wait('a fix', function() return #vim.diagnostic.get(buffer) == 0 end)
 say('fixed')
@@ -51,7 +51,7 @@ local labels = {}
 for _, item in ipairs(ask('completion', 5, 2).items) do labels[item.label] = true end
 say('completion: ' .. tostring(labels['connect']) .. ' ' .. tostring(labels['stop reading']) .. ' ' .. tostring(labels['accept']))
 
--- By the editor's own commands.
+-- With the editor's own commands.
 vim.api.nvim_win_set_cursor(0, { 5, 15 })
 vim.lsp.buf.definition()
 wait('a definition', function() return vim.api.nvim_win_get_cursor(0)[1] == 4 end)

@@ -1,9 +1,9 @@
-"""What stands where in a scenario, for the tests of the editors' files: a second, small reading of the lexical rules.
+"""Finds the tokens of a scenario for the tests of the editors' files: a second, small implementation of the lexical rules.
 
-`places(text)` gives (line, column, length, what) for each comment, string, regex, number, for the first word of each statement
-(`header`, `actor`, `flow`, or `subject` for the name of one who acts) and for the verb behind that name, or the verb of a
-crowd's member. Lines and columns count
-from 0, columns in characters. The command of a `process` line is one `command`, whatever is in it.
+`places(text)` yields (line, column, length, what) for each comment, string, regex and number, for the first word of each statement
+(`header`, `actor`, `flow`, or `subject` for the name of an actor) and for the verb after that name, or the verb of a crowd's
+member. Lines and columns count from 0, columns in characters. The command of a `process` line is one `command`, regardless of its
+contents.
 """
 import re
 
@@ -21,7 +21,7 @@ def places(text):
     found = []
     depth = 0
     goes_on = False
-    blocks = []  # whether each is the script of a crowd's members
+    blocks = []  # for each open block, whether it is the script of a crowd's members
     verb = ""
     for number, line in enumerate(text.replace("\ufeff", "").split("\n")):
         line = line.rstrip("\r")

@@ -1,4 +1,4 @@
-"""Every scenario of the repository: the files, and the blocks of the documents."""
+"""All scenarios of the repository: the files, and the blocks in the documents."""
 import os
 import sys
 
@@ -10,7 +10,7 @@ import documents  # noqa: E402
 
 
 def valid():
-    """(name, text) of each scenario that checks."""
+    """Yields (name, text) of each scenario without errors."""
     found = []
     for folder in ("Scenarios", "Benchmarks", "Examples", "Tests/Golden"):
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
@@ -27,5 +27,5 @@ def valid():
 def report(passed, failed, problems):
     for problem in problems[:40]:
         print(problem)
-    print(f"{passed} places are right, {failed} are wrong")
+    print(f"{passed} places are correct, {failed} are wrong")
     sys.exit(1 if failed or not passed else 0)

@@ -2,9 +2,9 @@
 """Tests the TextMate grammar: every comment, string, regex, number, keyword and verb of every scenario gets its scope, and nothing
 in a valid scenario is scoped `invalid`.
 
-An editor runs the grammar's expressions with Oniguruma; here Python's `re` does, so the grammar keeps to what both read alike (no
-possessive quantifiers, no `\\G`, no named groups, lookbehind of one width). This is the tokenizer of a TextMate grammar as far as
-ours needs it: `match`, `begin`/`end` with `patterns`, `captures`, `contentName`, `include` of the repository.
+Editors run the grammar's expressions with Oniguruma, this test with Python's `re`, so the grammar uses only what both interpret alike
+(no possessive quantifiers, no `\\G`, no named groups, fixed-width lookbehind). The test implements the part of a TextMate tokenizer
+that the grammar needs: `match`, `begin`/`end` with `patterns`, `captures`, `contentName`, `include` from the repository.
 """
 import json
 import os
@@ -34,7 +34,7 @@ class Grammar:
         return self.compiled[pattern]
 
     def rules(self, owner):
-        """The rules of `patterns`, includes put in."""
+        """Returns the rules of `patterns`, with includes resolved."""
         if id(owner) not in self.flat:
             rules = []
             for rule in owner.get("patterns", []):
@@ -47,7 +47,7 @@ class Grammar:
         return self.flat[id(owner)]
 
     def scopes(self, text):
-        """For each line the scopes of each character, outermost first."""
+        """Returns the scopes of each character for each line, outermost first."""
         result = []
         stack = [(None, [])]
         for line in text.split("\n"):
@@ -62,7 +62,7 @@ class Grammar:
         while position <= len(line):
             steps += 1
             if steps > 20000:
-                raise RuntimeError("the grammar does not move on")
+                raise RuntimeError("the grammar makes no progress")
             rule, names = stack[-1]
             inner = names + ([rule["contentName"]] if rule and "contentName" in rule else [])
             best = None
@@ -122,7 +122,7 @@ def main():
         for number, column, length, what in scnlexer.places(text):
             end = column + length
             if what == "command":
-                # White space before it, and a comment behind it, are no part of it.
+                # Leading white space and a following comment are not part of it.
                 column += len(lines[number][column:]) - len(lines[number][column:].lstrip())
                 end = column + 1
             bad = [index for index in range(column, end)
@@ -137,12 +137,12 @@ def main():
                 if any(scope.startswith("invalid") for scope in here):
                     problems.append(f"{name}:{number + 1}:{index + 1}: {lines[number]!r} is scoped {here}")
                     break
-    # What is wrong is scoped so.
+    # Errors have the scope `invalid`.
     for wrong in ['S send "a\\q"', "wait 20mss", "S send hex(de ax)"]:
         if any(scope.startswith("invalid") for here in grammar.scopes(wrong)[0] for scope in here):
             passed += 1
         else:
-            problems.append(f"{wrong!r}: nothing is scoped invalid")
+            problems.append(f"{wrong!r}: nothing has the scope `invalid`")
     scripts.report(passed, len(problems), problems)
 
 

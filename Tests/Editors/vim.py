@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the Vim files: a headless vim opens every scenario, says that it is one, and names the syntax group of the first and the last
+"""Tests the Vim files: a headless vim opens every scenario, reports its file type, and names the syntax group of the first and the last
 character of each comment, string, regex, number, keyword and verb."""
 import json
 import os
@@ -15,7 +15,7 @@ WANTED = {
     "number": ("scnNumber",), "header": ("scnHeader",), "flow": ("scnFlow",), "actor": ("scnActor",), "subject": ("scnSubject",),
     "verb": ("scnVerb", "scnMember"), "command": ("scnCommand", "scnCommandString", "scnCommandRaw", "scnInterpolation"),
 }
-# Reads a list of [file, [[line, byte column], …]] and writes for each file its type and the names of the groups.
+# Reads a list of [file, [[line, byte column], …]] and writes the type and the names of the groups for each file.
 PROGRAM = r"""
 set nocompatible nomodeline synmaxcol=0 encoding=utf-8 nomore
 let &runtimepath = $EDITOR_FILES . ',' . $VIMRUNTIME
@@ -64,7 +64,7 @@ def main():
     passed, problems = 0, []
     for (name, _), meaning, (filetype, groups) in zip(everything, meanings, answers):
         if filetype != "scn":
-            problems.append(f"{name}: vim takes it for {filetype!r}")
+            problems.append(f"{name}: vim detected the file type {filetype!r}")
         for (what, place), group in zip(meaning, groups):
             if group in WANTED[what]:
                 passed += 1

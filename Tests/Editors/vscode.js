@@ -1,7 +1,7 @@
 "use strict";
-// Tests Editors/vscode without the editor: a module in place of `vscode` with what the extension uses, and the real server.
+// Tests Editors/vscode without the editor: a stub of the module `vscode` with everything that the extension uses, and the real server.
 //
-//     node vscode.js EXTENSION TOOL FOLDER       ends with `N checks are right`
+//     node vscode.js EXTENSION TOOL FOLDER       ends with `N checks passed`
 
 const assert = require("assert");
 const fs = require("fs");
@@ -99,14 +99,14 @@ async function main() {
         assert.ok(fs.existsSync(path.join(extensionFolder, file)), file);
     }
     JSON.parse(fs.readFileSync(path.join(extensionFolder, "language-configuration.json")));
-    assert.ok(!manifest.dependencies && !manifest.scripts, "nothing is to be installed or built");
+    assert.ok(!manifest.dependencies && !manifest.scripts, "nothing must be installed or built");
 
     const extension = require(path.join(extensionFolder, manifest.main));
     const name = path.join(folder, "it's 😀 [1].scn");
     const uri = Uri.file(name);
     const text = "scenario \"a\"\neach n = 1, 2\nserver S\nclient   C -> S\nC connect\nS accept\nS send \"${n}\"\nC expect \"${n}\"\ndo { C expect \"😀\"; C sned \"x\" }\n";
     const document = new Document(uri, text);
-    // It is open before the extension is.
+    // It is open before the extension is activated.
     fake.workspace.textDocuments.push(document);
     extension.activate({ subscriptions: [] });
     for (const command of manifest.contributes.commands) assert.ok(commands[command.command], command.command);
@@ -114,8 +114,8 @@ async function main() {
     const list = shown.get(uri.toString());
     same(list.map((one) => one.code), ["unknown-verb"], "the diagnostics");
     const wrong = list.find((one) => one.code === "unknown-verb");
-    same([wrong.severity, wrong.source, wrong.range.start], [0, "tcpprobe", new Position(8, 22)], "the place behind an emoji");
-    // What is typed is told as it is typed: the mistake goes away.
+    same([wrong.severity, wrong.source, wrong.range.start], [0, "tcpprobe", new Position(8, 22)], "the position after an emoji");
+    // Changes are sent as they are typed: the diagnostic disappears.
     shown.delete(uri.toString());
     const start = document.text.indexOf("do {");
     document.change(start, document.text.length, "");
@@ -124,7 +124,7 @@ async function main() {
     await until(() => shown.has(uri.toString()));
     same(shown.get(uri.toString()), [], "no diagnostics");
 
-    // Half of a character is none of a text, and does not end the conversation.
+    // Half of a character is not valid text, but does not end the session.
     document.change(10, 10, "\ud83d\\n\ud83d\udc4d");
     document.change(10, 15, "");
     const hover = await providers.provideHover(document, new Position(4, 3));
@@ -140,7 +140,7 @@ async function main() {
     const lenses = await providers.provideCodeLenses(document);
     same(lenses.map((one) => one.command.title), ["▶ run 2 cases", "▶ [n=1]", "▶ [n=2]"], "the lenses");
 
-    // A lens saves the file and runs it: by a shell, whatever its name is.
+    // A lens saves the file and runs it in a shell, whatever its name is.
     const { command } = lenses[1];
     await commands[command.command](...command.arguments);
     same([document.saved, sent.length], [1, 1], "it is saved and run");
@@ -148,16 +148,16 @@ async function main() {
     same(listed.split("\n").filter((line) => line.includes("[n=")).length, 1, "one case");
     fake.workspace.isTrusted = false;
     await commands["tcpprobe.run"](uri);
-    same([sent.length, errors.length], [1, 1], "nothing is run where the folder is not trusted");
+    same([sent.length, errors.length], [1, 1], "nothing is run if the folder is not trusted");
     fake.workspace.isTrusted = true;
     await commands["tcpprobe.run"]("untitled:a");
-    same([sent.length, errors.length], [1, 2], "nothing is run that is no file");
+    same([sent.length, errors.length], [1, 2], "nothing is run if the document is not a file");
 
     events.close.fire(document);
     fake.workspace.textDocuments.length = 0;
-    same(shown.has(uri.toString()), false, "what is closed shows nothing");
+    same(shown.has(uri.toString()), false, "a closed document shows nothing");
 
-    // A tool that is not there is told, and the setting that says where it is is followed.
+    // A missing tool is reported, and a change of its path setting takes effect.
     configuration.path = path.join(folder, "no such tool");
     events.configuration.fire({ affectsConfiguration: () => true });
     await until(() => errors.length === 3);
@@ -167,7 +167,7 @@ async function main() {
     events.configuration.fire({ affectsConfiguration: () => true });
     await until(() => shown.has(uri.toString()));
     await extension.deactivate();
-    console.log(`${checks} checks are right`);
+    console.log(`${checks} checks passed`);
 }
 
 main().catch((error) => { console.log(error); process.exit(1); });

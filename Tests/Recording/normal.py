@@ -1,11 +1,11 @@
-"""Makes texts of two runs equal where only chance tells them apart: times, ports, process ids, temporary folders, packets' number and order."""
+"""Normalises the texts of two runs that differ only by chance: times, ports, process ids, temporary folders, the number and order of packets."""
 import json
 import os
 import re
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "EndToEnd", "support"))
-import comparison  # noqa: E402: it is found by the line above
+import comparison  # noqa: E402: found through the line above
 
 UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
 DURATION = re.compile(r"(?<![\w.])(\d[\d_,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min)\b")
@@ -13,7 +13,7 @@ PACKET = re.compile(r"^(?P<way>\S+ -> \S+) +(?P<flags>[A-Z.]+) +seq .* len (?P<l
 # A line of the console's timeline.
 TIMELINE = re.compile(r"^ *(?P<failed>>?) +-?\d+\.\d{3}  (?P<kind>step|packet|event|output|note|FAILED|HERE|ERROR) +(?P<text>.*)")
 CASE = re.compile(r"^(passed|failed|FAILED|error|ERROR|inconclusive|INCONCLUSIVE|unsupported|skipped)  +\S")
-# The console shows the end of a long timeline: where that begins depends on the number of packets.
+# The console shows only the end of a long timeline; where it begins depends on the number of packets.
 LEFT_OUT = "earlier lines are left out"
 RULES = [
     (re.compile(r"\b(127(?:\.\d+){3}|localhost|0\.0\.0\.0):\d+\b"), r"\1:PORT"),
@@ -21,14 +21,14 @@ RULES = [
     (re.compile(r"\b(port|pid|process) \d+\b"), r"\1 N"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "DATE"),
     *comparison.EVERYWHERE,
-    # What servers write before each line of their logs.
+    # The prefixes that servers write before each line of their logs.
     (re.compile(r"\d\d?[/ ][A-Z][a-z]{2}[/ ]\d{4} \d\d:\d\d:\d\d(\.\d+)?"), "DATE"),
     (re.compile(r"\b\d+:(?=[A-Z] DATE|signal-handler)"), "N:"),
     (re.compile(r"(?<=signal-handler \()\d+|(?<=port=)\d+|(?<=pid=)\d+"), "N"),
-    # How much was reported by the time that a step failed.
+    # The number of reports until a step failed.
     (re.compile(r'(has reported [a-z]+ \\?".*?(?<!\\)\\?"(?:… \(\d+ bytes in all\))?), .*'), r"\1, …"),
 ]
-# Of events: members whose numbers are times or depend on them.
+# Members of events whose numbers are times or depend on times.
 NUMBERS = ("time", "duration")
 
 
@@ -37,12 +37,12 @@ def nanoseconds(number, unit):
 
 
 def durations(script):
-    """Those that a script writes, and those that a step has by itself: they stay as they are in what is said about the script."""
+    """Returns the durations written in a script, and the default ones of steps: they are kept unchanged in the output about the script."""
     return {nanoseconds(*found) for found in DURATION.findall(script)} | {5_000_000_000, 0}
 
 
 def text(value, known=frozenset()):
-    """A line or more of output. Durations stay where the script has the same."""
+    """Normalises one or more lines of output. Durations that also occur in the script are kept."""
     for pattern, replacement in RULES:
         value = pattern.sub(replacement, value)
     return DURATION.sub(lambda found: found[0] if nanoseconds(found[1], found[2]) in known else "TIME", value)
@@ -53,8 +53,8 @@ def without_timeline(output):
 
 
 class Packets:
-    """What stays of packets: for each direction the flags that were seen, and whether bytes were sent. Their number, sizes and order depend on
-    when who was scheduled."""
+    """Summarises packets: for each direction the flags that were seen, and whether bytes were sent. Their number, sizes and order depend on
+    scheduling."""
 
     def __init__(self):
         self.ways = {}
@@ -74,7 +74,7 @@ class Packets:
 
 
 class Timeline:
-    """Entries in an order that does not depend on chance: steps, then each actor's events and output, then packets."""
+    """Puts entries into an order that does not depend on chance: steps, then each actor's events and output, then packets."""
 
     def __init__(self, known, concurrent):
         self.known, self.concurrent = known, concurrent
@@ -88,9 +88,9 @@ class Timeline:
             self.failed |= kind not in ("step", "HERE")
             self.steps.append(f"{kind} {line}")
         elif not self.failed:
-            # The console has an event's actor in its text.
+            # On the console, the actor of an event is part of its text.
             actor = actor or line.partition(":")[0]
-            # How many pieces bytes come and go in depends on the kernel, as does what comes behind the step that failed.
+            # The pieces in which bytes are sent and received depend on the kernel, and so do the entries after the failed step.
             line = re.sub(r"\b(sent) \d+$|\b(data) \".*", lambda found: found[1] or found[2], line)
             lines = self.others.setdefault((kind, actor), [])
             if f"{kind} {line}" not in lines[-1:] or not line.endswith(("sent", "data")):
@@ -104,7 +104,7 @@ class Timeline:
 
 
 def is_concurrent(script):
-    """Steps of several branches come in any order."""
+    """Sorts steps of concurrent branches, which may be in any order."""
     return re.search(r"^\s*(together|whenever|either|retry)\b", script, re.M) is not None
 
 
@@ -121,7 +121,7 @@ def place(at):
 
 
 def event(found, script=""):
-    """The lines of an event: its members in their order, a line each, findings and timeline with a line for each part."""
+    """Returns the lines of an event: its members in order, one per line, findings and timeline with a line for each part."""
     known = durations(script)
     found = dict(found)
     entries = found.pop("timeline", None)
@@ -146,7 +146,7 @@ def event(found, script=""):
 
 
 def console(output, script_of=lambda block: ""):
-    """The output of `run` as sections: one for each case, by name, and what stands around them."""
+    """Returns the output of `run` as sections: one for each case, by name, and the lines around them."""
     blocks = [["(begin)"]]
     for line in output.splitlines():
         if CASE.match(line):
@@ -157,7 +157,7 @@ def console(output, script_of=lambda block: ""):
             blocks[-1].append(line)
     sections = {}
     for block in blocks:
-        # Without the time that the case took; by the case's name, whatever its verdict.
+        # Without the duration; by the case's name, regardless of its verdict.
         verdict, _, name = re.sub(r"  \d[\d.]* (ns|µs|us|ms|s|min)$", "", block[0]).partition(" ")
         name = name.strip() or verdict
         script = script_of(block)

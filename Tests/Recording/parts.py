@@ -1,4 +1,4 @@
-"""What is recorded, part by part. Each part runs the tool in the work folder and gives files of sections."""
+"""The parts of a recording. Each part runs the tool in the work folder and writes files of sections."""
 import hashlib
 import json
 import os
@@ -12,9 +12,9 @@ import normal
 from spoil import spoil
 
 MARK = re.compile("[\U0001F51F0-9]\ufe0f?\u20e3|\U0001F51F")
-# Cases that mostly wait: many at a time keep it short, few enough to disturb no other.
+# Cases mostly wait: many at a time save time, but few enough that they do not disturb each other.
 WAITING = 20
-# Of a capture: the arguments of `inspect` that show one connection or choose some.
+# The arguments of `inspect` that show one connection of a capture or select some.
 SHOWN = [
     [], ["--json"], ["--width", "80"], ["--flow", "0"], ["--flow", "1"], ["--flow", "0", "--json"], ["--follow", "0"], ["--follow", "0", "--json"],
     ["--flow", "0", "--framing", "crlf"], ["--flow", "0", "--framing", "u16", "--json"], ["--port", "80"], ["--port", "25", "--json"],
@@ -23,7 +23,7 @@ SHOWN = [
     ["--check", "wire client -> server messages 2", "--framing", "crlf"], ["--check", "wire what"],
 ]
 COMMANDS = ["run", "check", "fmt", "list", "explain", "inspect", "watch", "adapter", "bench"]
-# What a user may get wrong, and what `run` can do beside running.
+# Mistakes that a user may make, and features of `run` other than running.
 USES = [
     "", "what", "run", "run nowhere", "run Scenarios --what", "run Scenarios -j 0", "run Scenarios -j x", "run Scenarios --transport what",
     "run Scenarios --filter nothing-fits", "run Scenarios --tag none", "run Scenarios/crlf.scn --set x=1", "run Scenarios/crlf.scn --keep some",
@@ -38,7 +38,7 @@ USES = [
 
 
 def shown(status, out, err):
-    """Lines of output; of a very long one its beginning and a hash."""
+    """Returns lines of output; a very long output is shortened to its beginning and a hash."""
     lines = [f"exit {status}"] + out.splitlines() + [f"stderr: {line}" for line in err.splitlines()]
     return [line if len(line) < 2000 else f"{line[:500]}… {len(line)} characters, SHA-256 {hashlib.sha256(line.encode()).hexdigest()}" for line in lines]
 
@@ -49,7 +49,7 @@ class Recorder:
         self.scripts = {}
 
     def start(self, *words, wait=600, data=b""):
-        """Exit code, standard output and standard error of the tool, in the work folder."""
+        """Runs the tool in the work folder. Returns its exit code, standard output and standard error."""
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "TMPDIR": os.path.join(self.work, "tmp"), "LC_ALL": "C.UTF-8"}
         environment.pop("CI", None)
         environment.pop("GITHUB_ACTIONS", None)
@@ -66,7 +66,7 @@ class Recorder:
                 file.writelines((" " if line.startswith("=== ") else "") + line + "\n" for line in lines)
 
     def answer(self, *words):
-        """What a command prints and how it ends, as lines."""
+        """Returns the output and exit status of a command, as lines."""
         status, out, err = self.start(*words)
         if words[:1] == ("run",) and "--dry-run" not in words and status != 2:
             # Cases were run.
@@ -82,7 +82,7 @@ class Recorder:
                 self.scripts[path] = ""
         return self.scripts[path]
 
-    # What needs no socket
+    # Parts that need no socket
 
     def help(self):
         sections = {"tcpprobe --help": self.answer("--help")}
@@ -98,7 +98,7 @@ class Recorder:
         self.write("explain.txt", sections)
 
     def wrong(self):
-        """The wrong scripts of the golden file, as `check` and `run` tell of them."""
+        """Records the diagnostics of `check`, `run` and other commands for the wrong scripts in the golden file."""
         sections = {}
         with open(os.path.join(self.tree, "Tests", "Golden", "wrong-scripts.txt"), encoding="utf-8") as file:
             for one in re.split(r"^=== ", file.read(), flags=re.M)[1:]:
@@ -114,7 +114,7 @@ class Recorder:
         self.write("wrong-scripts.txt", sections)
 
     def fmt(self):
-        """All scenarios as they are and with their layout lost; the whole language; the wrong scripts have theirs in their part."""
+        """Records the layout of all scenarios, unchanged and without their layout, and of the whole language; the part `wrong` records that of wrong scripts."""
         sections = {}
         shutil.copytree(os.path.join(self.work, "Scenarios"), os.path.join(self.work, "laid"))
         shutil.copy(os.path.join(self.tree, "Tests", "Golden", "whole-language.scn"), os.path.join(self.work, "laid"))
@@ -142,7 +142,7 @@ class Recorder:
 
     def inspect(self):
         if not os.path.isdir(self.corpus):
-            return print(f"inspect: skipped, as there is no {self.corpus}")
+            return print(f"inspect: skipped, because {self.corpus} does not exist")
         os.symlink(os.path.abspath(self.corpus), os.path.join(self.work, "corpus"))
         for name in sorted(os.listdir(self.corpus)):
             if not name.endswith((".pcap", ".pcapng")):
@@ -163,10 +163,10 @@ class Recorder:
             sections[f"inspect {name} --extract"] = lines
             self.write(f"inspect/{name}.txt", sections)
 
-    # What runs
+    # Parts that run cases
 
     def run(self, name, *words, wait=1800):
-        """A run: its console's text, and its events, case by case."""
+        """Records a run: its console output, and its events, case by case."""
         status, out, err = self.start("run", *words, "--out", "o", "--json", "events.json", wait=wait)
         sections = {"run": [f"exit {status}"] + [f"stderr: {line}" for line in normal.text(err).splitlines()]}
         with open(os.path.join(self.work, "events.json"), encoding="utf-8") as file:
@@ -186,7 +186,7 @@ class Recorder:
         shutil.rmtree(os.path.join(self.work, "o"), ignore_errors=True)
 
     def named(self, block, ended):
-        """The script that a block of the console's text is about."""
+        """Returns the script that a block of console output refers to."""
         words = block[0].split()
         return self.script(next((e["path"] for e in ended.values() if len(words) > 1 and e["id"] == words[1]), ""))
 
@@ -214,7 +214,7 @@ class Recorder:
             self.suite("--transport", transport)
 
     def adapters(self):
-        """The suite behind the adapter protocol: the transports that the mutants are derived from."""
+        """Records the suite over the adapter protocol, with the transports from which the mutants are derived."""
         for path in ("careful.py", "asked.py", "reference.py", "pull.py"):
             path = os.path.join(self.tree, "Tests", "Mutants", path)
             if os.path.exists(path):
@@ -223,7 +223,7 @@ class Recorder:
     def spoiled(self):
         folder = os.path.join(self.work, "spoiled")
         spoil(os.path.join(self.work, "Scenarios"), folder, few=1)
-        # Those that do not check are told of by `check`, and the others run.
+        # Scripts with errors are checked, and the others are run.
         refused = {}
         for parent, _, names in os.walk(folder):
             for name in sorted(names):
@@ -236,7 +236,7 @@ class Recorder:
         self.run("spoiled", "spoiled", "-j", str(WAITING), "--keep", "none")
 
     def mutants(self):
-        """The table; one case of a mutant at a time, as the first that notices ends its run."""
+        """Records the table of mutants; one case of a mutant at a time, because the first case that catches it ends its run."""
         table = os.path.join(self.tree, "Tests", "Mutants", "run")
         done = subprocess.run(
             [sys.executable, table, self.tool, "-j", "2", "--cases", "1"], cwd=self.work, capture_output=True, text=True, check=False)

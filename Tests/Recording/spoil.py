@@ -1,4 +1,4 @@
-"""Makes scenarios that do not pass from those that do: one step of each is changed or left out. What is said of them is what is recorded."""
+"""Creates failing scenarios from passing ones by changing or removing one step. The tool's output about them is recorded."""
 import hashlib
 import os
 import re
@@ -22,7 +22,7 @@ def other(letter):
 
 
 def changes(lines):
-    """(what was done, the lines with it), for each step and each change that fits it."""
+    """Yields (the change, the changed lines) for each step and each change that applies to it."""
     for number, line in enumerate(lines):
         if HEADER.match(line) or line.strip() in ("}", "{"):
             continue
@@ -39,7 +39,7 @@ def changes(lines):
 
 
 def spoil(scenarios, folder, few):
-    """Writes spoiled copies of the scenarios beside each other into the folder: of an example all, of a case of the suite `few`."""
+    """Writes changed copies of the scenarios into the folder: all copies of an example, `few` of a case of the suite."""
     for parent, folders, names in os.walk(scenarios):
         folders.sort()
         for name in sorted(names):
@@ -50,7 +50,7 @@ def spoil(scenarios, folder, few):
             with open(path, encoding="utf-8") as file:
                 found = list(changes(file.read().split("\n")))
             if os.sep in base:
-                # The same ones each time, others of each case.
+                # The same changes each time, but different ones for each case.
                 found = sorted(found, key=lambda one: hashlib.sha256((base + one[0]).encode()).digest())[:few]
             for what, lines in found:
                 target = os.path.join(folder, base, what + ".scn")

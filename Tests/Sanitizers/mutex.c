@@ -21,7 +21,7 @@ typedef __attribute__((swiftcall)) void (*Unlock)(__attribute__((swift_context))
 static void *next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found) abort();  // Another standard library: this file has to follow it.
+    if (!found) abort();  // The standard library has changed: update this file.
     return found;
 }
 

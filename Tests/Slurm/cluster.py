@@ -1,4 +1,4 @@
-"""A Slurm of three nodes on one machine, without munge, in a folder of its own."""
+"""A Slurm cluster of three nodes on one machine, without munge, in a private folder."""
 import os
 import re
 import shutil
@@ -37,11 +37,11 @@ PartitionName=all Nodes=n[1-3] Default=YES State=UP MaxTime=10
 
 
 class ClusterProblem(Exception):
-    """Why Slurm does not do what it should."""
+    """Slurm did not behave as expected."""
 
 
 class Cluster:
-    """The daemons, and the commands of the client. `stop` ends what `start` has started."""
+    """The daemons and the client commands. `stop` ends everything that `start` started."""
 
     PATIENCE = 60.0
 
@@ -50,7 +50,7 @@ class Cluster:
         self.daemons = []
         self.duration = 0.0
         self.version = ""
-        # Of a node: no more than the machine has, or the node is drained.
+        # The CPUs of a node. If it had more than the machine, it would be drained.
         self.cpus = min(2, os.cpu_count() or 1)
         self.environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "SBATCH", "SRUN", "TEST_", "CI_"))}
@@ -59,7 +59,7 @@ class Cluster:
 
     @staticmethod
     def path():
-        """Debian keeps daemons where PATH of an ordinary user does not lead."""
+        """Returns a PATH that includes the folders of daemons, which an ordinary user's PATH lacks on Debian."""
         return os.environ.get("PATH", os.defpath) + ":/usr/local/sbin:/usr/sbin:/sbin"
 
     def start(self):
@@ -103,7 +103,7 @@ class Cluster:
                               text=True, timeout=self.PATIENCE)
 
     def submit(self, *words):
-        """The number of the job."""
+        """Submits a job and returns its number."""
         names = ["--output", f"{self.folder}/job-%A_%a.out"] if any(word.startswith("--array") for word in words) else \
             ["--output", f"{self.folder}/job-%j.out"]
         result = self.command("sbatch", "--parsable", "--open-mode=append", *names, *words)
@@ -112,12 +112,12 @@ class Cluster:
         return result.stdout.strip()
 
     def state(self, job):
-        """`RUNNING`, `PENDING`, …; nothing for a job that has ended."""
+        """Returns `RUNNING`, `PENDING`, …, or an empty string for a job that has ended."""
         return self.command("squeue", "--noheader", "-o", "%T", "-j", job).stdout.strip()
 
     def wait_for_jobs(self):
         def is_over():
-            # A job that was requeued may begin after two minutes only, unless it is told to begin now.
+            # A requeued job may start only after two minutes, unless it is asked to start now.
             for line in self.command("squeue", "--noheader", "-r", "-o", "%i %r").stdout.splitlines():
                 job, reason = line.split(maxsplit=1)
                 if reason == "BeginTime":
@@ -131,13 +131,13 @@ class Cluster:
         while not condition():
             for daemon in self.daemons:
                 if daemon.poll() is not None:
-                    raise ClusterProblem(f"{os.path.basename(daemon.args[0])} has ended with {daemon.returncode}")
+                    raise ClusterProblem(f"{os.path.basename(daemon.args[0])} exited with status {daemon.returncode}")
             if time.monotonic() > deadline:
-                raise ClusterProblem(f"waited {self.PATIENCE:.0f} s in vain for {what}")
+                raise ClusterProblem(f"timed out after {self.PATIENCE:.0f} s waiting for {what}")
             time.sleep(0.1)
 
     def complaints(self):
-        """The last lines of the daemons' logs, and of the jobs'."""
+        """Returns the last lines of the logs of the daemons and jobs."""
         text = []
         if os.path.isdir(self.folder):
             for file in sorted(os.listdir(self.folder)):
