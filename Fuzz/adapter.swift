@@ -60,7 +60,7 @@ private struct AdapterSession {
         for line in requests.split(separator: 10) {
             do throws(AdapterRequestError) {
                 let request = try AdapterRequest(line: Array(line).span)
-                demand(request.encoded() == line + [10], "a request is not what was written")
+                demand(request.encoded() == line + [10], "a request changed when it was read back")
             } catch {
                 fatalError("a request can't be read: \(error)")
             }
@@ -119,18 +119,18 @@ private struct AdapterSession {
             demand(
                 again.last == 10 && again.dropLast().allSatisfy { (0x20...0x7E).contains($0) }, "not a line of ASCII")
             let same = try AdapterMessage(line: Array(again.dropLast()).span)
-            demand(same == message, "a message is not what was written")
+            demand(same == message, "a message changed when it was read back")
             check(try state.receive(message))
         } catch {
-            demand(!error.text.isEmpty, "a refusal without a reason")
+            demand(!error.text.isEmpty, "a refusal has no reason")
             hasFailed = true
         }
     }
 
     private func check(_ outcome: AdapterProtocolState.Outcome) {
         switch outcome {
-        case .report(let connection, _): demand(connection > 0, "a connection that no case has")
-        case .late(_, let connection, _): demand(connection > 0, "a connection that no case had")
+        case .report(let connection, _): demand(connection > 0, "a report concerns a connection of no case")
+        case .late(_, let connection, _): demand(connection > 0, "a late report concerns a connection of no case")
         case .ready, .reply, .stale: break
         }
     }
@@ -142,8 +142,8 @@ private struct AdapterSession {
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
             // `try?`: the kind of error doesn't matter; the encoder's output must be JSON.
-            guard let again = try? JSONParser.parse(text.span) else { fatalError("what was written can't be read") }
-            demand(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
+            guard let again = try? JSONParser.parse(text.span) else { fatalError("the encoder's output can't be read") }
+            demand(again.encoded(.ascii) == value.encoded(.ascii), "a value changed when it was read back")
         }
     }
 

@@ -34,7 +34,7 @@ func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
     if whole.table.peakHeldBytes > totalBytes || flows > maxConversations { return }
     merged.merge(other)
     precondition(whole.packetCount == merged.packetCount && whole.tcpPacketCount == merged.tcpPacketCount)
-    precondition(whole.others == merged.others, "shares change what is counted")
+    precondition(whole.others == merged.others, "shares change the counts")
     for number in whole.table.conversations.indices {
         precondition(whole.icmpErrors.count(of: number) == merged.icmpErrors.count(of: number))
     }

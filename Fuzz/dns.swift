@@ -31,7 +31,7 @@ private func messages(of stream: [UInt8], cutEvery size: Int) -> [[UInt8]] {
         do throws(FrameError) {
             while let frame = try decoder.next() { messages.append(frame.payload) }
         } catch {
-            fatalError("a length of two bytes is never wrong: \(error)")
+            fatalError("a length of two bytes can't be invalid: \(error)")
         }
     }
     return messages
@@ -50,21 +50,21 @@ private func ask(_ messages: [[UInt8]], by carrier: NameCarrier) {
     let now = MonotonicTime(nanoseconds: 0)
     for message in messages {
         guard let reply = zone.receive(message.span, by: carrier, at: now) else { continue }
-        demand(reply.due >= now, "an answer is due before its question")
+        demand(reply.due >= now, "an answer is due before its query")
         demand(reply.question.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a name is not escaped")
         if reply.text != nil { check(reply.bytes, to: message, by: carrier) }
     }
 }
 
 private func check(_ answer: [UInt8], to message: [UInt8], by carrier: NameCarrier) {
-    demand(answer.count >= 12 && answer[2] & 0x80 != 0, "an answer has no header of an answer")
-    demand(answer[0..<2] == message[0..<2], "an answer has another identifier")
-    demand(answer.count <= (carrier == .udp ? 1232 : 65_535), "an answer is larger than its transport takes")
+    demand(answer.count >= 12 && answer[2] & 0x80 != 0, "an answer has no response header")
+    demand(answer[0..<2] == message[0..<2], "an answer has a different identifier")
+    demand(answer.count <= (carrier == .udp ? 1232 : 65_535), "an answer is too large for its transport")
     let counts = (2..<6).map { Int(answer[2 * $0]) << 8 | Int(answer[2 * $0 + 1]) }
     var place = 12
     for _ in 0..<counts[0] {
         place = end(ofName: answer, at: place) + 4
-        demand(place <= answer.count && answer[12..<place] == message[12..<place], "an answer repeats another question")
+        demand(place <= answer.count && answer[12..<place] == message[12..<place], "an answer has a different question")
     }
     for _ in 0..<counts[1] + counts[2] + counts[3] {
         place = end(ofName: answer, at: place) + 10
@@ -79,8 +79,8 @@ private func end(ofName bytes: [UInt8], at start: Int) -> Int {
     while place < bytes.count {
         if bytes[place] == 0 { return place + 1 }
         if bytes[place] >= 0xC0 {
-            demand(place + 1 < bytes.count, "a reference is cut off")
-            demand(Int(bytes[place] & 0x3F) << 8 | Int(bytes[place + 1]) < place, "a reference leads forward")
+            demand(place + 1 < bytes.count, "a compression pointer is truncated")
+            demand(Int(bytes[place] & 0x3F) << 8 | Int(bytes[place + 1]) < place, "a compression pointer is forward")
             return place + 2
         }
         place += 1 + Int(bytes[place])

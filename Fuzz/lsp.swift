@@ -23,7 +23,7 @@ public func fuzzLSP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     }
     let whole = answers(to: stream, cutEvery: stream.count)
     let pieces = answers(to: stream, cutEvery: Int(first >> 1) + 1)
-    if whole != pieces { fatalError("a cut changed what the server writes") }
+    if whole != pieces { fatalError("a cut changed the server's output") }
     readMessages(whole)
     return 0
 }
@@ -93,10 +93,10 @@ private func readMessages(_ output: [UInt8]) {
     do {
         while let message = try framing.next() {
             let value = try JSONParser.parse(message.span)
-            if value["jsonrpc"]?.text != "2.0" { fatalError("a message is no JSON-RPC") }
+            if value["jsonrpc"]?.text != "2.0" { fatalError("a message is not JSON-RPC") }
         }
     } catch {
-        fatalError("the server wrote what can't be read: \(error)")
+        fatalError("the server's output can't be read: \(error)")
     }
-    if framing.isInside { fatalError("the server wrote half of a message") }
+    if framing.isInside { fatalError("the server wrote an incomplete message") }
 }

@@ -46,11 +46,11 @@ private func read(_ bytes: [UInt8]) {
             let again = try ResultsDecoding.result(
                 ResultsFields(parsed(text)), file.planned[entry.item].item, sources: result.sources)
             let same = ResultsEncoding.members(of: again, place: 1, sources: 0, expectation: nil)
-            if JSONValue.object(same).encoded() != text { fatalError("a result is another one after it was written") }
+            if JSONValue.object(same).encoded() != text { fatalError("a result changed when it was written again") }
         }
     } catch {
         if error.description.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-            fatalError("a problem holds what a terminal obeys")
+            fatalError("a problem contains terminal control characters")
         }
     }
 }
@@ -59,7 +59,7 @@ private func parsed(_ text: [UInt8]) -> JSONValue {
     do throws(JSONError) {
         return try JSONParser.parse(text.span)
     } catch {
-        fatalError("what was written can't be read: \(error.text)")
+        fatalError("the written file can't be read: \(error.text)")
     }
 }
 

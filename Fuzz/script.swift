@@ -13,8 +13,8 @@ public func fuzzScript(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     _ = DiagnosticRenderer(sources: result.sources).render(result.diagnostics)
     guard case .formatted(let once) = ScenarioFormatter.format(path: "fuzz.scn", bytes: bytes) else { return 0 }
     guard case .formatted(let twice) = ScenarioFormatter.format(path: "fuzz.scn", bytes: once) else {
-        fatalError("what was formatted can't be read")
+        fatalError("the formatted script can't be read")
     }
-    precondition(once == twice, "formatting twice is not formatting once")
+    precondition(once == twice, "formatting twice changes the script again")
     return 0
 }

@@ -15,8 +15,8 @@ public func fuzzTLS(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// A certificate authority, a certificate and its key. They are made once, because that takes longer than all that is
-/// done with them.
+/// A certificate authority, a certificate and its key. They are created once, because that takes longer than using
+/// them.
 private let identities: (authority: [UInt8], leaf: Certificate, key: [UInt8]) = {
     do {
         try TLSLibrary.load()
@@ -99,9 +99,9 @@ private struct Exchange {
         }
         for startsAtOnce in [true, false] {
             let records = TLSRecords(wire.span, startsAtOnce: startsAtOnce)
-            demand(records.count * 5 <= wire.count, "more records than there is room for")
+            demand(records.count * 5 <= wire.count, "there are more records than fit into the bytes")
         }
-        demand(TLSRecords.plainText(in: wire.span).length <= wire.count, "more plain text than there are bytes")
+        demand(TLSRecords.plainText(in: wire.span).length <= wire.count, "there is more plain text than bytes")
     }
 
     // MARK: The peer
@@ -167,19 +167,19 @@ private struct Exchange {
 
     private mutating func look() {
         if case .failed(let error) = endpoint.handshake() {
-            demand(!error.reason.isEmpty, "a failure without a reason")
+            demand(!error.reason.isEmpty, "a failure has no reason")
         }
         var received: [UInt8] = []
         if case .failed(let error) = endpoint.read({ received += $0 }) {
-            demand(!error.reason.isEmpty, "a failure without a reason")
+            demand(!error.reason.isEmpty, "a failure has no reason")
         }
         read += received
-        demand(written.starts(with: read), "what was read is not what the peer has written")
+        demand(written.starts(with: read), "the read bytes differ from the peer's")
         demand(
-            (endpoint.alertsReceived + endpoint.alertsSent).allSatisfy { !"\($0)".isEmpty }, "an alert without a name")
+            (endpoint.alertsReceived + endpoint.alertsSent).allSatisfy { !"\($0)".isEmpty }, "an alert has no name")
         demand(
             endpoint.secrets.allSatisfy { $0.utf8.allSatisfy { (0x20...0x7E).contains($0) } },
-            "a key log of other bytes")
+            "the key log has unexpected bytes")
     }
 
     // MARK: Files
@@ -198,7 +198,7 @@ private struct Exchange {
         if next() % 2 == 0 { certificates = take(input.count) }
         options.identity = .files(certificates: certificates, key: key)
         options.trusted = [certificates]
-        do { _ = try TLSContext(options) } catch { demand(!error.reason.isEmpty, "a failure without a reason") }
+        do { _ = try TLSContext(options) } catch { demand(!error.reason.isEmpty, "a failure has no reason") }
     }
 
     // MARK: Input

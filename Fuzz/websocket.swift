@@ -35,10 +35,10 @@ private func read(_ stream: [UInt8], _ whole: WebSocketFrames) {
                 stream.span.extracting(offset..<stream.count), limit: 1 << 20)
         else { break }
         precondition(length > 0 && offset + length <= stream.count)
-        precondition(frame.encoded() == Array(stream[offset..<offset + length]), "a frame was read wrong")
+        precondition(frame.encoded() == Array(stream[offset..<offset + length]), "a frame was read incorrectly")
         _ = frame.closeCode
         count += 1
         offset += length
     }
-    precondition(count == whole.count, "frames were counted wrong")
+    precondition(count == whole.count, "frames were counted incorrectly")
 }

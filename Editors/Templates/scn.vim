@@ -11,12 +11,12 @@ syntax sync minlines=1
 " Words have a `-` only before a letter or digit.
 syntax match scnWord "\<\h\w*\%(-[[:alnum:]]\w*\)*" contains=NONE
 
-" Clauses behind a verb; contextual, so that they are only a hint.
+" Clauses after a verb; contextual, so they are only a hint.
 syntax match scnClause "\%([[:alnum:]_.$-]\)\@1<!\%(@clauses@\)\%([[:alnum:]_-]\)\@!"
 syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(@constants@\)\%([[:alnum:]_-]\)\@!"
 syntax match scnFunction "\<\%(@functions@\)(\@="
 
-" Statements: who acts, and what it does; then the words that start statements of their own.
+" Statements: an actor and its verb; then the words that start other statements.
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
 syntax match scnVerb contained "\%(@first-verbs@\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
 syntax match scnVerbMore contained "\%(@further-verbs@\)\%([[:alnum:]_-]\)\@!"
@@ -45,7 +45,7 @@ syntax match scnRegexEscape contained "\\."
 syntax region scnRegex start=+\%([[:alnum:]_)"']\)\@1<!/+ skip=+\\.\|\[\%(\\.\|[^]\\]\)\+\]+ end=+/\a*+ oneline contains=scnRegexEscape,scnInterpolation
 syntax region scnParentheses matchgroup=scnDelimiter start="(" end=")" transparent contains=scnComment,scnString,scnRawString,scnHex,scnNumber,scnAddress,scnFunction,scnClause,scnWord,scnOperator,scnParentheses
 
-" The command of a process: words as a shell cuts them.
+" The command of a process: words as a shell splits them.
 syntax match scnCommandEscape contained "\\."
 syntax region scnCommand matchgroup=scnOperator start="\%(^\s*process\s\+\h[[:alnum:]_-]*\s*\)\@100<==" end="$" oneline keepend contains=scnComment,scnCommandString,scnCommandRaw,scnCommandEscape,scnInterpolation
 syntax region scnCommandString contained start=+"+ skip=+\\.+ end=+"+ oneline contains=scnInterpolation

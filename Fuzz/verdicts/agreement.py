@@ -1,7 +1,7 @@
-"""Whether `inspect --check` judges each `wire` line of a script, on the capture that a run of it wrote, as the run did.
+"""Checks that `inspect --check` judges each `wire` line of a script in the same way as the run that wrote the capture.
 
-The scenarios are generated: one connection on loopback, over a link with a fault, through a proxy, or beside a crowd; one that is opened
-again; with statements in the middle and at the end, most of them true. Scenarios of the project are compared as well.
+The scenarios are generated: one connection on loopback, over a link with a fault, through a proxy, or alongside a crowd; one that is opened
+again; with statements in the middle and at the end, most of them true. The project's scenarios are compared as well.
 """
 import json
 import os
@@ -13,17 +13,17 @@ FAULTS = ["drop data 2", "duplicate data 1", "delay data 2 by 15ms", "swap data 
 
 
 class Script:
-    """A scenario of one conversation, and statements about it."""
+    """A scenario with one conversation, and statements about it."""
 
     def __init__(self, rng, kind):
         self.rng, self.kind = rng, kind
         self.head, self.steps = ["server S"], []
-        # Names at the two ends of each connection that statements are about.
+        # The names of the two ends of each connection that statements refer to.
         self.pairs = [("C", "S")]
         self.sent = {}
 
     def look(self):
-        """Statements about what was seen so far; one in twelve is about another number of segments."""
+        """Returns statements about the packets so far; one in twelve states a wrong number of segments."""
         rng = self.rng
         for _ in range(rng.randrange(0, 3)):
             here, there = rng.choice(self.pairs)
@@ -51,7 +51,7 @@ class Script:
             self.steps.append(line)
 
     def talk(self, left, right, hop=None):
-        """A few messages each way, with looks between them."""
+        """Adds a few messages each way, with statements between them."""
         for _ in range(self.rng.randrange(1, 4)):
             here, there = self.rng.choice([(left, right), (right, left)])
             message = self.rng.choice(MESSAGES)
@@ -116,7 +116,7 @@ def write(rng, count, folder, kinds=KINDS):
 
 
 def compare(tool, arguments, folder):
-    """Runs scenarios and judges their wire lines on the captures: differences, and how many statements were compared."""
+    """Runs scenarios and judges their wire lines on the captures. Returns the differences, and the number of statements compared."""
     events = os.path.join(folder, "events.json")
     out = os.path.join(folder, "out")
     subprocess.run(
@@ -133,7 +133,7 @@ def compare(tool, arguments, folder):
 
 
 def compare_case(tool, case, folder):
-    """The statements of one case that the two judge differently, and how many there are."""
+    """Returns the statements of a case that are judged differently, and the number of statements."""
     script = os.path.join(folder, case["path"])
     with open(script, encoding="utf-8") as file:
         lines = {number: line.strip() for number, line in enumerate(file, 1) if re.match(r"\s*wire\s", line)}
@@ -163,5 +163,5 @@ def compare_case(tool, case, folder):
         # A name that a step after the failure would have bound is unknown to the capture.
         is_later = all(number > min(by_line, default=0) for number, line in lines.items() if line == text)
         if done.returncode not in (0, 1, 3) and not (by_line and is_later):
-            differences.append(f"{case['id']} {text}: inspect ended with {done.returncode}: {done.stderr.strip()[:200]}")
+            differences.append(f"{case['id']} {text}: inspect exited with status {done.returncode}: {done.stderr.strip()[:200]}")
     return differences, count

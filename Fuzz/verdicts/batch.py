@@ -1,4 +1,4 @@
-"""A batch: scenarios in a folder, run in several ways, and what differs from what they must come to."""
+"""A batch: scenarios in a folder, run in several ways, and their differences from the required verdicts."""
 import collections
 import dataclasses
 import os
@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @dataclasses.dataclass
 class Difference:
-    """A case that came to another verdict than it must, or a run with a trouble of its own (then without a case)."""
+    """A case with a verdict other than the required one, or a problem of the run itself (then without a case)."""
     way: ways.Way
     scenario: Scenario | None
     case: str
@@ -27,7 +27,7 @@ class Difference:
 
     @property
     def signature(self):
-        """Alike for what seems to be the same fault."""
+        """A value that is equal for differences that seem to have the same cause."""
         first = self.summaries[0] if self.summaries else ""
         for pattern, instead in [(r'"(\\.|[^"\\])*"', '"…"'), (r"\b[A-Z]{1,2}\d+(n\d+)?\b", "X"), (r"\d+", "N")]:
             first = re.sub(pattern, instead, first)
@@ -41,20 +41,20 @@ class Difference:
 
 
 def wanted(scenario, case, way):
-    """What the case may come to in this way."""
+    """Returns the verdicts that the case may have in this way."""
     if scenario.asks_reads and way.transport == "bsd":
         return (UNSUPPORTED,)
     verdicts = scenario.verdicts(case) if way.captures else scenario.without_capture(case)
     if way.late is not None and scenario.has_subject:
         return (FAILED, ERROR)
     if way.transport != "bsd" and scenario.has_subject:
-        # Who reads only when asked can't hear of what it is not asked for, and it can do less.
+        # A transport that reads only on request can't report anything else, and it has fewer capabilities.
         return (*verdicts, UNSUPPORTED)
     return verdicts
 
 
 def told_later(way, scenario, case, result):
-    """The case had passed when it became known, and the run says so."""
+    """Returns whether the case had already passed when the late event arrived, and the run reports it."""
     return way.late is not None and scenario.has_subject and any(
         trouble.startswith(ways.TROUBLE) and case in trouble for trouble in result.troubles)
 
@@ -68,7 +68,7 @@ def write(scenarios, folder):
 
 
 def run(tool, way, scenarios, folder, left_behind):
-    """Runs the scenarios, which lie in the folder: what differs, reasons of what may, how many cases were run."""
+    """Runs the scenarios in the folder. Returns the result, the differences, the reasons of explained ones, and the number of cases run."""
     scenarios = [scenario for scenario in scenarios if not (
         way.is_alone and scenario.needs_outside or way.few_ports and not scenario.leaves_ports_free)]
     if not scenarios:
@@ -84,7 +84,7 @@ def run(tool, way, scenarios, folder, left_behind):
         lines = [line for line in result.said.splitlines() if "error" in line][:3]
         return result, [Difference(way, None, "", (), "the scripts were refused", lines)], reasons, 0
     if not result.cases:
-        # It hung, or crashed: what it says last is of more use than the cases that are missing.
+        # It hung or crashed: its last output is more useful than the missing cases.
         last = result.said.splitlines()[-3:]
         return result, [Difference(way, None, "", (), trouble, last) for trouble in result.troubles], reasons, 0
     for case, scenario in by_id.items():
@@ -99,19 +99,19 @@ def run(tool, way, scenarios, folder, left_behind):
             reason = explanation(way, right, verdict, summaries)
             if verdict == PASSED and way.late and result.missed:
                 result.missed -= 1
-                reason = "the machine was so slow that the adapter kept back what it would have said behind the end"
+                reason = "the machine was so slow that the adapter withheld the event after the end"
             if reason:
                 reasons[reason] += 1
             else:
                 differences.append(Difference(way, scenario, case, right, verdict, summaries))
-    # Those are what was to be told.
+    # These late events are expected.
     troubles = [trouble for trouble in result.troubles if way.late is None or not trouble.startswith(ways.TROUBLE)]
     differences += [Difference(way, None, "", (), trouble, []) for trouble in troubles]
     return result, differences, reasons, count
 
 
 def is_shared(seed):
-    """Whether the batch's cases use the same addresses one after the other; then only one is run at a time."""
+    """Returns whether the batch's cases use the same addresses in turn, so that only one may run at a time."""
     return random.Random(f"{seed}/shared").random() < 0.4
 
 
@@ -120,7 +120,7 @@ def make(seed, number, **more):
 
 
 def ways_of(seed, count, only=""):
-    """The ways for a batch: plain -j1 always, others by chance."""
+    """Returns the ways for a batch: always plain -j1, and others at random."""
     rng = random.Random(f"{seed}/ways")
     first, *others = [way for way in ways.WAYS if only in way.name and (way.jobs == 1 or not is_shared(seed))] or [None]
     return [first, *rng.sample(others, min(count - 1, len(others)))] if first else []

@@ -1,13 +1,13 @@
-"""One connection's conversation: what each side says, what the other one expects of it, how it ends, what the wire shows of it.
+"""The conversation on one connection: what each side sends, what the other side expects, how it ends, and what the wire shows.
 
-A side is an end of the harness (`harness`), the transport under test (`subject`) or a program (`program`). Whatever is sent is
-expected later, in order, so that each step has a known outcome; beside it stand texts that would make it fail.
+A side is an endpoint of the harness (`harness`), the transport under test (`subject`) or a program (`program`). Everything that is sent is
+expected later, in order, so each step has a known outcome; alternative texts would make it fail.
 """
 from steps import Step, Wrong, only_wrong, wire
 from values import SENT_INSTEAD, changed, quoted, regex, value
 
 NEVER = "within 200ms"
-# Later than anything that has come already, sooner than a deadline.
+# Later than anything received so far, but before any deadline.
 TOO_LATE = "after 4s"
 
 
@@ -16,26 +16,26 @@ class Side:
 
     def __init__(self, name, kind, is_reused=False):
         self.name, self.kind = name, kind
-        # It has several connections, one after the other.
+        # Whether it has several connections, one after the other.
         self.is_reused = is_reused
-        # What the other side has sent and no step has taken: contents of lines, and bytes.
+        # What the other side has sent and no step has consumed: contents of lines, and bytes.
         self.unread = []
         self.sent = b""
-        # What left as a segment of its own, or None where that is not known.
+        # What left in separate segments, or None if that is unknown.
         self.segments = []
         self.has_only_lines = True
         self.lines = []
-        # A program's part.
+        # For programs only.
         self.actions = []
 
 
 class Conversation:
-    """Steps of one connection that is up. `words` makes the payloads; `name` keeps variables apart."""
+    """The steps of an established connection. `words` creates the payloads; `name` makes variables unique."""
 
     def __init__(self, rng, words, name, left, right, reads=False):
         self.rng, self.words, self.name = rng, words, name
         self.left, self.right = left, right
-        # The subject is asked for each line.
+        # The subject must be asked for each line.
         self.reads = reads
         self.variables = 0
         self.steps = []
@@ -45,10 +45,10 @@ class Conversation:
     def other(self, side):
         return self.right if side is self.left else self.left
 
-    # Saying
+    # Sending
 
     def say(self, side):
-        """One message, mostly not expected yet."""
+        """Sends one message, which is usually not expected yet."""
         other = self.other(side)
         content = self.words.line()
         is_line = side.kind == "subject" or other.kind == "subject" or self.rng.random() < 0.7
@@ -58,7 +58,7 @@ class Conversation:
             side.segments = None
         elif side.kind == "subject":
             self.steps.append(Step(f"{side.name} send line {value(self.rng, content)}", [
-                Wrong("another line is sent", f"{side.name} send line {quoted(changed(self.rng, content, SENT_INSTEAD))}")]))
+                Wrong("a different line is sent", f"{side.name} send line {quoted(changed(self.rng, content, SENT_INSTEAD))}")]))
             side.segments = None
         else:
             self.harness_sends(side, content if is_line else None, data)
@@ -73,10 +73,10 @@ class Conversation:
             other.unread.append((content, True) if is_line else (data, False))
 
     def harness_sends(self, side, content, data):
-        """A plain send, or one of the cuts."""
+        """Adds a plain send, or one that is cut."""
         word = f"line {value(self.rng, content)}" if content is not None else value(self.rng, data)
-        # The bytes are other ones, wherever the message is read.
-        wrongs = [Wrong("other bytes are sent", f"{side.name} send {quoted(changed(self.rng, data, SENT_INSTEAD))}")]
+        # The bytes differ, however the message is read.
+        wrongs = [Wrong("different bytes are sent", f"{side.name} send {quoted(changed(self.rng, data, SENT_INSTEAD))}")]
         pace = self.rng.choice(["", "", " every 2ms", " every 15ms"])
         form = self.rng.random()
         length = len(data)
@@ -107,7 +107,7 @@ class Conversation:
     # Expecting
 
     def hear(self, side, at_most=None):
-        """Takes some of what is unread."""
+        """Consumes some of the unread data."""
         taken = 0
         while side.unread and (at_most is None or taken < at_most):
             taken += 1
@@ -124,15 +124,15 @@ class Conversation:
             line = content + b"\r\n"
             self.steps.append(Step(f"{name} expect data {value(rng, line)}", [
                 Wrong("an expectation is changed", f"{name} expect data {quoted(changed(rng, line))}"),
-                Wrong("it comes too early", f"{name} expect data {quoted(line)} {TOO_LATE}")]))
+                Wrong("it arrives too early", f"{name} expect data {quoted(line)} {TOO_LATE}")]))
             return
         wrongs = [Wrong("an expectation is changed", f"{name} expect line {quoted(changed(rng, content))}"),
                   Wrong("an expectation is changed", f"{name} expect line {regex(changed(rng, content))}"),
-                  Wrong("it comes too early", f"{name} expect line {quoted(content)} {TOO_LATE}"),
+                  Wrong("it arrives too early", f"{name} expect line {quoted(content)} {TOO_LATE}"),
                   Wrong("the end is expected", f"{name} expect stopped eof {NEVER}")]
-        # What it has not reported when it is stopped it need not report any more.
+        # Anything that it has not reported when it is stopped need no longer be reported.
         if self.ending not in ("none", "stop", "reset"):
-            wrongs.append(Wrong("an expectation is left out", ""))
+            wrongs.append(Wrong("an expectation is removed", ""))
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
         form = rng.random()
         if form < 0.6:
@@ -148,7 +148,7 @@ class Conversation:
         self.steps.append(Step(text, wrongs))
 
     def bind(self, start, wanted):
-        """An expectation that takes what comes, and a check of it."""
+        """Adds an expectation that accepts any data, and a check of it."""
         self.variables += 1
         variable = f"v{self.name}{self.variables}"
         self.steps.append(Step(f"do {{ {start} {variable}; check {variable} == {quoted(wanted)} }}", [
@@ -160,14 +160,14 @@ class Conversation:
         content, is_line = side.unread.pop(0)
         data = content + b"\r\n" if is_line else content
         wrongs = [Wrong("an expectation is changed", f"{name} expect {quoted(changed(rng, data))}"),
-                  Wrong("it comes too early", f"{name} expect {quoted(data)} {TOO_LATE}"),
+                  Wrong("it arrives too early", f"{name} expect {quoted(data)} {TOO_LATE}"),
                   Wrong("the end is expected", f"{name} expect eof {NEVER}"),
                   Wrong("the end is expected", f"{name} expect reset {NEVER}")]
         if self.ending != "reset":
             wrongs.append(Wrong("silence is expected", f"{name} expect nothing for 2s"))
-            # What is not awaited may come after this side's close: then nobody hears of it.
+            # Data that is not expected may arrive after this side's close, and then goes unnoticed.
             if (self.other(side).kind, self.ending) not in (("subject", "close"), ("program", "theirs")):
-                wrongs.append(Wrong("an expectation is left out", ""))
+                wrongs.append(Wrong("an expectation is removed", ""))
         form = rng.random()
         if is_line and form < 0.15 and side.unread and side.unread[0][1]:
             lines = [content, side.unread.pop(0)[0]]
@@ -185,7 +185,7 @@ class Conversation:
         elif is_line and form < 0.75:
             text = (f"either {{ {name} expect line {quoted(changed(rng, content))} }} "
                     f"or {{ {name} expect line {quoted(content)} }}")
-            wrongs.append(Wrong("no branch fits", f"either {{ {name} expect line {quoted(changed(rng, content))} {NEVER} }} "
+            wrongs.append(Wrong("no branch matches", f"either {{ {name} expect line {quoted(changed(rng, content))} {NEVER} }} "
                                 f"or {{ {name} expect line \"nobody says this\" {NEVER} }}"))
         elif is_line and form < 0.85:
             self.bind(f"{name} expect line as", content)
@@ -200,7 +200,7 @@ class Conversation:
     # Between them
 
     def meet(self):
-        """One side speaks while the other one waits for it."""
+        """One side sends while the other one waits for it."""
         sides = [side for side in (self.left, self.right) if side.kind == "harness" and self.other(side).kind != "program"]
         if not sides:
             return
@@ -219,20 +219,20 @@ class Conversation:
             return f"together {{\n    do {{ wait {wait}; {side.name} send line {quoted(content)} }}\n    {line}{clauses}\n}}"
 
         self.steps.append(Step(both("80ms", bounds), [
-            Wrong("it comes too late", both("500ms", " within 100ms")),
-            Wrong("it comes too early", both("80ms", f" {TOO_LATE}"))]))
+            Wrong("it arrives too late", both("500ms", " within 100ms")),
+            Wrong("it arrives too early", both("80ms", f" {TOO_LATE}"))]))
 
     def quiet(self):
-        """Nothing comes where nothing was said."""
+        """Expects silence when nothing was sent."""
         side = self.rng.choice([self.left, self.right])
         other = self.other(side)
-        # That a subject has sent is an event, which comes some time.
+        # A subject reports `sent` as an event, at any time.
         is_quiet = not side.unread and (side.kind == "harness" or side.kind == "subject" and not side.sent)
         if is_quiet and other.kind != "program":
             self.steps.append(Step(f"{side.name} expect nothing for {self.rng.choice([1, 10, 30])}ms"))
 
     def exchange(self):
-        """Some messages each way, and then all that was said is expected."""
+        """Sends some messages each way, and then expects all of them."""
         for _ in range(self.rng.randrange(1, 5)):
             what = self.rng.random()
             side = self.rng.choice([self.left, self.right])
@@ -250,14 +250,14 @@ class Conversation:
                 self.hear(side)
                 kind = "data" if self.reads and side.kind == "subject" else "line"
                 if kind == "line":
-                    self.steps.append(only_wrong("nobody says it", f'{side.name} expect line "nobody says this" {NEVER}'))
+                    self.steps.append(only_wrong("it is never sent", f'{side.name} expect line "nobody says this" {NEVER}'))
                     if side.kind == "harness":
-                        self.steps.append(only_wrong("nobody says it", f"{side.name} expect 1 bytes as none {NEVER}"))
+                        self.steps.append(only_wrong("it is never sent", f"{side.name} expect 1 bytes as none {NEVER}"))
 
     # The wire
 
     def look(self, is_over=False):
-        """Some statements about what each side has said so far."""
+        """Returns some statements about what each side has sent so far."""
         for side in (self.left, self.right):
             # A program may be ahead of the script.
             if self.rng.random() < 0.5 and (is_over or side.kind != "program"):

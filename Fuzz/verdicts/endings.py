@@ -7,7 +7,7 @@ TOO_LATE = "after 4s"
 
 
 def choose(rng, left, right):
-    """An ending that these sides can have."""
+    """Returns an ending that these sides can have."""
     kinds = {left.kind, right.kind}
     if "program" in kinds:
         return rng.choice(["close", "close", "reset", "half", "theirs"])
@@ -17,7 +17,7 @@ def choose(rng, left, right):
 
 
 def end(conversation):
-    """Adds the ending's steps, and what the wire has of it."""
+    """Adds the ending's steps, and the statements about it."""
     sides = [conversation.left, conversation.right]
     conversation.rng.shuffle(sides)
     first, second = sides
@@ -33,11 +33,11 @@ def end(conversation):
 
 
 def closing(conversation, first, second):
-    """Statements about who closed."""
+    """Returns statements about which side closed."""
     to = f"{first.name} to {second.name}"
     conversation.steps += conversation.rng.sample([
         wire(f"wire fin from {to}", f"wire rst from {to}"),
-        # Where a name has had several connections this has to say the other one's.
+        # If a name has had several connections, this must be a statement about the other side.
         wire("" if first.is_reused else f"wire closed by {first.name} first",
              *([] if second.is_reused else [f"wire closed by {second.name} first"])),
     ], conversation.rng.randrange(0, 3))
@@ -53,7 +53,7 @@ def between_ends(conversation, first, second):
         conversation.has_reset = True
         conversation.steps += [Step(f"{a} reset", [Wrong("it closes", f"{a} close")]),
                        Step(f"{b} expect reset", [Wrong("the end is another", f"{b} expect eof"),
-                                                  Wrong("it comes too early", f"{b} expect reset {TOO_LATE}")])]
+                                                  Wrong("it arrives too early", f"{b} expect reset {TOO_LATE}")])]
         conversation.steps += conversation.rng.sample([wire(f"wire rst from {a} to {b}", f"wire fin from {a} to {b}")], conversation.rng.randrange(2))
         return
     conversation.steps.append(only_wrong("more is sent", f"{a} send {quoted(conversation.words.line())}"))
@@ -71,7 +71,7 @@ def between_ends(conversation, first, second):
 
 def expect_eof(name):
     return Step(f"{name} expect eof", [
-        Wrong("the end is another", f"{name} expect reset"), Wrong("the end comes too early", f"{name} expect eof {TOO_LATE}"),
+        Wrong("the end is another", f"{name} expect reset"), Wrong("the end arrives too early", f"{name} expect eof {TOO_LATE}"),
         Wrong("a line is expected at the end", f'{name} expect line "nobody says this"'),
         Wrong("silence is expected at the end", f"{name} expect nothing for 2s")])
 
@@ -81,7 +81,7 @@ def expect_stopped(name, reason, reads=False):
     unit = 'data "nobody' if reads else 'line "nobody'
     return Step(f"{name} expect stopped {reason}", [
         *(Wrong("the end is another", f"{name} expect stopped {word}") for word in others[:3]),
-        Wrong("the end comes too early", f"{name} expect stopped {reason} {TOO_LATE}"),
+        Wrong("the end arrives too early", f"{name} expect stopped {reason} {TOO_LATE}"),
         Wrong("a message is expected at the end", f'{name} expect {unit} says this"')])
 
 
@@ -89,10 +89,10 @@ def with_subject(conversation, subject, peer):
     t, s = subject.name, peer.name
     if conversation.ending == "none":
         if not conversation.reads:
-            conversation.steps.append(only_wrong("the subject says more", f'{t} send line "more"'))
+            conversation.steps.append(only_wrong("the subject sends more", f'{t} send line "more"'))
         return
     if conversation.ending == "stop":
-        conversation.steps.append(only_wrong("the subject says more", f'{t} send line "more"'))
+        conversation.steps.append(only_wrong("the subject sends more", f'{t} send line "more"'))
         conversation.steps.append(Step(f"{t} stop"))
         if conversation.rng.random() < 0.5:
             conversation.steps.append(expect_stopped(t, "stopped", conversation.reads))
@@ -109,7 +109,7 @@ def with_subject(conversation, subject, peer):
         conversation.steps += [*read_end(conversation, t), Step(f"{s} reset"), expect_stopped(t, "reset", conversation.reads)]
         return
     if not conversation.reads:
-        conversation.steps.append(only_wrong("the peer says more", f'{s} send line "more"'))
+        conversation.steps.append(only_wrong("the peer sends more", f'{s} send line "more"'))
         conversation.steps.append(only_wrong("half a line is left", f'{s} send "more"'))
     conversation.steps += [*read_end(conversation, t), Step(f"{s} close", [Wrong("it resets", f"{s} reset")]), expect_stopped(t, "eof", conversation.reads)]
     if conversation.ending == "close":
@@ -117,13 +117,13 @@ def with_subject(conversation, subject, peer):
 
 
 def read_end(conversation, name):
-    """Who reads only when asked hears of the end by a read that waits."""
+    """Returns the read that a transport that reads only on request needs to notice the end."""
     return [Step(f"{name} read any bytes")] if conversation.reads else []
 
 
 def with_program(conversation, program, peer):
     p, s, actions = program.name, peer.name, program.actions
-    # All that it sent is taken before it ends, and it knows.
+    # Everything that it sent is received before it ends, and it knows that.
     content = conversation.words.line()
     line = content + b"\r\n"
     conversation.steps.append(Step(f"{s} send line {quoted(content)}"))
@@ -161,5 +161,5 @@ def with_program(conversation, program, peer):
         conversation.steps += [expect_eof(s), Step(f"{s} close")]
         closing(conversation, program, peer)
     conversation.steps.append(Step(f"{p} expect exit 0", [
-        Wrong("another exit status", f"{p} expect exit 3"), Wrong("another exit status", f"{p} expect exit signal KILL")]))
-    instead("the program's status is another", *(actions[len(before):-1]), "exit:5")
+        Wrong("a different exit status is expected", f"{p} expect exit 3"), Wrong("a different exit status is expected", f"{p} expect exit signal KILL")]))
+    instead("the program exits with a different status", *(actions[len(before):-1]), "exit:5")

@@ -1,4 +1,4 @@
-"""Verdicts that may differ, and why."""
+"""Verdicts that may differ, with the reasons."""
 import re
 from collections import namedtuple
 
@@ -8,23 +8,23 @@ Explanation = namedtuple("Explanation", "wanted found pattern reason few_ports",
 
 EXPLAINED = [
     Explanation(PASSED, INCONCLUSIVE, r"pieces did not leave in separate segments",
-                "the kernel has merged pieces of a cut send: the tool can't prevent it, and says so"),
+                "the kernel has merged pieces of a cut send: the tool can't prevent it, and reports it"),
     Explanation(PASSED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
-                "a machine under load has lost packets of the capture"),
+                "a machine under load has lost captured packets"),
     Explanation(FAILED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
-                "a machine under load has lost packets of the capture"),
+                "a machine under load has lost captured packets"),
     *(Explanation(wanted, INCONCLUSIVE, r"may belong to [PQ]\d+ or [PQ]\d+: both could have opened it",
-                  "two programs ran, and which of them a connection came from can't be told") for wanted in (PASSED, FAILED)),
+                  "two programs ran, and it is unknown which of them opened a connection") for wanted in (PASSED, FAILED)),
     *(Explanation(wanted, INCONCLUSIVE, r" stood still for ",
-                  "the harness stood still (SIGSTOP, or a machine under load) across a bound of time: when it came can't be told")
+                  "the harness stood still (SIGSTOP, or a machine under load) across a time limit: it is unknown when the event arrived")
       for wanted in (PASSED, FAILED)),
     *(Explanation(wanted, found, r"Address already in use|Cannot assign requested address",
-                  "there were few ports, and none was left", few_ports=True) for wanted in (PASSED, FAILED) for found in (FAILED, ERROR)),
+                  "there were few ports, and none was free", few_ports=True) for wanted in (PASSED, FAILED) for found in (FAILED, ERROR)),
 ]
 
 
 def explanation(way, wanted, verdict, summaries):
-    """Why a case may have come to this verdict all the same; None where it may not."""
+    """Returns why a case may have this verdict nevertheless, or None if it may not."""
     for entry in EXPLAINED:
         if entry.few_ports and not way.few_ports:
             continue

@@ -1,4 +1,4 @@
-"""Sections that show one feature of the language each."""
+"""Sections that each use one feature of the language."""
 import endings
 from conversation import Conversation, Side
 from sections import NEVER, TOO_LATE, Section, merged
@@ -7,7 +7,7 @@ from values import Words, changed, quoted, regex, value
 
 
 def converse(section, pairs):
-    """A conversation of each pair of clients and accepted connections, side by side."""
+    """Adds a conversation for each client and its accepted connection, concurrently."""
     rng, index = section.rng, section.index
     conversations = [Conversation(rng, Words(rng, f"s{index}n{number}w"), f"{index}n{number}",
                   Side(x, "harness", is_reused=True), Side(y, "harness"))
@@ -19,7 +19,7 @@ def converse(section, pairs):
 
 
 def looped(rng, index, places):
-    """The same in a loop."""
+    """Adds connections in a loop."""
     section = Section(rng, index, places)
     s, c, n = f"S{index}", f"C{index}", rng.randrange(2, 6)
     section.server(s)
@@ -39,7 +39,7 @@ def looped(rng, index, places):
 
 
 def away(rng, index, places):
-    """A server that is away for a while."""
+    """Adds a server that stops listening for a while."""
     section = Section(rng, index, places)
     s, c, d = f"S{index}", f"C{index}", f"D{index}"
     section.server(s)
@@ -54,7 +54,7 @@ def away(rng, index, places):
         section.steps += [Step(f"{s} listen"), Step(f"{d} connect", [
             Wrong("it is expected to be refused", f"do {{ {d} connect refused; {d} connect }}")])]
     else:
-        # Attempts that are refused until it listens.
+        # Attempts are refused until it listens.
         section.steps.append(Step(f"together {{\n    do {{ wait {rng.choice([5, 30, 60])}ms; {s} listen }}\n"
                                 f"    retry every 10ms within 7s {{ {d} connect }}\n}}"))
     section.steps.append(Step(f"{s} accept as B{index}"))
@@ -63,7 +63,7 @@ def away(rng, index, places):
 
 
 def retried(rng, index, places):
-    """Attempts whose first connection is discarded, until the second server listens."""
+    """Adds attempts whose first connection is discarded, until the second server listens."""
     section = Section(rng, index, places)
     section.is_unsure = True
     s, r, c, d = f"S{index}", f"R{index}", f"C{index}", f"D{index}"
@@ -80,7 +80,7 @@ def retried(rng, index, places):
 
 
 def answered(rng, index, places):
-    """Lines that a `whenever` answers."""
+    """Adds lines that a `whenever` answers."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s)
@@ -92,37 +92,37 @@ def answered(rng, index, places):
         content = section.words.line()
         section.steps.append(Step(f'{s} send lines("ping {number}", {quoted(content)})'))
         both = [Step(f'{s} expect line "pong {number}"', [
-                    Wrong("an expectation is changed", f'{s} expect line "pong {number + 10}"'), Wrong("an expectation is left out", "")]),
+                    Wrong("an expectation is changed", f'{s} expect line "pong {number + 10}"'), Wrong("an expectation is removed", "")]),
                 Step(f"{c} expect line {quoted(content)}", [
                     Wrong("an expectation is changed", f"{c} expect line {quoted(changed(rng, content))}"),
                     Wrong("the answered line is expected", f'{c} expect line "ping {number}" {NEVER}')])]
         section.steps += both if rng.random() < 0.5 else both[::-1]
     if count == 0:
-        # Never used is inconclusive, whatever the wire says.
+        # A `whenever` that was never used is inconclusive, regardless of the wire.
         section.verdict = INCONCLUSIVE
         section.steps += [Step(f'{s} send line "pang"'), Step(f'{c} expect line "pang"')]
     return section
 
 
 def words_of_a_program(rng, index, places):
-    """A program without a socket: what it prints, what it is sent, how it ends."""
+    """Adds a program without a socket: its output, its input and its exit."""
     section = Section(rng, index, places)
     p, word, status = f"Q{index}", f"w{rng.randrange(1000)}", rng.randrange(0, 4)
     section.actors.append(f"process {p} = sh -c 'echo ready; while read x; do echo \"got $x\"; [ \"$x\" = end ] && exit {status}; done'")
     section.steps += [
         Step(f"{p} start"),
-        Step(f"{p} expect output /^ready$/", [Wrong("other output is expected", f"{p} expect output /^steady$/ {NEVER}")]),
+        Step(f"{p} expect output /^ready$/", [Wrong("different output is expected", f"{p} expect output /^steady$/ {NEVER}")]),
         only_wrong("output is there", f"{p} expect no output /read/"),
         Step(f'{p} send "{word}\\n"'),
-        Step(f"{p} expect output /^got {word}$/", [Wrong("other output is expected", f"{p} expect output /^got {word}x$/ {NEVER}")]),
+        Step(f"{p} expect output /^got {word}$/", [Wrong("different output is expected", f"{p} expect output /^got {word}x$/ {NEVER}")]),
         Step(f"{p} expect no output /wrong/", [Wrong("output is there", f"{p} expect no output /got {word}/")])]
     if rng.random() < 0.3:
         section.steps += [Step(f"{p} signal KILL"), Step(f"{p} expect exit signal KILL", [
-            Wrong("another end is expected", f"{p} expect exit 0"), Wrong("another end is expected", f"{p} expect exit signal TERM")])]
+            Wrong("a different end is expected", f"{p} expect exit 0"), Wrong("a different end is expected", f"{p} expect exit signal TERM")])]
     elif rng.random() < 0.5:
         section.steps += [Step(f'{p} send "end\\n"'), Step(f"{p} expect exit {status}", [
-            Wrong("another end is expected", f"{p} expect exit {status + 1}"),
-            Wrong("another end is expected", f"{p} expect exit signal KILL"),
+            Wrong("a different end is expected", f"{p} expect exit {status + 1}"),
+            Wrong("a different end is expected", f"{p} expect exit signal KILL"),
             Wrong("its end is not expected", f"do {{ {p} expect output /^got end$/; wait 2s }}")])]
     else:
         section.steps.append(Step(f"{p} stop"))
@@ -130,7 +130,7 @@ def words_of_a_program(rng, index, places):
 
 
 def shut(rng, index, places):
-    """A peer that does not read for a while."""
+    """Adds a peer that does not read for a while."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s, " with receive-buffer 4KiB")
@@ -147,7 +147,7 @@ def shut(rng, index, places):
 
 
 def outside(rng, index, places):
-    """A server that is no part of the case, and goes on after it."""
+    """Adds a server outside the case, which continues after it."""
     section = Section(rng, index, places)
     is_subject = rng.random() < 0.6
     name = f"{'T' if is_subject else 'C'}{index}"
@@ -158,7 +158,7 @@ def outside(rng, index, places):
                     Step(f'{name} expect line "hello"', [Wrong("an expectation is changed", f'{name} expect line "hallo"')])]
     for _ in range(rng.randrange(0, 4)):
         content = section.words.line()
-        # Lines come back as they are.
+        # Lines are echoed unchanged.
         section.steps += [Step(f"{name} send line {value(rng, content)}"), Step(f"{name} expect line {value(rng, content)}", [
             Wrong("an expectation is changed", f"{name} expect line {regex(changed(rng, content))}"),
             Wrong("the end is expected", f"{name} expect {'stopped ' if is_subject else ''}eof {NEVER}")])]
@@ -175,7 +175,7 @@ def outside(rng, index, places):
 
 
 def connected(rng, index, places, more=""):
-    """A section with a connection that is up, and the names of its ends."""
+    """Returns a section with an established connection, and the names of its ends."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s, more)
@@ -185,13 +185,13 @@ def connected(rng, index, places, more=""):
 
 
 def closed(section, s, c):
-    """The end of one without surprises."""
+    """Adds an ordinary end."""
     section.steps += [Step(f"{c} close"), endings.expect_eof(s), Step(f"{s} close")]
     return section
 
 
 def urgent(rng, index, places):
-    """A byte out of band."""
+    """Adds an urgent byte."""
     section, s, c = connected(rng, index, places)
     content = section.words.line()
     section.steps += [
@@ -202,7 +202,7 @@ def urgent(rng, index, places):
 
 
 def numbers(rng, index, places):
-    """Integers, and units with their length before them."""
+    """Adds integers, and messages with a length prefix."""
     section, s, c = connected(rng, index, places)
     for number in range(rng.randrange(1, 4)):
         kind, largest = rng.choice([("u8", 255), ("u16", 65535), ("u32", 1 << 31), ("u16le", 65535), ("varint", 1 << 40)])
@@ -218,12 +218,12 @@ def numbers(rng, index, places):
         section.steps += [Step(f"{c} send line {quoted(content)}{cut}", is_wire=len(content) + extra > size),
                         Step(f"{s} expect message {quoted(content)}", [
                             Wrong("an expectation is changed", f"{s} expect message {quoted(changed(rng, content))}"),
-                            Wrong("an expectation is left out", "")])]
+                            Wrong("an expectation is removed", "")])]
     return closed(section, s, c)
 
 
 def crossing(rng, index, places):
-    """Both sides conversation at once."""
+    """Adds a conversation in which both sides send at the same time."""
     section, s, c = connected(rng, index, places)
     lines, expected = [], []
     for a, b in ((c, s), (s, c)):
@@ -240,14 +240,14 @@ def crossing(rng, index, places):
     def block(parts):
         return "together {\n    " + "\n    ".join([*lines, *(f"do {{ {'; '.join(part)} }}" for part in parts)]) + "\n}"
 
-    section.steps.append(Step(block(expected), [Wrong("one of those at once is changed", block(wrong)),
-                                              Wrong("one of those at once waits for more", block(missing))],
+    section.steps.append(Step(block(expected), [Wrong("one of the concurrent expectations is changed", block(wrong)),
+                                              Wrong("one of the concurrent branches expects more", block(missing))],
                             is_wire=any(" | " in line for line in lines)))
     return closed(section, s, c)
 
 
 def much(rng, index, places):
-    """More than one read, in the background; and somebody who reads slowly."""
+    """Adds data sent in the background, often more than one read, and sometimes a slow reader."""
     section, s, c = connected(rng, index, places)
     size = rng.choice([100, 70_000, 300_000])
     section.steps += [Step(f'{c} start sending "x" * {size}'), Step(f'{s} expect "x" * {size}', [
@@ -263,7 +263,7 @@ def much(rng, index, places):
 
 
 def ignored(rng, index, places):
-    """Bytes that nobody wants."""
+    """Adds bytes that are ignored."""
     section, s, c = connected(rng, index, places)
     section.steps += [Step(f"{s} send {quoted(section.words.raw())}"),
                     Step(f"{c} ignore rest", [Wrong("it is not ignored", "")]),
@@ -272,7 +272,7 @@ def ignored(rng, index, places):
 
 
 def nobody(rng, index, places):
-    """A subject whose peer is not there, or says nothing."""
+    """Adds a subject whose peer is missing or silent."""
     section = Section(rng, index, places)
     t = f"T{index}"
     section.has_subject = section.is_unsure = True
@@ -290,7 +290,7 @@ def nobody(rng, index, places):
 
 
 def framed(rng, index, places):
-    """A subject with another framing than lines: its messages, those of its peer, and what is left over at the end."""
+    """Adds a subject with a framing other than lines: its messages, its peer's messages, and a leftover at the end."""
     section = Section(rng, index, places)
     section.has_subject = True
     s, t, framing = f"S{index}", f"T{index}", places.framing
@@ -312,8 +312,8 @@ def framed(rng, index, places):
             heard = f"{b} expect message {quoted(content)}"
             wrongs = [Wrong("an expectation is changed", f"{b} expect message {other}")]
         if b == t:
-            # What the subject has sent, and nobody awaits, may come after the server's close: then nobody hears of it.
-            wrongs += [Wrong("an expectation is left out", ""), Wrong("it comes too early", f"{heard} {TOO_LATE}")]
+            # Data from the subject that is not expected may arrive after the server's close, and then goes unnoticed.
+            wrongs += [Wrong("an expectation is removed", ""), Wrong("it arrives too early", f"{heard} {TOO_LATE}")]
         cut = rng.choice(["", " cut at 1", " cut at 1, 2, 3 every 1ms"]) if a == s else ""
         section.steps += [Step(f"{a} send {text}{cut}", is_wire=bool(cut)), Step(heard, wrongs)]
         if rng.random() < 0.3 and framing != "none":
@@ -321,7 +321,7 @@ def framed(rng, index, places):
             section.steps.append(wire(f"wire {a} -> {peer} messages {counts[a]}", f"wire {a} -> {peer} messages {counts[a] + 1}"))
     if framing in ("lf", "nul") and rng.random() < 0.5:
         section.steps += [Step(f'{s} send "half"'), Step(f"{s} close"), Step(f'{t} expect leftover "half"', [
-            Wrong("an expectation is left out", ""), Wrong("an expectation is changed", f'{t} expect leftover "halb"')])]
+            Wrong("an expectation is removed", ""), Wrong("an expectation is changed", f'{t} expect leftover "halb"')])]
     else:
         section.steps.append(Step(f"{s} close"))
     section.steps.append(endings.expect_stopped(t, "eof"))

@@ -1,6 +1,6 @@
-"""An adapter that tells of a connection after its end: `late.py MILLISECONDS FILE COMMAND…` passes on what the adapter COMMAND says,
-and behind each `stop` one event more. With 0 both are written at once. Where the machine was so slow that the event would come
-more than 30 ms later, it is kept back, and FILE gets a line."""
+"""An adapter that reports an event after the end of a connection: `late.py MILLISECONDS FILE COMMAND…` forwards the messages of the
+adapter COMMAND, and adds an event after each `stop`. With 0, both are written at once. If the machine is so slow that the event would
+be more than 30 ms late, it is withheld, and a line is added to FILE."""
 import json
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def main():
             with open(missed, "a", encoding="ascii") as file:
                 file.write("one\n")
 
-    # Its input is the harness's own: nothing of it is changed.
+    # The adapter reads the harness's messages directly and unchanged.
     with subprocess.Popen(command, stdout=subprocess.PIPE) as adapter:
         for number, line in enumerate(adapter.stdout):
             event = json.loads(line)

@@ -1,6 +1,6 @@
-"""Servers beside the cases, in the same network: what they do late belongs to no case. And others, who use the cases' ports elsewhere.
+"""Servers next to the cases in the same network, whose late actions belong to no case, and connections that use the cases' ports elsewhere.
 
-    neighbours.py SEED      prints `ready` once all listen; ends with its input
+    neighbours.py SEED      prints `ready` once all servers listen; exits at the end of its input
 """
 import random
 import selectors
@@ -11,13 +11,13 @@ import threading
 import time
 
 HOST = "127.0.0.1"
-# The port's last digit says what happens when a connection's other side has closed.
+# The last digit of the port determines what happens once the other side of a connection has closed.
 PORTS = range(9800, 9805)
 NOISE = ("127.0.0.77", range(9741, 9745))
 
 
 def lines(peer):
-    """The lines that come, up to the end; a reset is an end, too."""
+    """Yields the received lines up to the end; a reset also counts as an end."""
     rest = b""
     while True:
         try:
@@ -63,13 +63,13 @@ def listen(address, serving):
 
 
 def noise(rng):
-    """Connections between others, on the numbers of the cases' ports; many are reset."""
+    """Opens unrelated connections with the cases' port numbers; many are reset."""
     host, ports = NOISE
     while True:
         time.sleep(rng.uniform(0.005, 0.05))
         try:
             with socket.socket() as peer:
-                # Not one of the few ports that a run may have.
+                # Not one of the few ports that a run may use.
                 peer.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 peer.bind((host, rng.randrange(62000, 65000)))
                 peer.settimeout(5)

@@ -1,10 +1,10 @@
-"""A program of a generated scenario: it does what it is told, and exits with 9 where its peer does otherwise.
+"""A program of a generated scenario: it performs its actions, and exits with status 9 if its peer deviates from them.
 
     peer.py connect ADDRESS PORT ACTION…
     peer.py listen ADDRESS PORT ACTION…
 
-Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; daemon leaves a process that nobody waits for,
-in a session of its own and without a word of the environment; knock:PORT connects elsewhere again and again, meanwhile.
+Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; daemon leaves an orphaned process
+in its own session and without the environment; knock:PORT connects elsewhere repeatedly in the meantime.
 """
 import os
 import socket
@@ -15,7 +15,7 @@ import time
 
 
 def take(peer, wanted):
-    """Exactly these bytes, and no end before them."""
+    """Receives exactly these bytes, with no end before them."""
     got = b""
     while len(got) < len(wanted):
         some = peer.recv(len(wanted) - len(got))
@@ -28,7 +28,7 @@ def take(peer, wanted):
 
 
 def end(peer, wanted):
-    """The peer's end, of this kind, and nothing before it."""
+    """Receives the peer's end, of this kind, with no bytes before it."""
     try:
         found = "bytes" if peer.recv(1) else "eof"
     except ConnectionResetError:
@@ -39,7 +39,7 @@ def end(peer, wanted):
 
 
 def daemon():
-    """The way in which servers leave whoever started them."""
+    """Leaves a detached process behind, as servers that become daemons do."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -53,7 +53,7 @@ def daemon():
 
 
 def knock(port):
-    """Connections that are refused, or taken by somebody who is no part of this."""
+    """Opens connections that are refused, or accepted by an unrelated server."""
     for _ in range(100):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -97,7 +97,7 @@ def main():
         elif word == "stay":
             time.sleep(600)
         else:
-            sys.exit(f"no such action: {action}")
+            sys.exit(f"unknown action: {action}")
 
 
 main()

@@ -1,4 +1,4 @@
-"""A random scenario, and the verdict that it must come to."""
+"""A random scenario, and its required verdict."""
 import random
 import re
 
@@ -10,19 +10,19 @@ ORDER = [FAILED, ERROR, INCONCLUSIVE, PASSED]
 
 
 class Places:
-    """Where the servers of a case listen."""
+    """The places where the servers of a case listen."""
 
     PORTS = range(9741, 9745)
 
     def __init__(self, number, is_shared, has_fixed, only_resets):
         self.only_resets = only_resets
-        # Cases that run at the same time have addresses of their own; in turn, they use the same ones again.
+        # Concurrent cases have their own addresses; consecutive ones reuse the same addresses.
         self.addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "[::1]"] if is_shared else [
             f"127.0.{1 + number // 250}.{1 + number % 250}", f"127.1.{1 + number // 250}.{1 + number % 250}"]
         self.free = [(address, port) for address in self.addresses for port in self.PORTS] if has_fixed else []
 
     def server(self, rng):
-        """What stands behind a server's name, and other words for where it is."""
+        """Returns the text after a server's name, and other notations for its place."""
         form = rng.random()
         if form < 0.35 or not self.free:
             return "", []
@@ -38,8 +38,8 @@ class Places:
 
 
 class Scenario:
-    """The case `number` of a batch, of this seed. `kept` are the sections that it has, `planted` what is wrong with it; without
-    them they are chosen."""
+    """The case `number` of the batch with this seed. `kept` are its sections, `planted` is its mistake; by default both are
+    chosen at random."""
 
     def __init__(self, seed, number, is_shared, python, kept=None, planted=None):
         self.seed, self.number = seed, number
@@ -69,7 +69,7 @@ class Scenario:
         self.text = self.write(shuffled, python)
 
     def add_common(self, rng):
-        """Steps about the case as a whole."""
+        """Adds steps about the case as a whole."""
         first, last = [], []
         if self.each:
             first.append(only_wrong("a check of one case", f"check n != {self.each_wrong}", label=f"n={self.each_wrong}"))
@@ -81,7 +81,7 @@ class Scenario:
         if rng.random() < 0.5 and any(section.actors and not section.actors[0].startswith("process") for section in self.sections):
             if not resets:
                 last.append(wire("wire no rst"))
-            # A name, a number: neither is what it should be.
+            # A name and a number, neither of which is as expected.
             last.append(wire("wire packets <= 5000", "wire packets > 5000"))
         if rng.random() < 0.15:
             last.append(Step("wait 1ms"))
@@ -92,7 +92,7 @@ class Scenario:
         self.parts += [("first", first), ("last", last)]
 
     def plant(self, rng):
-        """One thing that is wrong, in half of the cases: (part, step, which of its wrongs)."""
+        """Returns a mistake in half of the cases: (part, step, index of the mistake)."""
         if rng.random() < 0.45:
             return ()
         found = {}
@@ -100,12 +100,12 @@ class Scenario:
             for at, step in enumerate(steps):
                 for which, wrong in enumerate(step.wrongs):
                     found.setdefault(wrong.kind, []).append((part, at, which))
-        # A kind first, so that the rare ones are not rare.
+        # The kind is chosen first, so that rare kinds are as likely as others.
         return rng.choice(found[rng.choice(sorted(found))]) if found else ()
 
     @property
     def wrong(self):
-        """What is planted, where its part is still there."""
+        """Returns the planted mistake, if its part still exists."""
         for part, steps in self.parts:
             if self.planted and self.planted[0] == part:
                 return steps[self.planted[1]].wrongs[self.planted[2]]
@@ -149,7 +149,7 @@ class Scenario:
 
     @property
     def asks_reads(self):
-        """A subject is asked to read, as written."""
+        """Whether a subject is asked to read, according to the script."""
         return re.search(r"^T\w+ read ", self.text, re.MULTILINE) is not None
 
     @property
@@ -158,18 +158,18 @@ class Scenario:
 
     @property
     def leaves_ports_free(self):
-        """No port waits for a minute when it is over."""
+        """Whether no port remains in TIME_WAIT after the case."""
         return self.only_resets and not self.framing and (self.wrong is None or self.wrong.is_wire)
 
     def verdicts(self, case):
-        """What the case with this id may come to, with a capture and a subject that can do all of it."""
+        """Returns the verdicts that the case with this id may have, with a capture and a subject with all capabilities."""
         wrong = self.wrong
         if wrong and (wrong.label is None or f"[{wrong.label}]" in case):
             return wrong.verdicts
         return (min((section.verdict for section in self.sections), key=ORDER.index),)
 
     def without_capture(self, case):
-        """The same where nothing can be captured."""
+        """Returns the same for a run without a capture."""
         verdicts = self.verdicts(case)
         wrong = self.wrong
         if wrong and wrong.is_wire or self.is_wire and verdicts == (PASSED,):
@@ -177,4 +177,4 @@ class Scenario:
         return verdicts
 
     def describe(self):
-        return self.wrong.kind if self.wrong else "as it should be"
+        return self.wrong.kind if self.wrong else "no mistake"

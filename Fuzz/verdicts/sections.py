@@ -1,5 +1,5 @@
-"""The sections that a generated scenario is made of: each has actors and connections of its own, and its steps in order. The sections
-here are conversations; features.py has those that show one feature of the language."""
+"""The sections of a generated scenario: each has its own actors and connections, and its steps in order. The sections here are
+conversations; those in features.py each use one feature of the language."""
 import endings
 from conversation import Conversation, Side
 from steps import NOT_PASSED, PASSED, Step, Wrong, only_wrong
@@ -14,30 +14,30 @@ class Section:
 
     def __init__(self, rng, index, places):
         self.rng, self.index, self.places = rng, index, places
-        # Every connection is reset: none of its ports waits for the rest of it afterwards.
+        # Whether every connection is reset, so that none of its ports remains in TIME_WAIT.
         self.only_resets = places.only_resets
         self.words = Words(rng, f"s{index}w")
-        # Declarations, and the lines of programs: name, what stands before the actions, the actions.
+        # Declarations, and the lines of programs: name, the text before the actions, the actions.
         self.actors, self.programs = [], {}
         self.steps = []
         self.title = ""
-        # An RST is on the wire; may be, or a handshake that was refused.
+        # Whether an RST is on the wire; whether one may be, or a refused handshake.
         self.has_reset = False
         self.is_unsure = False
         self.has_subject = self.asks_reads = False
         self.verdict = PASSED
-        # Statements about every connection of the case, and before which step they may stand.
+        # Statements about every connection of the case, and the step before which they may be placed.
         self.looks_at_all, self.before_end = [], None
         self.targets = {}
 
     def server(self, name, more=""):
-        """A server somewhere on loopback."""
+        """Adds a server somewhere on loopback."""
         where, addresses = self.places.server(self.rng)
         self.targets[name] = [name, name, *addresses]
         self.actors.append(f"server {name}{where}{more}")
 
     def target(self, name):
-        """How a client or subject of this server may say where it is."""
+        """Returns a notation for this server's place in a client or subject."""
         return self.rng.choice(self.targets[name])
 
     def conversation(self, left, right, reads=False):
@@ -49,7 +49,7 @@ class Section:
         return conversation
 
     def over(self, conversation):
-        """The conversation, with a look at the wire before its end and behind it."""
+        """Adds the conversation, with wire statements before and after its end."""
         for _ in range(self.rng.randrange(1, 3)):
             conversation.exchange()
             if self.rng.random() < 0.5:
@@ -61,16 +61,16 @@ class Section:
 
 
 def accepted(section, s):
-    """An accept, and the name of the connection."""
+    """Adds an accept, and returns the name of the connection."""
     name = section.rng.choice([s, f"A{s}"])
     text = f"{s} accept" if name == s else f"{s} accept as {name}"
-    section.steps.append(Step(text, [Wrong("it comes too early", f"{text} {TOO_LATE}"),
-                                   Wrong("nobody may connect", f"do {{ {s} expect no connection for 2s; {text} }}")]))
+    section.steps.append(Step(text, [Wrong("it arrives too early", f"{text} {TOO_LATE}"),
+                                   Wrong("no connection is expected", f"do {{ {s} expect no connection for 2s; {text} }}")]))
     return name
 
 
 def ends(rng, index, places):
-    """A client and a server of the harness."""
+    """Adds a client and a server of the harness."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s)
@@ -83,7 +83,7 @@ def ends(rng, index, places):
 
 
 def subject(rng, index, places):
-    """The transport under test connects."""
+    """Adds the transport under test as a client."""
     section = Section(rng, index, places)
     s, t = f"S{index}", f"T{index}"
     section.has_subject = True
@@ -93,13 +93,13 @@ def subject(rng, index, places):
     if rng.random() < 0.15 and not section.asks_reads:
         too_early(section, f'{t} send line "early"', t, "not-started")
     section.steps.append(Step(f"{t} start"))
-    # The one that accepts is told only once it is up.
+    # An accepted connection is reported only once it is established.
     peer = accepted(section, s)
     if rng.random() < 0.3:
         section.steps.append(Step(f"{t} expect started within 7s", [
-            Wrong("it comes too early", f"{t} expect started {TOO_LATE}"),
-            Wrong("another event is expected", f'{t} expect line "x" {NEVER}'),
-            Wrong("another event is expected", f"{t} expect stopped eof {NEVER}")]))
+            Wrong("it arrives too early", f"{t} expect started {TOO_LATE}"),
+            Wrong("a different event is expected", f'{t} expect line "x" {NEVER}'),
+            Wrong("a different event is expected", f"{t} expect stopped eof {NEVER}")]))
     if rng.random() < 0.15:
         too_early(section, f"{t} start", t, "already-started")
     conversation = section.conversation(Side(t, "subject"), Side(peer, "harness"), section.asks_reads)
@@ -109,19 +109,19 @@ def subject(rng, index, places):
 
 
 def too_early(section, operation, name, error):
-    """An operation that the subject must refuse."""
+    """Adds an operation that the subject must refuse."""
     section.steps += [Step(operation), Step(f"{name} expect error {error}", [
-        Wrong("an expectation is left out", ""), Wrong("the error is another", f"{name} expect error half-closed")])]
+        Wrong("an expectation is removed", ""), Wrong("a different error is expected", f"{name} expect error half-closed")])]
 
 
 def listens(rng, index, places):
-    """The transport under test accepts."""
+    """Adds the transport under test as a server."""
     section = Section(rng, index, places)
     t, c, a = f"T{index}", f"C{index}", f"A{index}"
     section.has_subject = True
     section.actors += [f"subject {t} listens", f"client {c} -> {t}"]
     section.steps += [Step(f"{t} start"), Step(f"{c} connect"), Step(f"{t} expect accept as {a}", [
-        Wrong("it comes too early", f"{t} expect accept as {a} {TOO_LATE}")])]
+        Wrong("it arrives too early", f"{t} expect accept as {a} {TOO_LATE}")])]
     conversation = section.conversation(Side(a, "subject"), Side(c, "harness"))
     section.over(conversation)
     section.steps += conversation.steps
@@ -129,7 +129,7 @@ def listens(rng, index, places):
 
 
 def program(rng, index, places):
-    """A program connects to a server, or the other way round."""
+    """Adds a program that connects to a server, or the other way round."""
     section = Section(rng, index, places)
     p = f"P{index}"
     side = Side(p, "program")
@@ -157,7 +157,7 @@ def program(rng, index, places):
 
 
 def several(rng, index, places):
-    """Several connections at one server, at the same time."""
+    """Adds several simultaneous connections to one server."""
     section = Section(rng, index, places)
     s = f"S{index}"
     section.server(s)
@@ -173,11 +173,11 @@ def several(rng, index, places):
         conversations.append(section.choose_ending(conversation))
     for conversation in conversations:
         section.over(conversation)
-    # Not the other one's connection, whatever it says.
+    # The statement must not apply to the other connection.
     a, b = rng.sample(conversations, 2)
     if a.left.sent:
         conversations[-1].steps.append(only_wrong(
-            "the wire of another connection", f"wire {a.left.name} -> {b.right.name} bytes {quoted(a.left.sent)} {NEVER}",
+            "a statement about a different connection", f"wire {a.left.name} -> {b.right.name} bytes {quoted(a.left.sent)} {NEVER}",
             verdicts=NOT_PASSED, is_wire=True))
     if b.left.sent and a.left.sent and a.left.sent != b.left.sent:
         conversations[-1].steps.append(only_wrong(
@@ -186,12 +186,12 @@ def several(rng, index, places):
     if rng.random() < 0.4 and not section.only_resets:
         stray = f"Z{index}"
         section.actors.append(f"client {stray} -> {s}")
-        section.steps += [Step(f"{stray} connect"), Step(f"{s} accept as Y{index}", [Wrong("nobody accepts it", "")])]
+        section.steps += [Step(f"{stray} connect"), Step(f"{s} accept as Y{index}", [Wrong("it is never accepted", "")])]
     return section
 
 
 def merged(rng, lists):
-    """One list of all, each in its own order."""
+    """Merges lists into one; each keeps its own order."""
     lists = [list(steps) for steps in lists if steps]
     result = []
     while lists:
@@ -203,7 +203,7 @@ def merged(rng, lists):
 
 
 def again(rng, index, places):
-    """A client that connects again and again; what each of its connections said is told apart by the server's names."""
+    """Adds a client that connects repeatedly; the server's names distinguish its connections."""
     section = Section(rng, index, places)
     s, c = f"S{index}", f"C{index}"
     section.server(s)
@@ -221,6 +221,6 @@ def again(rng, index, places):
     return section
 
 
-# Those whose connections can all be reset.
+# The sections whose connections can all be reset.
 RESETTING = [ends, subject, several, again]
 CONVERSATIONS = [(ends, 6), (subject, 6), (listens, 2), (program, 1), (several, 4), (again, 2)]

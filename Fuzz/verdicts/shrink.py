@@ -1,4 +1,4 @@
-"""A difference made smaller: other cases of its batch dropped, then its other sections."""
+"""Reduces a difference: removes other cases of its batch, then its other sections."""
 import os
 import re
 import shlex
@@ -9,18 +9,18 @@ import time
 import batch
 import ways
 
-# A fault that depends on who is faster need not show each time.
+# A fault that depends on timing need not occur every time.
 TRIES = 3
 
 
 class Shrinker:
-    """Runs less and less of a batch, as long as the case still differs."""
+    """Runs ever smaller parts of a batch, as long as the case still differs."""
 
     def __init__(self, tool, difference, scenarios, left_behind, seconds):
         self.tool, self.difference, self.left_behind = tool, difference, left_behind
         self.scenarios = scenarios
         self.end = time.monotonic() + seconds
-        # Whether it was seen again at all.
+        # Whether the difference was reproduced at all.
         self.is_repeated = False
 
     @property
@@ -46,7 +46,7 @@ class Shrinker:
         return False
 
     def shrink(self):
-        """The scenarios that are needed."""
+        """Returns the scenarios that are needed."""
         keep = self.difference.scenario
         if keep and self.differs([keep]):
             self.scenarios = [keep]
@@ -82,21 +82,21 @@ class Shrinker:
 
 
 def about(said, case):
-    """What the run said about this case; all of it where it said nothing."""
+    """Returns the run's output about this case, or all of its output if there is none."""
     found = re.search(rf"^[A-Za-z]+ +{re.escape(case)}(?= ).*?(?=^(?:[A-Za-z]+ +case\d|not passed:))", said, re.M | re.S) if case else None
     return found[0] if found else said[-20000:]
 
 
 def keep(tool, difference, scenarios, said, folder, is_repeated):
-    """Writes a finding: the scripts, and how to see it again."""
+    """Writes a finding: the scripts, and how to reproduce it."""
     batch.write(scenarios, folder)
     way, scenario = difference.way, difference.scenario
     command = ways.command(tool, way, folder, [f"{one.name}.scn" for one in scenarios], "events.json", "out")
     with open(os.path.join(folder, "README"), "w", encoding="utf-8") as file:
         print(difference, file=file)
-        print("\nseen again with the scripts of this folder alone" if is_repeated else
-              "\nnot seen again with fewer scripts than these: it depends on who is faster, or on what ran before", file=file)
+        print("\nreproduced with only the scripts in this folder" if is_repeated else
+              "\nnot reproduced with fewer scripts than these: it depends on timing, or on what ran before", file=file)
         print(f"\n    {shlex.join(command)}", file=file)
         if scenario:
             print(f"    make fuzz TARGET=verdicts PAIR={scenario.seed}/{scenario.number}", file=file)
-        print(f"\nhow it was run: {way}\n\nwhat was said:\n\n{about(said, difference.case)}", file=file)
+        print(f"\nthe way in which it was run: {way}\n\nthe output:\n\n{about(said, difference.case)}", file=file)

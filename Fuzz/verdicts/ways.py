@@ -1,4 +1,4 @@
-"""The ways in which a batch of cases is run, and what comes of it."""
+"""The ways to run a batch of cases, and their results."""
 import collections
 import ctypes
 import dataclasses
@@ -20,31 +20,31 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 HERE = os.path.dirname(os.path.abspath(__file__))
 MUTANTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Mutants")
 TROUBLE = "the run's trouble"
-# Of one run; then it hangs.
+# The maximum seconds of one run; after that, it counts as hung.
 LONGEST = 240
 
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """One way to run the cases. `transport` is what the subject can do: `bsd` or `async-socket`."""
+    """One way to run the cases. `transport` determines the subject's capabilities: `bsd` or `async-socket`."""
     name: str
     options: tuple = ()
     transport: str = "bsd"
     adapter: bool = False
-    # In process and by the adapter, in one run.
+    # In process and with the adapter, in one run.
     both: bool = False
-    # An adapter in Python, of Tests/Mutants.
+    # A Python adapter from Tests/Mutants.
     module: str | None = None
     jobs: int = 1
     captures: bool = True
-    # The adapter tells of each connection after its end, at once or some milliseconds later: no case with a subject may pass.
+    # The adapter reports an event after the end of each connection, at once or some milliseconds later: no case with a subject may pass.
     late: int | None = None
-    # The harness, or a program or adapter that it has started, stands still now and then.
+    # The harness, or a program or adapter that it has started, is stopped now and then.
     stops: bool = False
-    # The soft limit of descriptors that it begins with.
+    # The initial soft limit on descriptors.
     descriptors: int | None = None
     is_reversed: bool = False
-    # A few ports only for connections that go out: the next connection mostly has a port that an earlier one had.
+    # Only a few ports for outgoing connections, so that most connections reuse an earlier port.
     few_ports: bool = False
     # Nothing outside the run can be reached.
     is_alone: bool = False
@@ -65,11 +65,11 @@ WAYS = [
     Way("-j1 in a namespace", options=("--isolate",), is_alone=True),
     Way("-j2 stopped now and then", jobs=2, stops=True),
     Way("-j1 by adapter, stopped now and then", adapter=True, stops=True),
-    Way("-j1 by two subjects", both=True, adapter=True),
-    Way("-j2 by the reference adapter in Python", module="reference", jobs=2),
-    Way("-j1 by an adapter that goes on after the end", late=0, adapter=True),
-    Way("-j4 by an adapter that goes on later", late=3, adapter=True, jobs=4),
-    Way("-j8 from a low limit of descriptors", jobs=8, descriptors=64),
+    Way("-j1 with two subjects", both=True, adapter=True),
+    Way("-j2 with the reference adapter in Python", module="reference", jobs=2),
+    Way("-j1 with an adapter that continues after the end", late=0, adapter=True),
+    Way("-j4 with an adapter that continues later", late=3, adapter=True, jobs=4),
+    Way("-j8 with a low limit on descriptors", jobs=8, descriptors=64),
     Way("-j1 --time-scale 3", options=("--time-scale", "3")),
     Way("-j1 with few ports", few_ports=True, repeat=4),
     Way("-j2 by adapter with few ports", few_ports=True, adapter=True, jobs=2, repeat=4),
@@ -78,15 +78,15 @@ WAYS = [
 
 @dataclasses.dataclass
 class Result:
-    """What came of one run."""
+    """The result of one run."""
     command: list
     status: int | None = None
-    # By id: each of its verdicts, with the summaries of what was found.
+    # The verdicts of each case, by id, with the summaries of its findings.
     cases: dict = dataclasses.field(default_factory=lambda: collections.defaultdict(list))
-    # What is wrong with the run as a whole.
+    # Problems of the run as a whole.
     troubles: list = dataclasses.field(default_factory=list)
     said: str = ""
-    # Events that an adapter kept back, as it would have been too late with them.
+    # Events that an adapter withheld because they would have been too late.
     missed: int = 0
 
 
@@ -99,7 +99,7 @@ def set_outgoing_ports(first, last):
 
 
 def prepare(way):
-    """What the process is, before it is the tool."""
+    """Prepares the process before it becomes the tool."""
     if not way.captures:
         LIBC.prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
     if way.descriptors:
@@ -127,7 +127,7 @@ def command(tool, way, folder, files, events, out):
 
 
 def family(pid):
-    """The process and all that descend from it."""
+    """Returns the process and all its descendants."""
     found = [pid]
     for one in found:
         try:
@@ -140,7 +140,7 @@ def family(pid):
 
 
 def stand_still(process, rng):
-    """Stops the process or one that it has started for a while, again and again, until it ends."""
+    """Repeatedly stops the process, or one that it has started, for a while, until it ends."""
     while process.poll() is None:
         time.sleep(rng.uniform(0.05, 0.5))
         victim = process.pid if rng.random() < 0.6 else rng.choice(family(process.pid))
@@ -153,7 +153,7 @@ def stand_still(process, rng):
 
 
 def run(tool, way, folder, files, level_of, left_behind):
-    """Runs these files. `level_of` says a case's level; `left_behind` which processes are there that should not be."""
+    """Runs these files. `level_of` returns a case's level; `left_behind` returns processes that should have ended."""
     if way.is_reversed:
         files = files[::-1]
     work = tempfile.mkdtemp(prefix="verdicts-run-")
@@ -175,7 +175,7 @@ def run(tool, way, folder, files, level_of, left_behind):
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGABRT)
                 process.wait()
-                result.troubles.append(f"it hung: it ran for more than {LONGEST} s")
+                result.troubles.append(f"it hung for more than {LONGEST} s")
             except KeyboardInterrupt:
                 process.send_signal(signal.SIGINT)
                 process.wait()
@@ -188,7 +188,7 @@ def run(tool, way, folder, files, level_of, left_behind):
                 result.missed = len(file.readlines())
         judge(result, level_of)
         result.troubles += [f"left in the folder for temporary files: {name}" for name in os.listdir(temporary)]
-        result.troubles += [f"a process is left behind: {words}" for words in left_behind()]
+        result.troubles += [f"a process was left behind: {words}" for words in left_behind()]
     finally:
         if way.few_ports:
             set_outgoing_ports(32768, 60999)
@@ -209,13 +209,13 @@ def read_events(result, path):
                         result.said += f"\npackets dropped: {event['packets']['dropped']}"
     except (OSError, ValueError) as error:
         how = f"signal {-result.status}" if (result.status or 0) < 0 else f"status {result.status}"
-        # Without the name of the folder, which is another one each time.
+        # Without the name of the folder, which differs each time.
         error = getattr(error, "strerror", None) or error
         result.troubles.append(f"it ended with {how}, and its events can't be read: {error}")
 
 
 def judge(result, level_of):
-    """The exit status follows from the verdicts."""
+    """Checks that the exit status matches the verdicts."""
     found = [(verdict, level_of(case)) for case, outcomes in result.cases.items() for verdict, _ in outcomes]
     if any(verdict == "failed" and level == "must" for verdict, level in found):
         wanted = 1
@@ -224,7 +224,7 @@ def judge(result, level_of):
     else:
         wanted = 0
     if result.troubles and wanted == 0 and result.status == 0:
-        result.troubles.append("its exit status is 0, in spite of its trouble")
+        result.troubles.append("its exit status is 0 despite a problem")
     if result.status is not None and result.status != wanted and not result.troubles:
         result.troubles.append(f"its exit status is {result.status}; from the verdicts it is {wanted}")
     for word in ("Fatal error", "Crash", "AddressSanitizer"):

@@ -1,5 +1,5 @@
-// A picture as averages of blocks of 8 × 8 pixels; of each channel the least and the most that the average is when the picture is moved by up
-// to one pixel, too. Three bytes for each block; a block at the edge is the average of the pixels that it has.
+// Returns a picture as averages of blocks of 8 × 8 pixels, and for each channel the minimum and maximum of the average if the picture is moved by
+// up to one pixel. There are three bytes for each block; a block at the edge is the average of the pixels that it has.
 async (data) => {
   const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   const picture = await createImageBitmap(new Blob([bytes], { type: "image/png" }));

@@ -1,4 +1,4 @@
-// What is wrong with a page as it is laid out, a line each.
+// Returns the layout errors of a page, one per line.
 (() => {
   const wrong = [];
   const say = (what, node) => {
@@ -9,7 +9,7 @@
   style.textContent = ".case { content-visibility: visible !important; }";
   document.head.append(style);
 
-  // No scrolling sideways, but within frames that scroll by themselves.
+  // No horizontal scrolling, except in frames that scroll on their own.
   const page = document.documentElement;
   if (page.scrollWidth > innerWidth) wrong.push(`the page is ${page.scrollWidth} wide in ${innerWidth}`);
   const scrolls = (node) => ["auto", "scroll", "hidden"].includes(getComputedStyle(node).overflowX);
@@ -19,7 +19,7 @@
     if (box.width === 0 || box.right <= innerWidth + 0.5) continue;
     let frame = node.parentElement;
     while (frame && !scrolls(frame)) frame = frame.parentElement;
-    if (!frame) say("reaches out of the page", node);
+    if (!frame) say("extends beyond the page", node);
   }
 
   // Contrast, WCAG 2.2, 1.4.3.
@@ -60,7 +60,7 @@
     if (parseFloat(computed.fontSize) * scale < 9.5) say(`text of ${parseFloat(computed.fontSize) * scale} px`, node);
   }
 
-  // Texts of a drawing don't overlap.
+  // The texts of a drawing must not overlap.
   for (const drawing of document.querySelectorAll("svg")) {
     const texts = [...drawing.querySelectorAll("text")].map((node) => [node.getBoundingClientRect(), node]);
     texts.sort((a, b) => a[0].top - b[0].top);
@@ -78,17 +78,17 @@
     }
   }
 
-  // For readers who hear the page.
+  // For screen readers.
   for (const drawing of document.querySelectorAll("svg")) {
     if (drawing.getAttribute("aria-hidden") === "true") continue;
     if (drawing.getAttribute("role") !== "img" || !drawing.querySelector(":scope > title")?.textContent) {
-      say("a drawing without a name", drawing);
+      say("the drawing has no name", drawing);
     }
   }
   document.querySelectorAll("table").forEach((table) => table.caption?.textContent || say("no caption", table));
   document.querySelectorAll("details").forEach((node) => node.firstElementChild?.localName === "summary" || say("no summary", node));
-  if (document.querySelectorAll("h1").length !== 1) wrong.push("not one h1");
-  if (document.querySelectorAll("main").length !== 1) wrong.push("not one main");
+  if (document.querySelectorAll("h1").length !== 1) wrong.push("the page does not have exactly one h1");
+  if (document.querySelectorAll("main").length !== 1) wrong.push("the page does not have exactly one main");
   let level = 0;
   for (const heading of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
     const next = Number(heading.localName[1]);
@@ -97,7 +97,7 @@
   }
   for (const node of document.querySelectorAll("*")) {
     if (node.scrollWidth > node.clientWidth + 1 && node.clientWidth > 0 && ["auto", "scroll"].includes(getComputedStyle(node).overflowX)) {
-      if (node.tabIndex < 0) say("scrolls, but not by keys", node);
+      if (node.tabIndex < 0) say("can't be scrolled with the keyboard", node);
     }
   }
   document.querySelectorAll("a[href^='#']").forEach((link) => {

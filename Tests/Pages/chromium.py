@@ -1,4 +1,4 @@
-"""Chromium without a window, spoken to over two pipes: the DevTools protocol, a JSON object and a NUL each way."""
+"""Headless Chromium, controlled over two pipes with the DevTools protocol: JSON objects, each followed by a NUL."""
 import base64
 import json
 import os
@@ -8,12 +8,12 @@ import subprocess
 import tempfile
 import time
 
-# Waits until what was changed is drawn.
+# Waits until changes have been drawn.
 FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
 
 
 class Chromium:
-    """A browser with one page. Use it with `with`: its processes and its folder are gone at the end."""
+    """A browser with one page. Use it in a `with` statement, which removes its processes and its folder at the end."""
 
     def __init__(self, patience=120):
         self.patience = patience
@@ -25,7 +25,7 @@ class Chromium:
         self.inp, theirs_out = os.pipe()
 
         def inherit():
-            # Far away first: one of the pipes may be descriptor 3 or 4 itself.
+            # High numbers first, because one of the pipes may itself be descriptor 3 or 4.
             a, b = os.dup(theirs_in), os.dup(theirs_out)
             os.dup2(a, 103)
             os.dup2(b, 104)
@@ -39,7 +39,7 @@ class Chromium:
                 "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-extensions",
                 "--disable-breakpad", "--disable-crash-reporter",
-                # Letters have the same edges and widths whatever a machine's settings are.
+                # Text has the same edges and widths regardless of a machine's settings.
                 "--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb",
                 "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "about:blank",
             ],
@@ -68,7 +68,7 @@ class Chromium:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, method, session=None, **parameters):
-        """The result of a method."""
+        """Calls a method and returns its result."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if session:
@@ -89,23 +89,23 @@ class Chromium:
         until = time.monotonic() + self.patience
         while b"\0" not in self.rest:
             if not select.select([self.inp], [], [], max(0, until - time.monotonic()))[0]:
-                raise TimeoutError("chromium does not answer")
+                raise TimeoutError("chromium did not answer")
             piece = os.read(self.inp, 1 << 20)
             if not piece:
-                raise EOFError("chromium has ended")
+                raise EOFError("chromium has exited")
             self.rest += piece
         message, self.rest = self.rest.split(b"\0", 1)
         return json.loads(message)
 
     def open(self, path):
-        """Loads a file, and gives the seconds that passed until it was there."""
+        """Loads a file, and returns the seconds until it was loaded."""
         return self.load("file://" + os.path.abspath(path))
 
     def load(self, address):
         self.events.clear()
         began = time.monotonic()
         loader = self.page("Page.navigate", url=address)["loaderId"]
-        # By its number: the page before may still tell of itself.
+        # Identified by its number: the previous page may still send events.
         while not any(self.is_load(event, loader) for event in self.events):
             self.events.append(self.read())
         self.evaluate(FRAMES)
@@ -128,7 +128,7 @@ class Chromium:
         return result["result"].get("value")
 
     def fonts(self, families):
-        """The families that texts are drawn with, a list for each family that is asked for."""
+        """Returns the font families that are actually used, a list for each requested family."""
         self.load("about:blank")
         texts = "".join(f"<p style='font-family: \"{family}\"'>a page</p>" for family in families)
         self.evaluate(f"document.body.innerHTML = {json.dumps(texts)}; {FRAMES}")
@@ -142,19 +142,19 @@ class Chromium:
         return [[font["familyName"] for font in fonts] for fonts in used]
 
     def drawn(self):
-        """The whole page as PNG, or as much of it as the browser can draw at once."""
+        """Returns the whole page as PNG, or as much of it as the browser can draw at once."""
         width, height = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12_000), "scale": 1}
         data = self.page("Page.captureScreenshot", captureBeyondViewport=True, format="png", clip=clip)["data"]
         return base64.b64decode(data)
 
     def picture(self, path):
-        """Writes what is drawn into a file."""
+        """Writes a screenshot to a file."""
         with open(path, "wb") as file:
             file.write(self.drawn())
 
     def complaints(self):
-        """What the browser's console has about the page."""
+        """Returns the messages of the browser's console about the page."""
         texts = []
         for event in self.events:
             if event.get("method") == "Log.entryAdded":

@@ -1,4 +1,4 @@
-// The page as it is compared: everything open, and in fonts that are the same on every machine.
+// Prepares the page for comparison: everything is open, and the fonts are the same on every machine.
 (() => {
   document.querySelectorAll("details").forEach((node) => (node.open = true));
   const style = document.createElement("style");
@@ -8,7 +8,7 @@
   const fonts = nodes.map((node) => (/mono/i.test(getComputedStyle(node).fontFamily) ? "DejaVu Sans Mono" : "DejaVu Sans"));
   nodes.forEach((node, index) => {
     node.style?.setProperty("font-family", `"${fonts[index]}"`, "important");
-    // fonts-dejavu-core has no slanted fonts: whether a machine has them must not matter.
+    // fonts-dejavu-core has no slanted fonts, so a machine that has them must not use them.
     node.style?.setProperty("font-style", "normal", "important");
   });
   return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))));

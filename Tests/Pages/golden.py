@@ -1,8 +1,9 @@
-"""Pictures of pages that are to stay, stored as the averages of blocks of 8 × 8 pixels, a pixel for each block.
+"""Reference pictures of pages, stored as the averages of blocks of 8 × 8 pixels, one pixel per block.
 
-What is looked for is what a reader would notice: something moved, vanished, was painted in another colour or over something else. So a
-block may have any value that it has when the page is moved by a pixel, and up to `TOLERANCE` beyond it, for other edges of the letters. Where
-nothing changes when the page is moved there are no edges, and `FLAT` is enough: a line of one pixel and a pale background are seen, too.
+The comparison finds changes that a reader would notice: something has moved, vanished, changed its colour or covers something else. So a
+block may have any value that it has if the page is moved by a pixel, and up to `TOLERANCE` beyond that, for differences in the edges of
+letters. Blocks that do not change if the page is moved have no edges, so `FLAT` is enough for them: a line of one pixel and a pale
+background are also detected.
 """
 import base64
 import os
@@ -21,21 +22,21 @@ def script(name):
 
 
 def missing_fonts(browser):
-    """Those of the two fonts that the browser draws with others."""
+    """Returns those of the two fonts that the browser replaces with others."""
     fonts = ("DejaVu Sans", "DejaVu Sans Mono")
     return [font for font, used in zip(fonts, browser.fonts(fonts)) if used != [font]]
 
 
 def blocks(browser, data):
-    """The width and the height in blocks, and for each channel of each block the average, the least and the most."""
-    # A page of its own: pages under test let no picture in, not even into memory.
+    """Returns the width and height in blocks, and the average, minimum and maximum for each channel of each block."""
+    # A separate page, because pages under test do not permit pictures, not even from memory.
     browser.load("about:blank")
     found = browser.evaluate(f"({script('blocks.js')})('{base64.b64encode(data).decode()}')")
     return found["wide"], found["high"], *(base64.b64decode(found[name]) for name in ("mean", "least", "most"))
 
 
 def check(browser, page, folder, name, renew, pictures):
-    """Compares a page in the four ways; gives what differs, a line for each way, or the names of the pictures that are stored anew."""
+    """Compares a page in the four ways. Returns the differences, one line per way, or the names of the renewed pictures."""
     found = []
     for width in WIDTHS:
         for is_dark in (False, True):
@@ -50,7 +51,7 @@ def check(browser, page, folder, name, renew, pictures):
                     file.write(data)
             drawn = blocks(browser, data)
             path = os.path.join(folder, f"{name}-{width}-{scheme}.png")
-            # What would pass is not stored anew, so that a diff has only what changed.
+            # Pictures that would pass are not renewed, so that a diff contains only changes.
             difference = compare(path, drawn)
             if difference and renew:
                 os.makedirs(folder, exist_ok=True)
@@ -62,7 +63,7 @@ def check(browser, page, folder, name, renew, pictures):
 
 
 def compare(path, drawn):
-    """What is different, in words, or None."""
+    """Returns a description of the difference, or None."""
     try:
         wide, high, pixels = png.read(path)
     except FileNotFoundError:
@@ -80,7 +81,7 @@ def compare(path, drawn):
         beyond = max(max(least[i] - pixels[i], pixels[i] - most[i]) for i in channels)
         if beyond > FLAT and beyond > min(TOLERANCE, FLAT + 2 * max(most[i] - least[i] for i in channels)):
             by[at % wide, at // wide] = beyond
-    # One block alone, by little, is an edge of a letter.
+    # A small difference in a single block is the edge of a letter.
     for (x, y), beyond in list(by.items()):
         if beyond <= TOLERANCE and not any((x + dx, y + dy) in by for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy):
             del by[x, y]
@@ -102,7 +103,7 @@ def compare(path, drawn):
 
 
 def first_place(by):
-    """The blocks that are connected with the uppermost one that differs; a gap of two blocks connects, as between words."""
+    """Returns the blocks connected to the uppermost block that differs; gaps of up to two blocks, as between words, count as connected."""
     start = min(by, key=lambda block: (block[1], block[0]))
     place, edge = {start}, [start]
     while edge:

@@ -1,4 +1,4 @@
-"""PNG files of 8 bits a channel, RGB, without interlacing: all that the stored pictures need."""
+"""Reads and writes PNG files with 8 bits per channel, RGB, without interlacing, as the stored pictures need."""
 import struct
 import zlib
 
@@ -6,12 +6,12 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def write(path, width, height, pixels):
-    """Writes rows from the top, three bytes for each pixel."""
+    """Writes rows from the top, three bytes per pixel."""
     stride = width * 3
     rows, above = bytearray(), bytes(stride)
     for start in range(0, stride * height, stride):
         row = pixels[start:start + stride]
-        # Of the simple filters the one that leaves the smallest numbers.
+        # Of the simple filters, the one that results in the smallest numbers.
         candidates = [
             (0, row),
             (1, bytes((value - (row[at - 3] if at >= 3 else 0)) & 255 for at, value in enumerate(row))),
@@ -31,11 +31,11 @@ def write(path, width, height, pixels):
 
 
 def read(path):
-    """The width, the height and the pixels; ValueError says what is wrong with the file."""
+    """Returns the width, the height and the pixels. Raises a ValueError for an invalid file."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:8] != SIGNATURE:
-        raise ValueError(f"{path} is no PNG file")
+        raise ValueError(f"{path} is not a PNG file")
     header, packed, at = None, b"", 8
     while at + 12 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -48,7 +48,7 @@ def read(path):
             packed += body
         at += 12 + length
     if header is None or header[2:] != (8, 2, 0, 0, 0):
-        raise ValueError(f"{path} has not 8 bits a channel, RGB, without interlacing")
+        raise ValueError(f"{path} does not have 8 bits per channel, RGB, without interlacing")
     width, height = header[:2]
     try:
         rows = zlib.decompress(packed)
@@ -56,7 +56,7 @@ def read(path):
         raise ValueError(f"{path}: {error}") from error
     stride = width * 3
     if len(rows) != (stride + 1) * height:
-        raise ValueError(f"{path} is cut off")
+        raise ValueError(f"{path} is truncated")
     pixels, above = bytearray(), bytearray(stride)
     for start in range(0, len(rows), stride + 1):
         kind, row = rows[start], bytearray(rows[start + 1:start + 1 + stride])

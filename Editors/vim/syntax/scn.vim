@@ -11,12 +11,12 @@ syntax sync minlines=1
 " Words have a `-` only before a letter or digit.
 syntax match scnWord "\<\h\w*\%(-[[:alnum:]]\w*\)*" contains=NONE
 
-" Clauses behind a verb; contextual, so that they are only a hint.
+" Clauses after a verb; contextual, so they are only a hint.
 syntax match scnClause "\%([[:alnum:]_.$-]\)\@1<!\%(a\|aaaa\|accept\|acks\|after\|again\|alert\|alive\|all\|allow-half-close\|alter\|any\|arrived\|as\|at\|attempt-failed\|backlog\|behind\|binary\|break-checksum\|burst\|by\|byte\|bytes\|clamp\|clients\|close\|closed\|complete\|connect-timeout\|connected\|connection\|contains\|cpu\|cut\|data\|delay\|descriptors\|discard-too-long\|discarded\|done\|down\|drained\|drop\|duplicate\|eof\|error\|every\|exit\|failed\|fails\|fin\|first\|for\|frames\|from\|full\|gap\|gets\|half-closed\|handshake\|heal\|heartbeat\|heartbeat-answer\|heartbeat-timeout\|high-water\|hold\|idle-timeout\|if\|in\|inject\|interface\|jitter\|keepalive\|keepalives\|lacks\|largest\|latency\|leftover\|line\|lines\|listening\|listens\|local\|longest\|loss\|lost\|matches\|max\|memory\|message\|messages\|mss\|mtu\|needed\|no\|nodelay\|nothing\|notify\|nxdomain\|of\|off\|on\|optional\|order\|out\|output\|outside\|packets\|path\|pieces\|ping\|pong\|prefer\|protobuf\|queue\|random\|rate\|receive-buffer\|reconnect\|records\|refused\|release\|reorder\|reset\|retransmission\|retransmissions\|rst\|sacks\|secured\|seed\|segment\|segments\|send\|send-buffer\|sent\|servers\|signal\|silent\|silently\|stalled\|started\|stopped\|strip\|swap\|text\|threads\|timeout\|times\|tls\|to\|too-long\|truncate\|truncated\|ttl\|unix\|unreachable\|until\|up\|urgent\|window\|with\|within\|zero\|zero-window\)\%([[:alnum:]_-]\)\@!"
 syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(crlf\|lf\|cr\|nul\|u8\|u16\|u24\|u32\|u64\|u16le\|u32le\|varint\|netstring\|websocket\|none\|u64le\|must\|should\|may\)\%([[:alnum:]_-]\)\@!"
 syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|pb\|random\|sized\|u16\|u16le\|u24\|u32\|u32le\|u64\|u64le\|u8\|varint\|ws.accept\|ws.binary\|ws.close\|ws.frame\|ws.ping\|ws.pong\|ws.text\)(\@="
 
-" Statements: who acts, and what it does; then the words that start statements of their own.
+" Statements: an actor and its verb; then the words that start other statements.
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
 syntax match scnVerb contained "\%(accept\|close\|connect\|corrupt\|discard\|expect\|forward\|framing\|half-close\|hold\|ignore\|insert\|listen\|ping\|read\|reboot\|release\|replace\|reset\|resume\|send\|set\|signal\|start\|stop\|vanish\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
 syntax match scnVerbMore contained "\%(alert\|binary\|early\|hello-request\|key-update\|listening\|next\|notify\|reading\|record\|rest\|sending\|ticket\|tls\|to\|without\)\%([[:alnum:]_-]\)\@!"
@@ -45,7 +45,7 @@ syntax match scnRegexEscape contained "\\."
 syntax region scnRegex start=+\%([[:alnum:]_)"']\)\@1<!/+ skip=+\\.\|\[\%(\\.\|[^]\\]\)\+\]+ end=+/\a*+ oneline contains=scnRegexEscape,scnInterpolation
 syntax region scnParentheses matchgroup=scnDelimiter start="(" end=")" transparent contains=scnComment,scnString,scnRawString,scnHex,scnNumber,scnAddress,scnFunction,scnClause,scnWord,scnOperator,scnParentheses
 
-" The command of a process: words as a shell cuts them.
+" The command of a process: words as a shell splits them.
 syntax match scnCommandEscape contained "\\."
 syntax region scnCommand matchgroup=scnOperator start="\%(^\s*process\s\+\h[[:alnum:]_-]*\s*\)\@100<==" end="$" oneline keepend contains=scnComment,scnCommandString,scnCommandRaw,scnCommandEscape,scnInterpolation
 syntax region scnCommandString contained start=+"+ skip=+\\.+ end=+"+ oneline contains=scnInterpolation
